@@ -199,12 +199,19 @@ class HttpCounter:
     Attributes:
         url: of the endpoint.
         session: the session's id; None where the server keeps none.
+        headers: what each request carries besides.
     """
 
     transport = "http"
 
-    def __init__(self, url: str, can: Mapping[str, Any] = CAN) -> None:
+    def __init__(
+        self,
+        url: str,
+        can: Mapping[str, Any] = CAN,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self.url = url
+        self.headers = headers or {}
         self.session: str | None = None
         self.streams: dict[int, Any] = {}
         self._numbers = itertools.count(1)
@@ -227,6 +234,7 @@ class HttpCounter:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": LEGACY,
+            **self.headers,
         }
         if self.session is not None:
             headers["Mcp-Session-Id"] = self.session

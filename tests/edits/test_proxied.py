@@ -95,6 +95,11 @@ def test_a_handler_takes_the_place_of_the_server(files: Project) -> None:
     assert "proxy" not in moved and moved["handler"] == "handlers.work:read"
 
 
+def test_a_stub_that_a_server_answers_from_now_on_is_told_of(files: Project) -> None:
+    said = run(files, "move", "ping", "toy")
+    assert "its calls are answered by the server `disk`, as the toolset says" in said
+
+
 def test_a_server_that_answers_nothing_more_goes_with_its_last_tool(
     files: Project,
 ) -> None:

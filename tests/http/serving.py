@@ -102,13 +102,9 @@ class Served:
 
 
 def rpc(
-    method: str,
-    params: Mapping[str, Any] | None = None,
-    *,
-    modern: bool = False,
-    meta: Mapping[str, Any] | None = None,
+    method: str, params: Mapping[str, Any] | None = None, *, modern: bool = False
 ) -> tuple[bytes, dict[str, str]]:
-    """The body and the headers of a request; `meta` is what a modern one says besides."""
+    """The body and the headers of a request."""
     given = dict(params or {})
     headers = {"MCP-Protocol-Version": _MODERN if modern else "2025-11-25"}
     if modern:
@@ -116,7 +112,7 @@ def rpc(
             "io.modelcontextprotocol/protocolVersion": _MODERN,
             "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
-            **(meta or {}),
+            **given.get("_meta", {}),
         }
         headers["Mcp-Method"] = method
         if name := given.get("name", given.get("uri")):

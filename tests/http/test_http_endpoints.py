@@ -157,6 +157,30 @@ def test_each_request_is_one_line_of_json(server: Served) -> None:
         assert {"time", "level", "name", "message"} <= set(record)
 
 
+def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
+    call = {"name": "get_personality", "arguments": {}}
+    before = len(server.lines)
+    server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
+    server.wait_for_log('"tool": "get_personality"')
+    lines = [json.loads(line) for line in server.lines[before:]]
+    (record,) = [line for line in lines if line["name"].startswith("toolcast")]
+    told = {name: record[name] for name in ("tool", "client", "user", "outcome")}
+    assert told == {
+        "tool": "get_personality",
+        "client": "internal",
+        "user": None,
+        "outcome": "ok",
+    }
+    assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
+
+
+def test_each_endpoint_is_named_with_its_address(server: Served) -> None:
+    lines = [json.loads(line) for line in server.log.splitlines()]
+    urls = {line["client"]: line["url"] for line in lines if "url" in line}
+    at = f"http://127.0.0.1:{server.port}"
+    assert urls == {client: at + path for client, path in ENDPOINTS.items()}
+
+
 def test_lines_for_machines_have_no_codes_for_terminals(server: Served) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     assert any("Uvicorn running" in line["message"] for line in lines)

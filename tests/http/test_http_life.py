@@ -120,10 +120,12 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
 def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
     with served(env=token) as server:
-        known = "serves `internal` at /mcp/ for the token in KIRISHIMA_TOKEN_INTERNAL"
+        server.wait_for_log("serves `external`")
+        at = f"http://127.0.0.1:{server.port}/mcp"
+        known = f"serves `internal` at {at}/ for the token in KIRISHIMA_TOKEN_INTERNAL"
         assert known in server.log
         assert (
-            "serves `copilot` at /mcp/copilot/ to whoever asks:"
+            f"serves `copilot` at {at}/copilot/ to whoever asks:"
             " KIRISHIMA_TOKEN_COPILOT is not set" in server.log
         )
         assert "not-to-be-logged" not in server.log
@@ -131,6 +133,8 @@ def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
 
 def test_it_tells_of_the_one_client_that_it_serves_alone() -> None:
     with served("--client", "copilot", "--path", "/tools/") as server:
+        server.wait_for_log("serves")
         told = [line for line in server.log.splitlines() if "serves" in line]
         assert len(told) == 1
-        assert "serves `copilot` at /tools/ to whoever asks" in told[0]
+        url = f"http://127.0.0.1:{server.port}/tools/"
+        assert f"serves `copilot` at {url} to whoever asks" in told[0]

@@ -50,10 +50,9 @@ class Server:
         method: str = "tools/list",
         path: str = "/mcp/",
         modern: bool = False,
-        meta: dict[str, Any] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        body, head = rpc(method, params, modern=modern, meta=meta)
+        body, head = rpc(method, params, modern=modern)
         head["accept"] = "application/json, text/event-stream"
         head["content-type"] = "application/json"
         if token is not None:

@@ -317,7 +317,10 @@ def test_the_secret_is_in_a_file_that_changes(
     [
         ({"ID": "a"}, "introspection needs S_OAUTH_CLIENT_ID and S_OAUTH"),
         ({"ID": "a", "SECRET": "b", "SECRET_FILE": "/x"}, "SECRET_FILE, not both"),
-        ({"ID": "a", "SECRET_FILE": "/nowhere/at/all"}, "SECRET_FILE names has no text"),
+        (
+            {"ID": "a", "SECRET_FILE": "/nowhere/at/all"},
+            "SECRET_FILE names has no text",
+        ),
         ({"ID": "a", "SECRET_FILE": "/dev/null"}, "SECRET_FILE names"),
     ],
 )

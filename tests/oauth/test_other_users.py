@@ -50,7 +50,7 @@ MIA: dict[str, Any] = {"sub": "mia", "client_id": "first"}
 
 
 async def paying(server: Server, token: str, **more: Any) -> Any:
-    given = {"modern": True, "meta": CAN, **more}
+    given = {"modern": True, "_meta": CAN, **more}
     return told(await server.call(token, "pay", **given))
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import logging
 import time
-from base64 import urlsafe_b64encode
 from typing import TYPE_CHECKING, Any
 
-import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from mcp_types import TextContent
 
 from tests.oauth.agent import Browser, agent
 from tests.oauth.authorization_server import AuthorizationServer
+from tests.oauth.forged import (
+    by_hand,
+    by_hmac,
+    by_public_key,
+    by_rsa,
+    other_key,
+    unsigned,
+    with_its_own_key,
+)
 from tests.oauth.shop import BACK, DESK, METADATA, SCOPES, environment, serving, told
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
 from toolcast_runtime.http.settings import Listening
@@ -52,56 +56,6 @@ def _now() -> int:
     return int(time.time())
 
 
-def _other_key(issuer: AuthorizationServer) -> str:
-    return issuer.token(DESK, key=ec.generate_private_key(ec.SECP256R1()))
-
-
-def _by_hmac(issuer: AuthorizationServer) -> str:
-    return issuer.token(DESK, key="k" * 64, algorithm="HS256")
-
-
-def _part(value: Any) -> bytes:
-    return urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
-
-
-def _by_public_key(issuer: AuthorizationServer) -> str:
-    """HS256 whose secret is the issuer's public key, which everybody has (RFC 8725, 2.1)."""
-    public = issuer.keys["one"].public_key()
-    kind = serialization.PublicFormat.SubjectPublicKeyInfo
-    secret = public.public_bytes(serialization.Encoding.PEM, kind)
-    head = {"alg": "HS256", "typ": "at+jwt", "kid": "one"}
-    signed = _part(head) + b"." + _part(issuer.claims(DESK))
-    mac = urlsafe_b64encode(hmac.digest(secret, signed, "sha256")).rstrip(b"=")
-    return f"{signed.decode()}.{mac.decode()}"
-
-
-def _by_hand(issuer: AuthorizationServer, head: Any, **claims: Any) -> str:
-    """As no library writes it, and yet signed by the issuer."""
-    signed = (
-        _part({"alg": "ES256", **head}) + b"." + _part(issuer.claims(DESK, **claims))
-    )
-    algorithm = jwt.get_algorithm_by_name("ES256")
-    signature = urlsafe_b64encode(algorithm.sign(signed, issuer.keys["one"]))
-    return f"{signed.decode()}.{signature.rstrip(b'=').decode()}"
-
-
-def _with_its_own_key(issuer: AuthorizationServer) -> str:
-    """The token brings the key that it is signed with, and an address of such keys."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    jwk = jwt.algorithms.ECAlgorithm.to_jwk(key.public_key(), as_dict=True)
-    more = {"jwk": jwk, "jku": f"{issuer.url}/own", "x5u": f"{issuer.url}/own"}
-    return issuer.token(DESK, key=key, headers=more)
-
-
-def _by_rsa(issuer: AuthorizationServer) -> str:
-    key = rsa.generate_private_key(65537, 2048)
-    return issuer.token(DESK, key=key, algorithm="PS256")
-
-
-def _unsigned(issuer: AuthorizationServer) -> str:
-    return jwt.encode(issuer.claims(DESK), "", algorithm="none")
-
-
 REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
     "issuer": (lambda i: i.token(DESK, iss="https://x.example"), "another issuer"),
     "audience": (lambda i: i.token("https://x.example"), "another audience"),
@@ -110,17 +64,20 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
         "another audience",
     ),
     "no audience": (lambda i: i.token(DESK, aud=...), "lacks exp, iss or aud"),
-    "key": (_other_key, "signature is wrong"),
+    "key": (lambda i: other_key(i, DESK), "signature is wrong"),
     "unknown key": (lambda i: i.token(DESK, headers={"kid": "x"}), "unknown key"),
-    "its own key": (_with_its_own_key, "signature is wrong"),
-    "no kid": (lambda i: _by_hand(i, {}), "unknown key"),
-    "kid of a path": (lambda i: _by_hand(i, {"kid": "../../keys"}), "unknown key"),
-    "kid of a number": (lambda i: _by_hand(i, {"kid": 1}), "malformed"),
-    "kid of a list": (lambda i: _by_hand(i, {"kid": ["one"]}), "malformed"),
-    "public key as secret": (_by_public_key, "algorithm is not taken"),
-    "symmetric": (_by_hmac, "algorithm is not taken"),
-    "algorithm": (_by_rsa, "algorithm is not taken"),
-    "none": (_unsigned, "algorithm is not taken"),
+    "its own key": (lambda i: with_its_own_key(i, DESK), "signature is wrong"),
+    "no kid": (lambda i: by_hand(i, DESK, {}), "unknown key"),
+    "kid of a path": (lambda i: by_hand(i, DESK, {"kid": "../../keys"}), "unknown key"),
+    "kid of a number": (lambda i: by_hand(i, DESK, {"kid": 1}), "malformed"),
+    "kid of a list": (lambda i: by_hand(i, DESK, {"kid": ["one"]}), "malformed"),
+    "public key as secret": (
+        lambda i: by_public_key(i, DESK),
+        "algorithm is not taken",
+    ),
+    "symmetric": (lambda i: by_hmac(i, DESK), "algorithm is not taken"),
+    "algorithm": (lambda i: by_rsa(i, DESK), "algorithm is not taken"),
+    "none": (lambda i: unsigned(i, DESK), "algorithm is not taken"),
     "expired": (lambda i: i.token(DESK, exp=1_000), "has expired"),
     "never expires": (lambda i: i.token(DESK, exp=...), "lacks exp, iss or aud"),
     "no time": (lambda i: i.token(DESK, exp=float("inf")), "malformed"),
@@ -135,7 +92,7 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
     "audience as text": (lambda i: i.token(f"{BACK} {DESK}"), "another audience"),
     "issuer with a slash": (lambda i: i.token(DESK, iss=f"{i.url}/"), "another issuer"),
     "several issuers": (
-        lambda i: _by_hand(i, {"kid": "one"}, iss=[i.url]),
+        lambda i: by_hand(i, DESK, {"kid": "one"}, iss=[i.url]),
         "another issuer",
     ),
     "nobody": (lambda i: i.token(DESK, sub=...), "nobody"),

@@ -81,11 +81,22 @@ def move(
     steps = [
         _who_has(here, [c.name for c in here.clients if here.is_offered(moved, c)])
     ]
+    steps.append(_who_answers(toolset, tool, here, moved))
     steps.append("toolcast generate")
     done = f"`{tool.name}` is in the toolset `{target.name}`"
     return ProjectEdit(
         done, before, after, tuple(left), tuple(step for step in steps if step)
     )
+
+
+def _who_answers(
+    toolset: Toolset, tool: ToolSpec, here: Toolset, moved: ToolSpec
+) -> str:
+    """Says so when a server answers from now on, and did not before."""
+    server = here.proxy_of(moved)
+    if server is None or server == toolset.proxy_of(tool):
+        return ""
+    return f"its calls are answered by the server `{server}`, as the toolset says"
 
 
 def _target(workspace: Workspace, name: str) -> Toolset:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..access.caller import CALLER
 from ..access.clients import AccessError
 from ..consent.questions import Questions
 from ..lifespan.lifespan_settings import LifespanError
+from ..telemetry.call_lines import log_call
+from ..telemetry.spans import is_traced, span
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import Proxies, ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -34,7 +38,6 @@ from .progress import Reports
 from .threads import Outcome
 from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
-from .tracing import is_traced, span
 from .turns import turn
 
 if TYPE_CHECKING:
@@ -93,20 +96,28 @@ class ToolCalls:
         keep: Keep | None = None,
     ) -> ToolResponse:
         """The answer of the tool that is found. Every failure is an answer, too."""
+        started = time.perf_counter()
+        refused: ToolResponse | None = None
         try:
             tool, provider = await found
         except LookupError as error:
-            return ToolResponse(error=str(error))
+            refused = ToolResponse(error=str(error))
         except AccessError:
-            return _refused(
+            refused = _refused(
                 "no tool can be called: who may have which cannot be found out"
             )
         except Exception:
-            return _refused(f"the tool `{name}` is not available: it cannot be loaded")
-        guard = CALL_GUARD.get()
-        reason = None if guard is None or provider is not None else guard(tool.name)
-        if reason is not None:
-            return ToolResponse(error=reason)
+            refused = _refused(
+                f"the tool `{name}` is not available: it cannot be loaded"
+            )
+        else:
+            guard = CALL_GUARD.get()
+            reason = None if guard is None or provider is not None else guard(tool.name)
+            if reason is not None:
+                refused = ToolResponse(error=reason)
+        if refused is not None:
+            log_call(name, "refused", started, client, CALLER.get())
+            return refused
         given: Mapping[str, Any] = {} if arguments is None else arguments
         questions = None
         if ask is not None:
@@ -130,12 +141,26 @@ class ToolCalls:
             self._told.add(tool.name)
             line = deprecation_line(tool.deprecated)
             _logger.warning("%s is called. %s", tool.name, line)
-        if not is_traced():
-            return (await self._recorded(tool, provider, arguments, context))[0]
-        with span(context) as set_outcome:
-            response, outcome = await self._recorded(tool, provider, arguments, context)
-            set_outcome(outcome)
+        started = time.perf_counter()
+        outcome: CallOutcome = "cancelled"
+        answer = self._recorded if not is_traced() else self._traced
+        try:
+            response, outcome = await answer(tool, provider, arguments, context)
+        finally:
+            log_call(tool.name, outcome, started, context.client, context.caller)
         return response
+
+    async def _traced(
+        self,
+        tool: Tool,
+        provider: ToolProvider | None,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+    ) -> tuple[ToolResponse, CallOutcome]:
+        with span(context) as set_outcome:
+            answered = await self._recorded(tool, provider, arguments, context)
+            set_outcome(answered[1])
+        return answered
 
     async def run_handler(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ __all__ = ["TURNS", "Turns", "turn"]
 _PAUSE_SECONDS = 0.002
 _LARGE_VALUES = 250
 _LARGE_CHARACTERS = 10_000
+_HOLDING = (list, tuple, Mapping, Set)
 
 _Result = TypeVar("_Result")
 
@@ -61,23 +62,28 @@ async def turn(*values: Any) -> None:
 
 
 def _is_large(value: Any) -> bool:
-    """Whether a value has much in it; what is no JSON, as a date, is one value."""
-    values, characters, level = 0, 0, [value]
-    while level:
-        values += len(level)
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, (str, bytes)):
-                characters += len(item)
-            elif isinstance(item, (dict, list, tuple)):
-                # A list that holds itself grows without end.
-                if values + len(inner) + len(item) > _LARGE_VALUES:
-                    return True
-                if isinstance(item, dict):
-                    characters += sum(len(n) for n in item if isinstance(n, str))
-                    item = item.values()
-                inner += item
-        if characters > _LARGE_CHARACTERS:
+    """Looks at no more values than a small one has; a handler may give any object."""
+    values = characters = 0
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, (str, bytes)):
+            characters += len(item)
+            if characters > _LARGE_CHARACTERS:
+                return True
+            continue
+        held = item if isinstance(item, _HOLDING) else _attributes(item)
+        values += len(held)
+        if values > _LARGE_VALUES:
             return True
-        level = inner
+        left.extend(held)
+        if isinstance(held, Mapping):
+            left.extend(held.values())
     return False
+
+
+def _attributes(item: Any) -> list[Any]:
+    slots = getattr(type(item), "__slots__", ())
+    names = (slots,) if isinstance(slots, str) else slots
+    values = [getattr(item, name, None) for name in names if name != "__dict__"]
+    return [*values, *getattr(item, "__dict__", {}).values()]

@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
 from ..calls.turns import Turns
+from ..mcp.callers import CALLED
 from ..mcp.sdk_server import build_server
 from .admin import AdminAnswer, AdminRequest, AdminRoute
 from .guard import AllowedHosts, Guard, put_back
@@ -255,7 +256,10 @@ async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _Logged:
-    """Writes one line a request: who, where, what came of it. Nothing that was sent."""
+    """Writes one line a request: who, where, what came of it. Nothing that was sent.
+
+    A call that was answered has a line of its own.
+    """
 
     def __init__(self, app: ASGIApp, client: str | None) -> None:
         self._app = app
@@ -274,7 +278,9 @@ class _Logged:
             await self._app(scope, receive, watched)
         finally:
             taken = round((time.perf_counter() - started) * 1000, 3)
-            _logger.info(
+            is_told = CALLED in scope and 0 < status < 400
+            _logger.log(
+                logging.DEBUG if is_told else logging.INFO,
                 "%s %s %s in %s ms",
                 scope["method"],
                 scope["path"],

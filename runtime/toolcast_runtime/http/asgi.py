@@ -49,6 +49,7 @@ class AsgiApp:
             LifespanError: the toolset's own lifespan cannot be started.
         """
         from .app import http_app
+        from .endpoints_told import tell_endpoints
         from .settings import Listening, SettingsError
 
         if self._server.http is None:
@@ -57,6 +58,7 @@ class AsgiApp:
         router = http_app(self._server, listening, is_one_of_several=True)
         async with self._server.registry, router.lifespan_context(router):
             self._running = router
+            tell_endpoints(listening)
             try:
                 yield
             finally:

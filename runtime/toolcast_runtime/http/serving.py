@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import importlib
 import json
-import logging
 import os
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..mcp.process.ending import GRACE_SECONDS, Ending
 from ..mcp.process.gc_freeze import gc_freeze
-from .logs import LogFormat, log_config
+from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
+from .endpoints_told import tell_endpoints
 from .settings import Listening, SettingsError
 from .uvicorn_ending import ending_app, supervise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from socket import socket
+
     from starlette.routing import Router
     from starlette.types import ASGIApp
 
@@ -41,6 +44,7 @@ class HttpOptions:
         workers: processes that answer.
         grace: seconds that running calls have to finish when the server is to end.
         log_format: lines for people, or JSON.
+        log_level: the lowest level that is logged.
         client: the only client to serve; None serves them all.
         path: where one client alone is served; None for `/mcp/`.
         local_tools: leaves out the tools of external servers.
@@ -51,6 +55,7 @@ class HttpOptions:
     workers: int = 1
     grace: int = GRACE_SECONDS
     log_format: LogFormat = "text"
+    log_level: LogLevel = "info"
     client: str | None = None
     path: str | None = None
     local_tools: bool = False
@@ -65,11 +70,12 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     Raises:
         SystemExit: the server cannot be started; uvicorn has said why.
         SettingsError: the server cannot be started as it is set up.
+        LogsError: logs cannot be written as asked for.
         SealingError: so it is where a tool has to ask a person.
         LookupError: the toolset has no client of a name.
         AccessError: who may have which tool cannot be found out.
     """
-    config = log_config(options.log_format)
+    write_logs(options.log_format, options.log_level)
     with gc_freeze():
         import uvicorn
 
@@ -93,7 +99,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         workers=options.workers,
         timeout_graceful_shutdown=options.grace,
         access_log=False,
-        log_config=config,
+        # Ours is there, for this process; a worker makes it for itself.
+        log_config=None,
         server_header=False,
         http=BoundedProtocol,
         # Nothing here speaks it; uvicorn would log the addresses that are asked for.
@@ -101,13 +108,22 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         # As many are taken at once; more wait in the system's queue.
         backlog=most_waiting(),
     )
-    _tell(listening)
     if options.workers > 1:
-        supervise(settings, options.grace)
+        listener = settings.bind_socket()
+        tell_endpoints(listening, _origin(options.host, [listener]))
+        supervise(settings, listener, options.grace)
         return
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                listeners = self.servers[0].sockets
+                tell_endpoints(listening, _origin(options.host, listeners))
+
     # What uvicorn sets while it serves, it takes back to these.
     ending.take_signals()
-    uvicorn.Server(settings).run()
+    Server(settings).run()
 
 
 def worker_app() -> ASGIApp:
@@ -116,6 +132,7 @@ def worker_app() -> ASGIApp:
     with gc_freeze():
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         options = HttpOptions(**given)
+        write_logs(options.log_format, options.log_level)
         ending = Ending(options.grace, is_worker=True)
         listening = _listening(server, options)
         return ending_app(_app(server, options, listening), ending, server.registry)
@@ -133,21 +150,10 @@ def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:
     return Listening.on(_settings(server, options), options.host)
 
 
-def _tell(listening: Listening) -> None:
-    """Logs where each client is served, and who may call as it."""
-    logger = logging.getLogger("toolcast.http")
-    for endpoint in listening.settings.endpoints:
-        what = "the tools" if endpoint.client is None else f"`{endpoint.client}`"
-        variable = endpoint.token_variable
-        for_whom = []
-        if variable in listening.tokens:
-            for_whom.append(f"the token in {variable}")
-        if listening.issuer is not None and listening.issuer.opens(endpoint.client):
-            for_whom.append(f"tokens of {listening.issuer.issuer}")
-        to = f"for {' and '.join(for_whom)}"
-        if not for_whom:
-            to = f"to whoever asks: {variable} is not set"
-        logger.info("serves %s at %s %s", what, endpoint.path, to)
+def _origin(host: str, listeners: Sequence[Any]) -> str:
+    """What the URLs of the server begin with."""
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listeners[0].getsockname()[1]}"
 
 
 def _settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:

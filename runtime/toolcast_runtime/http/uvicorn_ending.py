@@ -18,6 +18,8 @@ from ..lifespan.lifespan_settings import LifespanError
 from ..mcp.process.ending import CLOSING_SECONDS, SIGNALS, START_FAILED, Ending
 
 if TYPE_CHECKING:
+    import socket
+
     import uvicorn
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -61,7 +63,7 @@ def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
     return started
 
 
-def supervise(config: uvicorn.Config, grace: int) -> None:
+def supervise(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:
     """Serves in several processes until a signal ends them all.
 
     A worker that is still there when the grace period and the time for closing are over is
@@ -89,7 +91,7 @@ def supervise(config: uvicorn.Config, grace: int) -> None:
             for process in self.processes:
                 process.kill()
 
-    supervisor = Supervisor(config, [config.bind_socket()])
+    supervisor = Supervisor(config, [listener])
     supervisor.run()
     if any(process.exitcode == START_FAILED for process in supervisor.processes):
         raise SystemExit(START_FAILED)

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
         ServerRequestContext,
     )
 
-__all__ = ["IDENTITY", "told_who_asks"]
+__all__ = ["CALLED", "IDENTITY", "told_who_asks"]
 
 IDENTITY = "toolcast.caller"
 """The key of an ASGI scope with the `Caller` that a token was found to be of."""
+
+CALLED = "toolcast.called"
+"""The key of an ASGI scope whose request has called a tool, which the log has a line of."""
 
 _SESSION = "mcp-session-id"
 

@@ -6,6 +6,7 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 from __future__ import annotations
 
 import logging
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,11 @@ from mcp.shared.exceptions import MCPError
 
 from ..access.caller import CALLER
 from ..calls.call_context import CALL_GUARD
-from ..calls.tracing import is_traced
+from ..telemetry.call_lines import log_call
+from ..telemetry.spans import is_traced
 from ..validation.protocol import is_listed_before_2026
 from .asking import Approved, asker
-from .callers import told_who_asks
+from .callers import CALLED, told_who_asks
 from .progress_notifications import asked_for
 from .results import call_result, failure, sendable
 from .sealing import sealing
@@ -84,10 +86,19 @@ def build_server(
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
+        started = time.perf_counter()
+        if context.request is not None:
+            context.request.scope[CALLED] = True
         answer = partial(answered, context, params)
-        result: types.CallToolResult | types.InputRequiredResult = await seal.answered(
-            context, params.request_state, answer
-        )
+        result: types.CallToolResult | types.InputRequiredResult
+        try:
+            result = await seal.answered(context, params.request_state, answer)
+        except MCPError:
+            # A name that nobody has may be anything that its caller knows.
+            is_known = served.has(served.registry.resolve(params.name))
+            tool = params.name if is_known else None
+            log_call(tool, "refused", started, who, CALLER.get())
+            raise
         return result
 
     async def answered(

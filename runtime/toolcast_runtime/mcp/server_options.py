@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from ..access.clients import AccessError, UnknownClientError
 from ..lifespan.lifespan_settings import LifespanError
+from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
 from .process.ending import GRACE_SECONDS, START_FAILED
 from .sealing import SealingError
 
@@ -43,9 +42,9 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
                 server.registry.leave_lifespan_out()
             from .process.stdio import serve_over_stdio
 
-            logging.basicConfig(stream=sys.stderr, level=logging.INFO)
+            write_logs(options.log_format, options.log_level)
             serve_over_stdio(server, client, options.grace)
-    except (UnknownClientError, AccessError, SealingError) as error:
+    except (UnknownClientError, AccessError, LogsError, SealingError) as error:
         parser.error(str(error))
     except LifespanError as error:
         parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")
@@ -76,6 +75,18 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="how long running calls may take when the server is to end: %(default)s",
     )
+    parser.add_argument(
+        "--log-format",
+        choices=get_args(LogFormat),
+        default="text",
+        help="what stderr gets: lines for people, or JSON: %(default)s",
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=get_args(LogLevel),
+        default="info",
+        help="the lowest level that is logged: %(default)s has a line for each call",
+    )
     http = parser.add_argument_group("with --http", argument_default=argparse.SUPPRESS)
     http.add_argument(
         "--host",
@@ -86,7 +97,6 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     http.add_argument(
         "--workers", type=int, help="processes that answer: 1, if not given"
     )
-    http.add_argument("--log-format", choices=("text", "json"))
     return parser
 
 
@@ -94,7 +104,7 @@ def _refuse_options_of_http(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
     """Over stdio nobody would see that they have no effect."""
-    for name in ("host", "port", "path", "workers", "log_format"):
+    for name in ("host", "port", "path", "workers"):
         if name in options:
             parser.error(f"--{name.replace('_', '-')} needs --http")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +21,7 @@ __all__ = ["command"]
 
 
 @click.command(name="new")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "--kind",
     type=click.Choice(["tool", "handler", "toolset", "resource", "prompt"]),
@@ -38,12 +38,20 @@ __all__ = ["command"]
 @click.option(
     "--section", metavar="NAME", help="The section; needed where there are several."
 )
+@click.option(
+    "--from-function",
+    "functions",
+    metavar="MODULE:FUNCTION",
+    multiple=True,
+    help="A tool that calls a function which is there already; may be repeated.",
+)
 @project_option
 def command(
-    name: str,
+    name: str | None,
     kind: str,
     toolset: str | None,
     section: str | None,
+    functions: tuple[str, ...],
     project: str | None,
 ) -> None:
     """Write a tool spec and a typed handler stub, or the spec of a resource or MCP prompt.
@@ -51,29 +59,40 @@ def command(
     --kind handler writes the stub of a tool whose spec was written first, --kind toolset a
     further toolset, which toolcast.yaml then lists.
 
+    --from-function reads a function's signature and docstring, and imports nothing: the spec
+    says what they say, and what they leave open is a TODO. The function is the handler where
+    it can be; else an adapter that calls it is written.
+
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
     from ...edits.project_edit import Refusal
     from ...findings import has_errors, in_order
     from ...model.loading import load_workspace
+    from .function_draft import draft_functions
     from .mcp_draft import draft_mcp_spec
     from .scaffold import write_new
     from .tool_draft import draft_tool
 
+    if functions and (kind != "tool" or (name is not None and len(functions) > 1)):
+        fail("`--from-function` makes tools, and a NAME is for one")
+    if not functions and name is None:
+        fail("say a NAME, or `--from-function module:function`")
     root = project_root(project)
     loaded = load_workspace(root)
     if loaded.workspace is None or has_errors(loaded.findings):
         print_findings(in_order(loaded.findings), "text")
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
-    if kind in ("handler", "toolset"):
+    if kind in ("handler", "toolset") and name is not None:
         if section is not None:
             fail(f"a {kind} has no section")
         _edit(loaded.workspace, kind, name, toolset)
         return
     try:
-        if kind == "tool":
+        if functions or name is None:
+            draft = draft_functions(loaded.workspace, functions, name, toolset, section)
+        elif kind == "tool":
             draft = draft_tool(loaded.workspace, name, toolset, section)
         elif section is not None:
             fail(f"a {kind} has no section")
@@ -84,8 +103,12 @@ def command(
     write_new(root, draft.files)
     for path in draft.files:
         click.echo(f"wrote {path}")
+    if draft.notes:
+        click.echo("\nNot known from the text:")
+    for note in draft.notes:
+        click.echo(printable(f"  {note}"))
     click.echo("\nNext:")
-    steps = [*draft.steps[:-1], *_decisions(root, next(iter(draft.files)))]
+    steps = [*draft.steps[:-1], *_decisions(root, draft.files)]
     for number, step in enumerate([*steps, draft.steps[-1]], 1):
         click.echo(f"  {number}. {step}")
 
@@ -117,8 +140,8 @@ def _edit(workspace: Workspace, kind: str, name: str, toolset: str | None) -> No
         click.echo(printable(f"  {number}. {step}"))
 
 
-def _decisions(root: str, spec: str) -> Iterator[str]:
-    """What `check` finds wrong in a new spec, rules of extensions included."""
+def _decisions(root: str, specs: Collection[str]) -> Iterator[str]:
+    """What `check` finds wrong in new specs, rules of extensions included."""
     from ...model.loading import load_workspace
     from ...rules.running import check_workspace
 
@@ -126,6 +149,7 @@ def _decisions(root: str, spec: str) -> Iterator[str]:
     if workspace is not None:
         findings = [*findings, *check_workspace(workspace)]
     for finding in findings:
-        if finding.place.file == spec and finding.severity is Severity.ERROR:
+        if finding.place.file in specs and finding.severity is Severity.ERROR:
             help_ = f": {finding.help}" if finding.help else ""
+            spec = finding.place.file
             yield printable(f"decide in {spec}: {finding.message}{help_}")

@@ -17,7 +17,13 @@ from ...encoders.python import identifier, literal
 from ...model.model import HandlerReference, ToolSpec, Workspace
 from ...rendering.renderer import formatted, render
 
-__all__ = ["draft_stub", "handler_files"]
+__all__ = [
+    "ParameterView",
+    "draft_stub",
+    "handler_files",
+    "handler_place",
+    "package_files",
+]
 
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
@@ -99,19 +105,7 @@ def handler_files(
         name: the tool's.
         tool: its spec, whose parameters the stub takes; None for that of a new tool.
     """
-    folder, _, module = reference.module.replace(".", "/").rpartition("/")
-    source = next(
-        (s for s in workspace.sources if _is_folder(workspace, s, folder)),
-        workspace.sources[0],
-    )
-    files: dict[str, bytes] = {}
-    steps = folder.split("/")
-    for length in range(1, len(steps) + 1):
-        inner = _join(source, "/".join(steps[:length]))
-        path = f"{inner}/__init__.py"
-        # A folder that is there without the file is a package of the team's own kind.
-        if not os.path.exists(os.path.join(workspace.root, inner)):
-            files[path] = render("new/package.py.jinja", EmptyView())
+    files = package_files(workspace, reference)
     template = "new/handler.py.jinja"
     properties = {} if tool is None else tool.properties
     taken = [*properties, *(() if tool is None else tool.uses)]
@@ -126,8 +120,29 @@ def handler_files(
             else []
         ),
     )
-    path = _join(source, f"{folder}/{module}.py")
+    path = handler_place(workspace, reference)
     files[path] = formatted(template, render(template, view))
+    return files
+
+
+def handler_place(workspace: Workspace, reference: HandlerReference) -> str:
+    """The file of a handler's module, below the project's root."""
+    path = reference.module.replace(".", "/")
+    return _join(_source_of(workspace, reference), f"{path}.py")
+
+
+def package_files(
+    workspace: Workspace, reference: HandlerReference
+) -> dict[str, bytes]:
+    """The package files that are missing on the way to a handler's module."""
+    source = _source_of(workspace, reference)
+    steps = reference.module.split(".")[:-1]
+    files: dict[str, bytes] = {}
+    for length in range(1, len(steps) + 1):
+        inner = _join(source, "/".join(steps[:length]))
+        # A folder that is there without the file is a package of the team's own kind.
+        if not os.path.exists(os.path.join(workspace.root, inner)):
+            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", EmptyView())
     return files
 
 
@@ -148,8 +163,13 @@ def _parameter(tool: ToolSpec, key: str) -> ParameterView:
     return ParameterView(identifier(key), line(plain), has_default, literal(default))
 
 
-def _is_folder(workspace: Workspace, source: str, folder: str) -> bool:
-    return os.path.isdir(os.path.join(workspace.root, source, folder))
+def _source_of(workspace: Workspace, reference: HandlerReference) -> str:
+    """The source folder that has the package, else the first one."""
+    folder = reference.module.rpartition(".")[0].replace(".", "/")
+    for source in workspace.sources:
+        if os.path.isdir(os.path.join(workspace.root, source, folder)):
+            return source
+    return workspace.sources[0]
 
 
 def _join(source: str, path: str) -> str:

@@ -19,7 +19,14 @@ from ...targets.table import enabled
 from ...wording import did_you_mean, quoted_list
 from .stub_draft import handler_files
 
-__all__ = ["Draft", "draft_tool", "schema_folder", "toolset_of"]
+__all__ = [
+    "Draft",
+    "draft_tool",
+    "free_keyword",
+    "schema_folder",
+    "section_of",
+    "toolset_of",
+]
 
 _SCHEMA_LINE = re.compile(
     r"# yaml-language-server: \$schema=([A-Za-z0-9_./:-]*)toolset\.schema\.json"
@@ -33,10 +40,12 @@ class Draft:
     Attributes:
         files: `{path below the project's root: bytes}`.
         steps: what its author does next, in order.
+        notes: what its author should know, each with file and line.
     """
 
     files: Mapping[str, bytes]
     steps: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ def draft_tool(
     """
     toolset = toolset_of(workspace, toolset_name)
     refuse_taken_name(toolset, name)
-    section = _section(toolset, section)
+    section = section_of(toolset, section)
     module = module_name(name)
     schema = schema_folder(toolset)
     targets = {
@@ -86,7 +95,7 @@ def draft_tool(
         has_handler=package is not None,
         handler=line(f"{package}.{module}:{module}"),
         has_cli="cli" in targets,
-        keyword=scalar(_keyword(toolset, name)),
+        keyword=scalar(free_keyword(toolset, name)),
     )
     spec_path = f"{toolset.folder}/{spec_name(name)}.yaml"
     files = {spec_path: render("new/tool.yaml.jinja", view)}
@@ -125,7 +134,12 @@ def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
     return workspace.toolsets[names.index(name)]
 
 
-def _section(toolset: Toolset, name: str | None) -> str | None:
+def section_of(toolset: Toolset, name: str | None) -> str | None:
+    """The section that an option names, or the only one; None where there is none.
+
+    Raises:
+        Refusal: there is none of the name, or there are several.
+    """
     names = [section.name for section in toolset.sections]
     if name is None:
         if len(names) > 1 and "prompts" in toolset.targets:
@@ -149,8 +163,8 @@ def schema_folder(toolset: Toolset) -> str | None:
     return match[1] if match else None
 
 
-def _keyword(toolset: Toolset, name: str) -> str:
-    """A keyword that no tool of the toolset has."""
+def free_keyword(toolset: Toolset, name: str) -> str:
+    """A keyword for the command line that no tool of the toolset has."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     plain = plain if plain[:1].isalpha() else f"tool-{plain}".rstrip("-")
     taken = {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .call_context import CallContext
+from ..calls.call_context import CallContext
 
 __all__ = ["is_traced", "span"]
 

@@ -1,0 +1,1 @@
+"""Which team answers for a tool: an extension of Toolcast."""

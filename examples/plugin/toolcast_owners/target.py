@@ -1,0 +1,39 @@
+"""The target `owners`: a page a toolset with the owner of each tool."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from toolcast.encoders.code import Code
+from toolcast.encoders.markdown import cell, table_row
+from toolcast.model.model import Toolset, ToolSpec
+from toolcast.rendering.output_shape import MarkdownShape
+from toolcast.targets.target import Context, Target, markdown_header
+
+
+class OwnersView(NamedTuple):
+    """What the template places."""
+
+    header: Code
+    rows: Sequence[Code]
+    shape: MarkdownShape = MarkdownShape(("# Owners",))
+
+
+def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    rows = [_row(tool) for tool in toolset.tools]
+    view = OwnersView(markdown_header(toolset), rows)
+    return {"owners.md": context.render("owners/owners.md.jinja", view)}
+
+
+def _row(tool: ToolSpec) -> Code:
+    owner = tool.extensions.get("owner", {})
+    team, channel = owner.get("team", "nobody"), owner.get("channel", "")
+    return table_row([cell(tool.name), cell(team), cell(channel)])
+
+
+TARGET = Target(
+    name="owners",
+    purpose="A page with the owner of each tool.",
+    generate=generate,
+    reads=frozenset(["name", "owner"]),
+    templates=__file__.removesuffix("target.py") + "templates",
+)

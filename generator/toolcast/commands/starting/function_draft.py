@@ -1,0 +1,250 @@
+"""The files of tools that call functions which are there already: specs, and adapters."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from toolcast_runtime.tools.module_names import module_name, spec_name
+
+from ...edits.free_names import refuse_taken_name
+from ...edits.project_edit import Refusal
+from ...encoders.code import Code
+from ...encoders.plain_text import line
+from ...encoders.python import identifier, literal
+from ...encoders.yaml_block import block
+from ...functions.function_tool import FunctionTool, NoTool, read_function
+from ...functions.type_schema import Fit
+from ...handler_code.handler import is_below
+from ...handler_code.python_module import read_module
+from ...model.model import HandlerReference, Toolset, Workspace
+from ...rendering.renderer import formatted, render
+from .stub_draft import ParameterView, handler_place, package_files
+from .tool_draft import Draft, free_keyword, schema_folder, section_of, toolset_of
+
+__all__ = ["draft_functions"]
+
+_REFERENCE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)", re.ASCII)
+_CAREFUL = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
+_SAID_ELSEWHERE = (
+    "Its description says it; write the text where another tool could be meant."
+)
+
+_WHEN = "TODO: say when an agent should choose it, and what to use instead otherwise."
+
+
+@dataclass(frozen=True)
+class AdapterView:
+    """What the adapter's template places."""
+
+    tool: Code
+    module: Code
+    function: Code
+    name: Code
+    is_typed: bool
+    is_async: bool
+    is_made: bool
+    is_plain: bool
+    is_whole: bool
+    makes_json: bool
+    parameters: Sequence[ParameterView]
+
+
+def draft_functions(
+    workspace: Workspace,
+    references: Sequence[str],
+    name: str | None,
+    toolset_name: str | None,
+    section: str | None,
+) -> Draft:
+    """The specs of functions, each with an adapter where it cannot be the handler itself.
+
+    Args:
+        references: `module:function`, each.
+        name: the tool's, for one function; None for the function's own.
+
+    Raises:
+        Refusal: one of them cannot be a tool; with every reason.
+    """
+    toolset = toolset_of(workspace, toolset_name)
+    section = section_of(toolset, section)
+    module_of = cache(partial(read_module, workspace.root, workspace.sources))
+    files: dict[str, bytes] = {}
+    notes: list[str] = []
+    steps: list[str] = []
+    problems: list[str] = []
+    named: dict[str, str] = {}
+    for text in dict.fromkeys(references):
+        try:
+            reference = _reference(text)
+            called = name or reference.function
+            if module_name(called) in named:
+                other = named[module_name(called)]
+                raise Refusal(
+                    f"`{text}` and `{other}` would both be the tool `{called}`",
+                    "run the command for each, with a NAME for one",
+                )
+            named[module_name(called)] = text
+            tool = read_function(module_of, *reference)
+            refuse_taken_name(toolset, called)
+            handler, adapter = _handler(workspace, toolset, reference, called, tool)
+        except NoTool as error:
+            problems += [_worded(workspace, reference, *one) for one in error.reasons]
+            continue
+        except Refusal as error:
+            problems.append(str(error))
+            continue
+        spec = f"{toolset.folder}/{spec_name(called)}.yaml"
+        files[spec] = _spec(toolset, section, called, tool, handler, reference)
+        files |= adapter
+        notes += tool.notes
+        if not tool.said.summary:
+            notes.append(f"{tool.place}: without a docstring, the texts are TODOs")
+        if not tool.gives_json or tool.fit is Fit.MADE:
+            made = list(adapter)
+            steps.append(
+                f"add toolcast-runtime[models] to your dependencies: {made[-1]} imports pydantic"
+            )
+    if problems:
+        raise Refusal("\n".join(dict.fromkeys(problems)) + "\nnothing was written")
+    specs = [path for path in files if path.endswith(".yaml")]
+    shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
+    return Draft(
+        files,
+        (
+            *dict.fromkeys(steps),
+            f"read {shown}: `when_to_use` and `annotations` are yours to decide",
+            "toolcast generate",
+        ),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+def _reference(text: str) -> HandlerReference:
+    found = _REFERENCE.fullmatch(text)
+    if found is None:
+        path, _, function = text.partition(":")
+        stem = path.removesuffix(".py").strip("/").replace("/", ".")
+        better = f"{stem}:{function or 'function'}"
+        help_ = f"did you mean `{better}`?" if _REFERENCE.fullmatch(better) else ""
+        raise Refusal(f"`{text}` is not `module:function`", help_)
+    return HandlerReference(found[1], found[2])
+
+
+def _worded(
+    workspace: Workspace, reference: HandlerReference, reason: str, help_: str
+) -> str:
+    path = reference.module.replace(".", "/")
+    for folder in ("src", "."):
+        there = [f"{folder}/{path}.py", f"{folder}/{path}/__init__.py"]
+        is_there = any(os.path.isfile(os.path.join(workspace.root, p)) for p in there)
+        if not help_ and is_there and folder not in workspace.sources:
+            listed = ", ".join([*workspace.sources, folder])
+            help_ = f"it is in {folder}/: say `sources: [{listed}]` in toolcast.yaml"
+    return f"{reason}\n  help: {help_}" if help_ else reason
+
+
+def _handler(
+    workspace: Workspace,
+    toolset: Toolset,
+    reference: HandlerReference,
+    name: str,
+    tool: FunctionTool,
+) -> tuple[HandlerReference, dict[str, bytes]]:
+    """What the spec names, and the files that it needs: none where that is the function."""
+    package = toolset.handlers
+    if package is None:
+        raise Refusal(
+            f"the toolset {toolset.name} has no package for its handlers",
+            f"give {toolset.folder}/toolset.yaml one: `handlers: handlers`, or the"
+            f" package of the function: `handlers: {reference.module.split('.')[0]}`",
+        )
+    is_own = is_below(reference.module, package)
+    if is_own and tool.is_whole and tool.gives_json and tool.fit is Fit.PLAIN:
+        return reference, {}
+    module = module_name(name)
+    for stem in (module, f"{module}_tool"):
+        handler = HandlerReference(f"{package}.{stem}", module)
+        path = handler_place(workspace, handler)
+        if not os.path.lexists(os.path.join(workspace.root, path)):
+            break
+    else:
+        raise Refusal(f"{path} is in the way", "give the tool another NAME")
+    is_made = tool.fit is Fit.MADE
+    is_typed = not is_made and tool.is_annotated
+    is_typed = is_typed and all(one.annotation for one in tool.taken)
+    view = AdapterView(
+        tool=line(name),
+        module=line(reference.module),
+        function=identifier(reference.function),
+        name=identifier(module),
+        is_typed=is_typed,
+        is_async=tool.is_async,
+        is_made=is_made,
+        is_plain=not is_made and not is_typed,
+        is_whole=tool.is_whole,
+        makes_json=not tool.gives_json,
+        parameters=[
+            ParameterView(
+                identifier(one.name),
+                line(one.annotation or "Any"),
+                not one.is_required,
+                literal(one.default),
+            )
+            for one in tool.taken
+        ],
+    )
+    template = "new/adapter.py.jinja"
+    files = dict(package_files(workspace, handler))
+    files[path] = formatted(template, render(template, view))
+    return handler, files
+
+
+def _spec(
+    toolset: Toolset,
+    section: str | None,
+    name: str,
+    tool: FunctionTool,
+    handler: HandlerReference,
+    reference: HandlerReference,
+) -> bytes:
+    said = tool.said
+    fields: dict[str, Any] = {"name": name}
+    fields["summary"] = said.summary or f"TODO: say in one line what {name} does."
+    text = said.text or said.summary
+    if said.result:
+        text = f"{text}\n\nReturns: {said.result}".strip()
+    if text and text != said.summary:
+        fields["description"] = text
+    if "prompts" in toolset.targets:
+        decided = {"text": None, "reason": _SAID_ELSEWHERE}
+        fields["when_to_use"] = decided if said.summary else _WHEN
+    if section is not None:
+        fields["section"] = section
+    fields["parameters"] = tool.parameters
+    if tool.returns is not None:
+        fields["returns"] = tool.returns
+    if "mcp" in toolset.targets:
+        fields["annotations"] = _CAREFUL
+    fields["handler"] = f"{handler.module}:{handler.function}"
+    if tool.is_value:
+        fields["values"] = "python"
+    if "cli" in toolset.targets:
+        fields["cli"] = {"keyword": free_keyword(toolset, name)}
+    schema = schema_folder(toolset)
+    begin = (
+        f"# yaml-language-server: $schema={schema}tool.schema.json\n" if schema else ""
+    )
+    begin += (
+        f"# Written from {reference.module}:{reference.function}; now edited by hand.\n"
+    )
+    return (begin + "".join(f"{block(k, v)}" for k, v in fields.items())).encode()

@@ -1,0 +1,21 @@
+"""The handler of the tool `place_order`: calls `acme.classes:place_order`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import validate_call
+from pydantic_core import to_jsonable_python
+
+from acme.classes import place_order as _function
+
+__all__ = ["place_order"]
+
+# Makes what the function takes of what is sent: enumerations, classes, paths.
+_call: Callable[..., Any] = validate_call(_function)
+
+
+def place_order(**arguments: Any) -> Any:
+    """Calls it with what the caller sent: what was left out is not given."""
+    return to_jsonable_python(_call(**arguments))

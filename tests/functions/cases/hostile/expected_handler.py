@@ -1,0 +1,21 @@
+"""The handler of the tool `attack`: calls `shop.hostile:attack`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shop.hostile import attack as _function
+
+__all__ = ["attack"]
+
+
+def attack(
+    *,
+    text: str = "'; DROP TABLE x; --\n# {{ 7 * 7 }}",
+    number: float = -1.5e300,
+) -> Any:
+    """Calls it."""
+    return _function(
+        text=text,
+        number=number,
+    )

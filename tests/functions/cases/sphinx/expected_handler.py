@@ -1,0 +1,21 @@
+"""The handler of the tool `greet`: calls `shop.sphinx:greet`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shop.sphinx import greet as _function
+
+__all__ = ["greet"]
+
+
+def greet(
+    *,
+    name: str,
+    loud: bool = False,
+) -> Any:
+    """Calls it."""
+    return _function(
+        name=name,
+        loud=loud,
+    )

@@ -1,0 +1,178 @@
+"""`toolcast new --from-function`: specs and adapters of functions that are there already.
+
+Each folder of `cases/` has a function, the spec that it becomes, and the adapter where it
+needs one; `expected.txt` is what the command and then `check` say of all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from tests.program import toolcast
+
+CASES = sorted((Path(__file__).parent / "cases").iterdir())
+SAID = Path(__file__).parent / "expected.txt"
+TOOLSET = """\
+name: toy
+title: Toy
+handlers: handlers
+targets: {mcp: {}, registry: {}, cli: {}, prompts: {}, snapshots: {}}
+"""
+
+
+def functions(folder: Path) -> list[str]:
+    lines = (folder / "function.py").read_text("utf-8").splitlines()
+    defs = [line.removeprefix("async ") for line in lines]
+    return [one[4:].partition("(")[0] for one in defs if one.startswith("def ")]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """A project in which all of the cases have become tools, at one go."""
+    root = tmp_path_factory.mktemp("functions")
+    made = Project(root)
+    made.write(
+        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\nsources: [., src]\n"
+    )
+    made.write("specs/toy/toolset.yaml", TOOLSET)
+    words = []
+    for case in CASES:
+        # `own` lies in the handlers' package, `classes` in a package of a src folder.
+        package = {"own": "handlers", "classes": "src/acme"}.get(case.name, "shop")
+        made.write(f"{package}/__init__.py", "")
+        shutil.copy(case / "function.py", root / package / f"{case.name}.py")
+        for function in functions(case):
+            module = f"{package.rpartition('/')[2]}.{case.name}"
+            words += ["--from-function", f"{module}:{function}"]
+    new = toolcast(root, "new", *words)
+    assert new.returncode == 0, new.stdout + new.stderr
+    generated = toolcast(root, "generate")
+    assert generated.returncode == 0, generated.stderr
+    check = toolcast(root, "check")
+    said = f"$ new\n{new.stdout}\n$ check, exit {check.returncode}\n{check.stderr}"
+    (root / "said.txt").write_text(said, "utf-8")
+    yield made
+
+
+def test_what_is_said(project: Project) -> None:
+    said = (project.root / "said.txt").read_text("utf-8")
+    if "REGENERATE" in os.environ:
+        SAID.write_text(said, "utf-8")
+    assert said == SAID.read_text("utf-8")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_spec_and_its_handler(project: Project, case: Path) -> None:
+    for function in functions(case):
+        spec = project.root / f"specs/toy/{function}.yaml"
+        adapter = project.root / f"handlers/{function}.py"
+        for made, expected in (
+            (spec, case / "expected.yaml"),
+            (adapter, case / "expected_handler.py"),
+        ):
+            if "REGENERATE" in os.environ and made.exists():
+                shutil.copy(made, expected)
+            assert made.exists() == expected.exists(), made
+            assert not made.exists() or made.read_text() == expected.read_text()
+
+
+CALLS = """\
+import asyncio, json, sys
+sys.path.append("src")
+from generated.toy.registry import REGISTRY
+for tool, arguments in json.loads(sys.argv[1]):
+    answer = asyncio.run(REGISTRY.call_tool(tool, arguments))
+    print(json.dumps(answer.result if answer.success else answer.error))
+"""
+GUEST = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+THING = {"sku": "ab", "size": "large"}
+MADE = {"things": 1, "colour": "red", "kept": ["a", "NoneType", "0"]}
+
+
+def test_calls_reach_the_functions(project: Project) -> None:
+    """What was left out is not given; enumerations, classes and paths are made of JSON."""
+    calls = {
+        "search_orders": ({"text": "a", "limit": 1}, [{"text": "a", "sort": "new"}]),
+        "mean": ({"numbers": [1, 2]}, 1.5),
+        "greet": ({"name": "Mia", "loud": True}, "HELLO MIA"),
+        "double": ({"number": 3}, 6),
+        "book": ({"day": "2026-11-23", "guest": GUEST}, "2026 1 None"),
+        "look_up": ({"word": "a"}, ["a", 20, True, 1]),
+        "attack": ({"text": "a"}, "a-1.5e+300"),
+        "place_order": ({"things": [THING], "to": {"street": "a"}}, MADE),
+    }
+    given = json.dumps([[tool, arguments] for tool, (arguments, _) in calls.items()])
+    done = project.run("-c", CALLS, given)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        result for _, result in calls.values()
+    ]
+
+
+REFUSED = """\
+from shop.google import search_orders
+class Till:
+    def open(self): ...
+def star(*texts: str): ...
+def placed(a: int, /): ...
+def unknown(till: Till, other: "list[Till]"): ...
+def counting(): yield 1
+def keyed(table: dict[int, str]): ...
+def own(self): ...
+def _(a): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["shop.refused:Till"], "it is a class: write a function that makes one"),
+        (["shop.refused:open"], "`Till.open` is a method, which needs its `self`"),
+        (
+            ["shop.refused:search_orders"],
+            "where it is written, `shop.google:search_orders`",
+        ),
+        (["shop.refused:plased"], "did you mean `placed`?"),
+        (["shop.absent:f"], "there is no module `shop.absent`"),
+        (["shop/refused.py:star"], "did you mean `shop.refused:star`?"),
+        (["../../etc/passwd:x"], "is not `module:function`"),
+        (
+            ["shop.refused:star"],
+            "shop/refused.py:4: `*texts` takes arguments without names",
+        ),
+        (["shop.refused:placed"], "shop/refused.py:5: `a` can be given by place only"),
+        (["shop.refused:unknown"], "sends for `other`: `Till` is no dataclass"),
+        (["shop.refused:counting"], "shop/refused.py:7: `counting` is a generator"),
+        (["shop.refused:keyed"], "the keys of a mapping are texts in JSON"),
+        (["shop.refused:own"], "shop/refused.py:9: no caller can send `self`"),
+        (["shop.google:search_orders"], "has a tool `search_orders` already"),
+        (["shop.broken:f"], "shop/broken.py cannot be read: "),
+        (
+            ["shop.refused:star", "shop.refused:placed"],
+            "refused.py:5: `a` can be given",
+        ),
+    ],
+)
+def test_what_can_be_no_tool(project: Project, words: list[str], says: str) -> None:
+    """All reasons at once, each with its line; nothing is written."""
+    project.write("shop/refused.py", REFUSED)
+    project.write("shop/broken.py", "def f(:")
+    before = sorted(project.root.rglob("*"))
+    given = [part for word in words for part in ("--from-function", word)]
+    done = toolcast(project.root, "new", *given)
+    assert done.returncode == 2
+    assert says in done.stderr, done.stderr
+    assert sorted(project.root.rglob("*")) == before
+
+
+def test_a_module_in_a_folder_that_is_no_source(project: Project) -> None:
+    (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
+    done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
+    assert "it is in src/: say `sources: [., src]` in toolcast.yaml" in done.stderr

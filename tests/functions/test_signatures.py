@@ -1,0 +1,167 @@
+"""For any signature: callers may send what the function takes, and nothing else.
+
+Sources of functions are made with arguments that fit, read by their text alone, and held to
+what pydantic makes of the live function.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+import pydantic
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties import tried
+from toolcast.functions.function_tool import FunctionTool, read_function
+from toolcast.handler_code.python_module import PythonModule
+
+
+class Of(NamedTuple):
+    """An annotation, and the JSON values that it takes."""
+
+    text: str
+    values: st.SearchStrategy[Any]
+
+
+BEGIN = """\
+import dataclasses, enum, pathlib, typing as t, uuid
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Annotated, Literal, NotRequired, Optional, TypedDict, Union
+import pydantic
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+class Level(enum.IntEnum):
+    LOW = enum.auto()
+    HIGH = enum.auto()
+class Place(TypedDict, total=False):
+    town: t.Required[str]
+    number: int
+@dataclass
+class Order:
+    item: str
+    count: int = 1
+    tags: list[str] = field(default_factory=list)
+class Line(pydantic.BaseModel):
+    sku: Annotated[str, pydantic.Field(min_length=1)]
+    colour: Optional[Colour] = None
+Digit = Annotated[int, pydantic.Field(ge=0, le=9)]
+"""
+TEXT = st.text("ab é\"'#:\n", max_size=4)
+NUMBER = st.integers(-5, 20)
+COLOUR = st.sampled_from(["red", "blue"])
+
+
+def record(needed: dict[str, Any], more: dict[str, Any]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(needed, optional=more)
+
+
+PLAIN = [
+    Of("str", TEXT),
+    Of("int", NUMBER),
+    Of("float", st.floats(-9, 9) | NUMBER),
+    Of("bool", st.booleans()),
+    Of("None", st.none()),
+    Of("date", st.dates().map(str)),
+    Of("uuid.UUID", st.uuids().map(str)),
+    Of("pathlib.Path", TEXT),
+    Of("timedelta", st.sampled_from(["P1D", "PT5M"])),
+    Of("Colour", COLOUR),
+    Of("set[str]", st.lists(TEXT, unique=True, max_size=3)),
+    Of("Level", st.sampled_from([1, 2])),
+    Of("Digit", st.integers(0, 9)),
+    Of("Literal['a', 'b', 3]", st.sampled_from(["a", "b", 3])),
+    Of("'Order'", record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)})),
+    Of("Place", record({"town": TEXT}, {"number": NUMBER})),
+    Of("Line", record({"sku": TEXT.filter(bool)}, {"colour": COLOUR | st.none()})),
+]
+
+
+def several(inner: st.SearchStrategy[Of]) -> st.SearchStrategy[Of]:
+    return st.one_of(
+        inner.map(lambda a: Of(f"list[{a.text}]", st.lists(a.values, max_size=3))),
+        inner.map(
+            lambda a: Of(f"dict[str, {a.text}]", st.dictionaries(TEXT, a.values))
+        ),
+        inner.map(lambda a: Of(f"Optional[{a.text}]", a.values | st.none())),
+        inner.map(
+            lambda a: Of(f"tuple[{a.text}, ...]", st.lists(a.values, max_size=2))
+        ),
+        st.tuples(inner, inner).map(
+            lambda p: Of(
+                f"tuple[{p[0].text}, {p[1].text}]",
+                st.tuples(p[0].values, p[1].values).map(list),
+            )
+        ),
+        st.tuples(inner, inner).map(
+            lambda p: Of(f"Union[{p[0].text}, {p[1].text}]", p[0].values | p[1].values)
+        ),
+    )
+
+
+TYPES = st.recursive(st.sampled_from(PLAIN), several, max_leaves=4)
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBER | st.floats(-9, 9) | TEXT | COLOUR,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner),
+    max_leaves=3,
+)
+
+
+def read(text: str) -> FunctionTool:
+    tree = ast.parse(text)
+    functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+    module = PythonModule("m.py", functions, tree=tree)
+    return read_function({"m": module}.get, "m", "function")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A function, as text and as pydantic takes it."""
+
+    tool: FunctionTool
+    call: Callable[..., Any]
+
+
+def made(annotations: list[str]) -> Made:
+    parameters = ", ".join(f"p{n}: {text}" for n, text in enumerate(annotations))
+    text = f"{BEGIN}def function({parameters}):\n    return True\n"
+    # Before Python 3.12 pydantic has no TypedDict of typing.
+    text = text.replace("NotRequired, Optional, TypedDict", "NotRequired, Optional")
+    text = text.replace(
+        "import pydantic\n",
+        "import pydantic\nfrom typing_extensions import TypedDict\n",
+        1,
+    )
+    # Where pydantic looks for what a text in quotes names.
+    module = sys.modules["made"] = types.ModuleType("made")
+    exec(compile(text, "made", "exec", dont_inherit=True), module.__dict__)
+    return Made(read(text), pydantic.validate_call(module.__dict__["function"]))
+
+
+def is_taken(schema: Any, value: Any) -> bool:
+    return jsonschema_rs.is_valid(schema, value, validate_formats=True)
+
+
+@tried(200)
+@given(st.lists(TYPES, min_size=1, max_size=3), st.data())
+def test_what_fits_the_annotations_is_taken(given_types: list[Of], data: Any) -> None:
+    function = made([one.text for one in given_types])
+    sent = {f"p{n}": data.draw(one.values) for n, one in enumerate(given_types)}
+    assert is_taken(function.tool.parameters, sent), function.tool.parameters
+    assert function.call(**sent)
+
+
+@tried(300)
+@given(TYPES, JSON)
+def test_what_is_taken_fits_the_function(of: Of, value: Any) -> None:
+    function = made([of.text])
+    if is_taken(function.tool.parameters, {"p0": value}):
+        assert function.call(p0=value)

@@ -1,0 +1,274 @@
+"""The SDK's own client logs in at the clinic's real servers; attackers do not get in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from tests.consent.counters import YES, HttpCounter, said
+from tests.http.serving import Answer, Served, served
+from tests.oauth.agent import Browser, agent
+from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
+from tests.platform.clinic_runs import MONDAY, PROJECT, Clinic
+from tests.platform.logins import PEOPLE, Logins, logins
+from tests.platform.test_clients import Mode, Person
+from tests.platform.test_fastapi import free_port
+from tests.platform.test_logins import REFUND, recorded
+
+pytestmark = pytest.mark.slow
+Forged = Callable[[Logins, str], str]
+AT = "/.well-known/oauth-protected-resource/mcp/"
+# What is wrong, and what the challenge says of it.
+REFUSED: dict[str, tuple[Forged, str]] = {
+    "issuer": (
+        lambda p, to: p.token("ben", iss="https://x.example"),
+        "another issuer",
+    ),
+    "audience": (
+        lambda p, to: p.token("ben", aud="https://x.example"),
+        "another audience",
+    ),
+    "another endpoint": (lambda p, to: p.token("ada"), "another audience"),
+    "unsigned": (lambda p, to: unsigned(p.server, to), "algorithm is not taken"),
+    "public key": (lambda p, to: by_public_key(p.server, to), "algorithm is not taken"),
+    "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
+    "key": (lambda p, to: other_key(p.server, to), "signature is wrong"),
+    "expired": (
+        lambda p, to: p.token("ben", exp=int(time.time()) - 60),
+        "has expired",
+    ),
+    "not yet": (
+        lambda p, to: p.token("ben", nbf=int(time.time()) + 60),
+        "not valid yet",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Clinic:
+    """One for all of these: servers take their time to start."""
+    place = tmp_path_factory.mktemp("clinic")
+    made = Clinic(place, f"sqlite:///{place / 'clinic.sqlite3'}", pace=0.05)
+    made.make_tables()
+    return made
+
+
+@pytest.fixture(scope="module")
+def people() -> Iterator[Logins]:
+    """An issuer of the people, for the servers of a port of their own."""
+    with logins(f"http://127.0.0.1:{free_port()}") as found:
+        found.server.people = PEOPLE
+        yield found
+
+
+@pytest.fixture(scope="module")
+def running(clinic: Clinic, people: Logins) -> Iterator[Served]:
+    """`python -m clinic_tools.practice.mcp_server --http`."""
+    env = {**clinic.environment, **people.environment}
+    port = people.public.rpartition(":")[2]
+    with served(
+        "--port", port, package="clinic_tools.practice", root=PROJECT, env=env
+    ) as server:
+        yield server
+        assert server.end() == 0
+        # Tokens begin so, since each begins with a JSON object.
+        assert "refuses a token" in server.log and "eyJ" not in server.log
+
+
+@contextmanager
+def of_uvicorn(clinic: Clinic, people: Logins) -> Iterator[Served]:
+    """`uvicorn clinic_tools.practice.mcp_server:app`."""
+    port = people.public.rpartition(":")[2]
+    app = "clinic_tools.practice.mcp_server:app"
+    env = {**os.environ, **clinic.environment, **people.environment}
+    env["PRACTICE_ALLOWED_HOSTS"] = "127.0.0.1"
+    log = clinic.place / "uvicorn.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "uvicorn", app, "--port", port],
+            cwd=PROJECT,
+            env=env,
+            stdout=out,
+            stderr=out,
+        )
+        try:
+            clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
+            running = Served(process, int(port))
+            yield running
+            # As uvicorn ends once everything is closed.
+            assert running.end() == -signal.SIGTERM
+        finally:
+            process.kill()
+            process.wait()
+    running.lines.append(log.read_bytes())
+
+
+async def _logs_in_and_steps_up(people: Logins, mode: Mode, **more: Any) -> None:
+    url, person = f"{people.public}/mcp/", Person()
+    browser = Browser("ben")
+    before = len(people.server.asked)
+    said = {"mode": mode, "elicitation_callback": person, **more}
+    async with agent(url, browser, **said) as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        assert "whoami" in listed and "refund_visit" not in listed
+        told = await client.call_tool("whoami", {})
+        assert told.structured_content == {"user": "ben", "name": "Ben", "ward": None}
+        assert [page["scope"] for page in browser.asked] == ["staff"]
+        amount = {"cents": 1_000, "currency": "EUR"}
+        paid = await client.call_tool("refund_visit", {**REFUND, "amount": amount})
+        assert not paid.is_error, paid
+        assert person.asked == 1
+        # The person was asked once more for a scope, and by the tool for a yes.
+        assert [page["scope"] for page in browser.asked] == ["staff", "staff billing"]
+        with pytest.raises(MCPError, match="Unknown tool: my_visits"):
+            await client.call_tool("my_visits", {})
+    assert {page["resource"] for page in browser.asked} == {url}
+    asked = people.server.asked[before:]
+    assert ("/register" in asked) is ("metadata_url" not in more)
+    refused = Browser("mia")
+    async with agent(url, refused, **said) as client:
+        with pytest.raises(MCPError, match="the call needs the scope billing"):
+            await client.call_tool("refund_visit", REFUND)
+    assert len(refused.asked) == 2
+
+
+def _is_not_let_in(people: Logins, running: Served) -> None:
+    to = f"{people.public}/mcp/"
+    metadata = f'resource_metadata="{people.public}{AT}"'
+    for what, (forged, why) in REFUSED.items():
+        token = forged(people, to)
+        for modern in (False, True):
+            answer = running.ask("/mcp/", "tools/list", token=token, modern=modern)
+            challenge = answer.headers["www-authenticate"]
+            assert answer.status == 401, what
+            assert 'error="invalid_token"' in challenge and why in challenge, what
+            assert 'scope="staff"' in challenge and metadata in challenge
+    for modern in (False, True):
+        nobody = running.ask("/mcp/", "tools/list", modern=modern)
+        assert nobody.status == 401
+        assert "error" not in nobody.headers["www-authenticate"]
+        short = people.token("ben", scope="billing records")
+        without = running.ask("/mcp/", "tools/list", token=short, modern=modern)
+        challenge = without.headers["www-authenticate"]
+        assert without.status == 403 and 'error="insufficient_scope"' in challenge
+        assert 'scope="staff"' in challenge and metadata in challenge
+        good = people.token("ben")
+        assert running.ask("/mcp/", "ping", token=good, modern=False).status == 200
+        query = running.ask(f"/mcp/?access_token={good}", "ping", modern=modern)
+        assert query.status == 400
+        assert running.send("/mcp/", method="GET").status == 401
+        bearer = {"authorization": f"Bearer {good}"}
+        # Nothing is resumed, by whoever: an answer has one connection, its own.
+        resumed = running.send("/mcp/", b"", {**bearer, "last-event-id": "1"}, "GET")
+        assert resumed.status == 405
+
+
+def test_an_agent_logs_in(clinic: Clinic, people: Logins, running: Served) -> None:
+    left = clinic.cents_left()
+    for mode in ("auto", "legacy"):
+        asyncio.run(_logs_in_and_steps_up(people, mode))
+    assert clinic.cents_left() == left - 2_000
+    refunds = [row for row in recorded(clinic) if row[0] == "refund_visit"]
+    # Who was asked for a scope first made no call.
+    assert {(user, outcome) for _, user, outcome in refunds} == {
+        ("ben", "ok"),
+        ("ben", "asked"),
+    }
+
+
+def test_who_has_no_good_token_is_not_let_in(people: Logins, running: Served) -> None:
+    _is_not_let_in(people, running)
+
+
+def test_at_uvicorn(clinic: Clinic) -> None:
+    """The client is known by the URL of its metadata, and does not register."""
+    left = clinic.cents_left()
+    with logins(f"http://127.0.0.1:{free_port()}") as people:
+        people.server.people = PEOPLE
+        people.server.takes_client_metadata = True
+        with of_uvicorn(clinic, people) as running:
+            url = "https://agent.example/client.json"
+            asyncio.run(_logs_in_and_steps_up(people, "auto", metadata_url=url))
+            _is_not_let_in(people, running)
+    assert clinic.cents_left() == left - 1_000
+
+
+def test_a_session_is_of_one_user(
+    clinic: Clinic, people: Logins, running: Served
+) -> None:
+    left = clinic.cents_left()
+    url = f"{people.public}/mcp/"
+    ben = HttpCounter(url, headers=people.headers("ben", client_id="agent"))
+    refund = {**REFUND, "amount": {"cents": 1_000, "currency": "EUR"}}
+    number = ben.begin("refund_visit", refund)
+    request = ben.question()
+    thieves = [
+        people.headers("ann", client_id="agent"),
+        people.headers("ben", client_id="another"),
+        people.headers("ben"),
+    ]
+    for headers in thieves:
+        thief = HttpCounter(url, headers=headers)
+        own = thief.session
+        assert own is not None and own != ben.session
+        # With a session of its own, and with the one that it has seen.
+        for session in (own, ben.session):
+            thief.session = session
+            thief.answer(request, YES)
+            cancel = {"requestId": number, "reason": "mine"}
+            cancelled = {"method": "notifications/cancelled", "params": cancel}
+            status = thief.send(cancelled)
+            assert status == (404 if session == ben.session else 202)
+        call = thief.begin("whoami", {})
+        assert "Session not found" in said(thief.end(call))
+        with pytest.raises(OSError, match="404"):
+            thief.open("DELETE")
+    assert clinic.cents_left() == left
+    # A new token of the same user and program goes on with it.
+    ben.headers = people.headers("ben", client_id="agent", jti="new")
+    ben.answer(request, YES)
+    assert "left" in said(ben.end(number))
+    assert clinic.cents_left() == left - 1_000
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_call_is_cancelled_and_told_of_over_its_own_connection(
+    modern: bool, clinic: Clinic, people: Logins, running: Served
+) -> None:
+    """Whoever else says its id, or the token of its progress."""
+    began = clinic.told.count("export begun")
+    found: list[Answer] = []
+
+    def ask(user: str, method: str, params: dict[str, Any] | None = None) -> Answer:
+        token = people.token(user)
+        return running.ask("/mcp/", method, params, token=token, modern=modern)
+
+    def export() -> None:
+        days = {"first": MONDAY, "last": "2026-12-02"}
+        meta = {"progressToken": "mine"}
+        given = {"name": "export_visits", "arguments": days, "_meta": meta}
+        found.append(ask("ann", "tools/call", given))
+
+    thread = Thread(target=export)
+    thread.start()
+    clinic.wait_for(lambda: clinic.told.count("export begun") > began)
+    for user in ("ben", "ann"):
+        ask(user, "notifications/cancelled", {"requestId": 1, "reason": "mine"})
+        ask(user, "notifications/progress", {"progressToken": "mine", "progress": 1})
+    assert b"mine" not in ask("ben", "tools/list").body
+    thread.join(60)
+    (answer,) = found
+    assert "of 10 days" in answer.message["result"]["content"][0]["text"]
+    assert answer.body.count(b"notifications/progress") > 0
+    assert "export stopped" not in "".join(clinic.told)
