@@ -12,6 +12,7 @@ __all__ = ["TURNS", "Turns", "turn"]
 _PAUSE_SECONDS = 0.002
 _LARGE_VALUES = 250
 _LARGE_CHARACTERS = 10_000
+_ONE_VALUE = {bool, int, float, type(None)}
 _HOLDING = (list, tuple, Mapping, Set)
 
 _Result = TypeVar("_Result")
@@ -71,6 +72,8 @@ def _is_large(value: Any) -> bool:
             characters += len(item)
             if characters > _LARGE_CHARACTERS:
                 return True
+            continue
+        if type(item) in _ONE_VALUE:
             continue
         held = item if isinstance(item, _HOLDING) else _attributes(item)
         values += len(held)
