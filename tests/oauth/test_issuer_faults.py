@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -241,18 +243,23 @@ def test_keys_of_long_ago_hold_no_longer(
 
 
 def test_a_revoked_token_is_refused_at_once(
-    registry: Registry, issuer: AuthorizationServer
+    registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    issuer.active = {"good": {**issuer.claims(DESK), "active": True}}
+    token = "opaque-token-of-mia"
+    issuer.active = {token: {**issuer.claims(DESK), "active": True}}
 
     async def works() -> None:
         given = with_introspection(issuer)
         async with serving(registry, given, introspection=True) as server:
-            assert await server.tools("good") == ["who"]
-            issuer.active["good"]["active"] = False
-            assert (await server.ask("good")).status_code == 401
+            assert await server.tools(token) == ["who"]
+            issuer.active[token]["active"] = False
+            assert (await server.ask(token)).status_code == 401
 
-    asyncio.run(works())
+    with caplog.at_level(logging.DEBUG):
+        asyncio.run(works())
+    basic = b64encode(f"{ID}:{SECRET}".encode()).decode()
+    assert "refuses a token: the token is not active" in caplog.text
+    assert not any(secret in caplog.text for secret in (token, SECRET, basic))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp_types import TextContent
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from tests.oauth.agent import Browser, agent
 from tests.oauth.authorization_server import AuthorizationServer
@@ -285,3 +287,22 @@ def test_the_sdks_client_logs_in_and_calls(
     assert asked["code_challenge_method"] == "S256"
     assert asked["client_id"] == (metadata_url or "program-0")
     assert ("/register" in issuer.asked) is (metadata_url is None)
+
+
+def test_it_is_found_below_another_application(
+    registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """What is mounted does not get requests for the paths at the host's root."""
+    browser = Browser("mia")
+    url = "https://shop.example/tools/mcp/"
+
+    async def works() -> None:
+        given = environment(issuer, SHOP_PUBLIC_URL="https://shop.example/tools")
+        async with serving(registry, given) as server:
+            outer = Starlette(routes=[Mount("/tools", server.app)])
+            async with agent(url, browser, app=outer) as client:
+                listed = await client.list_tools()
+                assert [tool.name for tool in listed.tools] == ["who"]
+
+    asyncio.run(works())
+    assert [page["resource"] for page in browser.asked] == [url]

@@ -10,7 +10,6 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, meta
-from toolcast_runtime.mcp import sdk_server
 from toolcast_runtime.mcp.process.framing import Incoming, Outgoing
 from toolcast_runtime.mcp.sdk_server import build_server
 
@@ -75,29 +74,3 @@ async def test_every_request_is_answered_once(sent: bytes) -> None:
     found = [answer["id"] for answer in await answers(sent)]
     assert found == sorted(found)
     assert len(found) == len(set(found)) == sent.count(b'"id"')
-
-
-async def test_spans_are_made_where_somebody_takes_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made: list[str] = []
-
-    async def spans(context: Any, call_next: Any) -> Any:
-        made.append(context.method)
-        return await call_next(context)
-
-    class Context:
-        method, meta = "tools/call", None
-
-    async def answer(context: Any) -> str:
-        return "answered"
-
-    traced: Any = sdk_server.when_traced(spans)
-    assert await traced(Context, answer) == "answered"
-    assert made == []
-    monkeypatch.setattr(sdk_server, "is_traced", lambda: True)
-    assert await traced(Context, answer) == "answered"
-    monkeypatch.setattr(sdk_server, "is_traced", lambda: False)
-    Context.meta = {"traceparent": "00-1-2-01"}  # type: ignore[assignment]
-    assert await traced(Context, answer) == "answered"
-    assert made == ["tools/call"] * 2

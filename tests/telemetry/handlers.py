@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from toolcast_runtime import ToolError
 
@@ -26,3 +27,13 @@ async def wait(note: str = "") -> str:
     """Takes longer than the tool may."""
     await asyncio.sleep(60)
     return "late"
+
+
+async def ask_another(note: str = "") -> object:
+    """Has another tool answer."""
+    registry = OWN["registry"]
+    return (await registry.call_tool("give", {}, "desk")).result
+
+
+OWN: dict[str, Any] = {}
+"""The registry of a test, for the handler that calls it."""

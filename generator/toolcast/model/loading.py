@@ -33,7 +33,7 @@ from .folders import (
 )
 from .mcp.mcp_servers import unused_locks, with_locks
 from .mcp.mcp_spec_files import mcp_prompts, mcp_resources
-from .model import Toolset, ToolSpec, Workspace
+from .model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
 __all__ = [
@@ -118,6 +118,10 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         tuple(value.get("documents", ())),
         tuple(value.get("extensions", ())),
         commands=console_commands(files),
+        endpoints=tuple(
+            SharedEndpoint(name, tuple(given["toolsets"]), given.get("title"))
+            for name, given in value.get("endpoints", {}).items()
+        ),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
         not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,

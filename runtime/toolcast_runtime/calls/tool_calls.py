@@ -13,7 +13,7 @@ from ..access.clients import AccessError
 from ..consent.questions import Questions
 from ..lifespan.lifespan_settings import LifespanError
 from ..telemetry.call_lines import log_call
-from ..telemetry.spans import is_traced, span
+from ..telemetry.spans import is_watched, span
 from ..tools.deprecation import deprecation_line
 from ..tools.provider import Proxies, ToolProvider
 from ..tools.tool import Confirm, Tool
@@ -143,7 +143,7 @@ class ToolCalls:
             _logger.warning("%s is called. %s", tool.name, line)
         started = time.perf_counter()
         outcome: CallOutcome = "cancelled"
-        answer = self._recorded if not is_traced() else self._traced
+        answer = self._traced if is_watched() else self._recorded
         try:
             response, outcome = await answer(tool, provider, arguments, context)
         finally:

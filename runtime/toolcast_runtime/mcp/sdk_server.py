@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from ..access.caller import CALLER
 from ..calls.call_context import CALL_GUARD
 from ..telemetry.call_lines import log_call
-from ..telemetry.spans import is_traced
+from ..telemetry.mcp_requests import watched_requests
 from ..validation.protocol import is_listed_before_2026
 from .asking import Approved, asker
 from .callers import CALLED, told_who_asks
@@ -28,16 +28,12 @@ from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
-    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 
     from .toolset_server import ToolsetServer
 
-__all__ = ["build_server", "when_traced"]
+__all__ = ["build_server"]
 
 _logger = logging.getLogger("toolcast")
-
-_PARENT = "traceparent"
-"""The key of `_meta` by which a caller hands its trace on."""
 
 
 def build_server(
@@ -78,7 +74,7 @@ def build_server(
         from ..skills.served_skills import ServedSkills
 
         skills = ServedSkills(served.skills, who)
-    if served.mcp_resources or served.mcp_prompts or kept or skills:
+    if served.has_offers or kept or skills:
         from .offers import offers
 
         further = offers(served, who, seal, kept, skills)
@@ -159,27 +155,9 @@ def build_server(
     )
     if skills is not None:
         skills.add_to(server)
-    server.middleware[:] = [when_traced(each) for each in server.middleware]
+    # In place of the SDK's own, which is all that stands there.
+    server.middleware[:] = [watched_requests(served, who)]
     headers = () if served.http is None else served.http.headers
     server.middleware.append(told_who_asks(headers))
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))
     return server
-
-
-def when_traced(
-    middleware: ServerMiddleware[Any],
-) -> ServerMiddleware[Any]:
-    """The SDK's spans, made only where somebody takes them or the caller began a trace.
-
-    It says of its spans that they are no-ops without OpenTelemetry, and that leaving them out
-    is for whoever builds the server: making them is an eighth of a short call.
-    """
-
-    async def traced(
-        ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        if is_traced() or (ctx.meta and _PARENT in ctx.meta):
-            return await middleware(ctx, call_next)
-        return await call_next(ctx)
-
-    return traced

@@ -1,6 +1,7 @@
 """An OpenTelemetry span a call, in processes that use OpenTelemetry.
 
-Nothing is imported for it: whoever wants spans has set OpenTelemetry up before.
+Nothing is imported for it: whoever wants spans has set OpenTelemetry up before. The span of a
+call that a request of MCP asks for is that of the request; other calls have one of their own.
 """
 
 from __future__ import annotations
@@ -8,11 +9,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..calls.call_context import CallContext
+if TYPE_CHECKING:
+    from ..calls.call_context import CallContext
 
-__all__ = ["is_traced", "span"]
+__all__ = ["REQUEST", "Watched", "is_traced", "is_watched", "span"]
+
+
+class Watched(Protocol):
+    """A request of MCP that is watched."""
+
+    def calls(self, tool: str) -> None:
+        """Says which tool the request has called."""
+
+    def set_outcome(self, outcome: str) -> None:
+        """Says what came of the call."""
+
+
+REQUEST: ContextVar[Watched | None] = ContextVar("watched_request", default=None)
+"""The request that is answered here, until it has called a tool: handlers call others."""
 
 
 def is_traced() -> bool:
@@ -24,15 +41,30 @@ def is_traced() -> bool:
     )
 
 
+def is_watched() -> bool:
+    """Whether a call that begins here is part of a span."""
+    return REQUEST.get() is not None or is_traced()
+
+
 @contextmanager
 def span(context: CallContext) -> Iterator[Callable[[str], None]]:
-    """The span of a call that is traced, as the semantic conventions for tool calls name it.
+    """The span of a call that is watched, as the semantic conventions for tool calls name it.
 
     It has which tool and which client, how long and what came of it; of arguments and
     results nothing. The value is a function that sets the outcome.
 
-    Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
+    Source: https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md
     """
+    request = REQUEST.get()
+    if request is not None:
+        REQUEST.set(None)
+        request.calls(context.tool)
+        try:
+            yield request.set_outcome
+        except BaseException:
+            request.set_outcome("cancelled")
+            raise
+        return
     trace: Any = sys.modules["opentelemetry.trace"]
     attributes = {
         "gen_ai.operation.name": "execute_tool",

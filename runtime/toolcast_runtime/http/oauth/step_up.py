@@ -64,17 +64,15 @@ class StepUp:
         await self._app(scope, receive, send)
 
     async def _needed(self, name: str | None, caller: Caller) -> str | None:
-        """The permission that would give the caller a tool; None when none would."""
+        """The permission that the caller lacks for a tool of the client's; None for none."""
         if name is None:
             return None
-        registry = self._served.registry
-        needed = registry.access().tool_permissions.get(registry.resolve(name))
-        has = caller.permissions or frozenset()
-        if needed is None or needed in has or not self._oauth.gives(needed):
+        with calling_as(caller._replace(permissions=None)):
+            tool = await self._served.find(name, self._client)
+        needed = None if tool is None else tool.permission
+        if needed is None or needed in (caller.permissions or ()):
             return None
-        with calling_as(caller._replace(permissions=has | {needed})):
-            found = await self._served.find(name, self._client)
-        return None if found is None else needed
+        return needed if self._oauth.gives(needed) else None
 
 
 def _tool_called(body: bytes) -> str | None:

@@ -1,0 +1,316 @@
+"""Spans and metrics of MCP requests, as OpenTelemetry's conventions for MCP name them.
+
+Source: https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/mcp.md
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from opentelemetry import trace
+from opentelemetry.metrics import _internal as metrics
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from tests.runtime.packages import Package, definition
+from tests.telemetry import handlers
+from toolcast_runtime.access.clients import Client as Allowed
+from toolcast_runtime.http import Endpoint, HttpSettings
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.settings import Listening
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.registry import Registry
+from toolcast_runtime.telemetry import mcp_requests
+
+TOOLS = ("give", "fail", "crash", "ask_another")
+TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+BOUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> McpServer:
+    tools = [definition(name, handler=f"{handlers.__name__}:{name}") for name in TOOLS]
+    registry = Registry(
+        Package(tmp_path, *tools).load(),
+        handlers=handlers.__name__,
+        clients={"desk": Allowed("*"), "guest": Allowed(("give",))},
+    )
+    handlers.OWN["registry"] = registry
+    http = HttpSettings((Endpoint("/mcp/", "desk", "NONE"),), "NONE", "NONE")
+    return McpServer(registry, name="demo", client="desk", http=http)
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+    """The spans of this test, though a process can have one provider only."""
+    kept = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    return kept
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
+    """The metrics of this test."""
+    kept = InMemoryMetricReader()
+    provider = MeterProvider([kept])
+    monkeypatch.setattr(metrics, "get_meter_provider", lambda: provider)
+    mcp_requests._duration.cache_clear()
+    yield kept
+    mcp_requests._duration.cache_clear()
+
+
+def called(
+    server: McpServer,
+    tool: str,
+    *,
+    client: str = "desk",
+    mode: Any = "legacy",
+    meta: Mapping[str, Any] | None = None,
+) -> None:
+    """One call by the SDK's own client; a refusal is an answer as well."""
+
+    async def call() -> None:
+        async with Client(server.build(client), mode=mode) as asking:
+            with contextlib.suppress(MCPError):
+                await asking.call_tool(tool, {"note": "s3cret"}, meta=meta)  # type: ignore[arg-type]
+
+    asyncio.run(call())
+
+
+def the_call(spans: InMemorySpanExporter) -> ReadableSpan:
+    (found,) = [s for s in spans.get_finished_spans() if "tools/call" in s.name]
+    assert "s3cret" not in found.to_json()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")]
+)
+def test_a_call_is_one_span(
+    server: McpServer, spans: InMemorySpanExporter, mode: str, version: str
+) -> None:
+    called(server, "give", mode=mode)
+    span = the_call(spans)
+    assert (span.name, span.kind) == ("tools/call give", trace.SpanKind.SERVER)
+    attributes = dict(span.attributes or {})
+    assert attributes.pop("jsonrpc.request.id") in ("1", "2")
+    assert attributes == {
+        "mcp.method.name": "tools/call",
+        "mcp.protocol.version": version,
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "give",
+        "network.transport": "pipe",
+        "toolcast.client": "desk",
+        "toolcast.outcome": "ok",
+    }
+    assert span.status.status_code is trace.StatusCode.UNSET
+    assert span.parent is None
+    assert not [s for s in spans.get_finished_spans() if "execute_tool" in s.name]
+
+
+@pytest.mark.parametrize(
+    ("tool", "client", "name", "error", "code", "outcome"),
+    [
+        ("fail", "desk", "tools/call fail", "tool_error", None, "error"),
+        ("crash", "desk", "tools/call crash", "tool_error", None, "error"),
+        ("fail", "guest", "tools/call fail", "-32602", "-32602", None),
+        # What a stranger calls a tool is no name of a span.
+        ("s3cret", "desk", "tools/call", "-32602", "-32602", None),
+    ],
+)
+def test_a_call_that_fails_says_how(
+    server: McpServer,
+    spans: InMemorySpanExporter,
+    tool: str,
+    client: str,
+    name: str,
+    error: str,
+    code: str | None,
+    outcome: str | None,
+) -> None:
+    called(server, tool, client=client)
+    span = the_call(spans)
+    found = span.attributes or {}
+    assert (span.name, found["error.type"]) == (name, error)
+    assert found.get("rpc.response.status_code") == code
+    assert found.get("toolcast.outcome") == outcome
+    assert span.status.status_code is trace.StatusCode.ERROR
+    assert span.status.description is None and not span.events
+
+
+def test_a_call_goes_on_in_the_trace_of_its_caller(
+    server: McpServer, spans: InMemorySpanExporter
+) -> None:
+    called(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    span = the_call(spans)
+    assert span.context and f"{span.context.trace_id:032x}" == TRACE
+    assert span.parent and f"{span.parent.span_id:016x}" == PARENT
+    assert not span.links
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"traceparent": "s3cret"},
+        {"traceparent": f"00-{'0' * 32}-{PARENT}-01"},
+        {"traceparent": 7},
+        {"traceparent": [[{}]]},
+        {"traceparent": None},
+        {"traceparent": {"a": 1}, "tracestate": 7, "baggage": [7]},
+        {"traceparent": f"00-{TRACE}-{PARENT}-01", "tracestate": "=,=" * 9_000},
+        {"traceparent": f"00-{TRACE}-{PARENT}-01", "baggage": 7},
+    ],
+    ids=str,
+)
+def test_a_trace_that_is_none_keeps_nobody_from_being_answered(
+    server: McpServer, spans: InMemorySpanExporter, meta: dict[str, Any]
+) -> None:
+    called(server, "give", meta=meta)
+    span = the_call(spans)
+    assert (span.attributes or {})["toolcast.outcome"] == "ok"
+
+
+def test_what_a_handler_calls_has_a_span_of_its_own(
+    server: McpServer, spans: InMemorySpanExporter
+) -> None:
+    called(server, "ask_another")
+    outer = the_call(spans)
+    (inner,) = [s for s in spans.get_finished_spans() if "execute_tool" in s.name]
+    assert (outer.name, inner.name) == ("tools/call ask_another", "execute_tool give")
+    assert inner.parent == outer.context
+
+
+def points(reader: InMemoryMetricReader, name: str) -> list[Any]:
+    data = reader.get_metrics_data()
+    found = [
+        metric
+        for resource in (data.resource_metrics if data else ())
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == name
+    ]
+    assert all(metric.unit == "s" for metric in found)
+    return [point for metric in found for point in metric.data.data_points]
+
+
+@pytest.mark.parametrize(
+    ("tool", "more"),
+    [
+        ("give", {"gen_ai.tool.name": "give"}),
+        ("fail", {"gen_ai.tool.name": "fail", "error.type": "tool_error"}),
+        ("s3cret", {"error.type": "-32602", "rpc.response.status_code": "-32602"}),
+    ],
+)
+def test_requests_are_measured(
+    server: McpServer, reader: InMemoryMetricReader, tool: str, more: dict[str, str]
+) -> None:
+    called(server, tool)
+    found = points(reader, "mcp.server.operation.duration")
+    (call,) = [p for p in found if p.attributes["mcp.method.name"] == "tools/call"]
+    assert call.explicit_bounds == BOUNDS
+    assert (call.count, 0 < call.sum < 60) == (1, True)
+    assert call.attributes == {
+        "mcp.method.name": "tools/call",
+        "mcp.protocol.version": "2025-11-25",
+        "gen_ai.operation.name": "execute_tool",
+        "network.transport": "pipe",
+        "toolcast.client": "desk",
+        **more,
+    }
+
+
+def test_a_session_is_measured_when_it_ends(
+    server: McpServer, reader: InMemoryMetricReader
+) -> None:
+    called(server, "give")
+    (session,) = points(reader, "mcp.server.session.duration")
+    assert session.explicit_bounds == BOUNDS
+    assert (session.count, 0 < session.sum < 60) == (1, True)
+    assert session.attributes["network.transport"] == "pipe"
+
+
+def test_over_http_a_request_has_its_transport_and_no_session(
+    server: McpServer, spans: InMemorySpanExporter, reader: InMemoryMetricReader
+) -> None:
+    made_up = "x" * 5_000
+    asyncio.run(_post(server, "tools/call", "initialize", made_up))
+    call, hello, other, transport = spans.get_finished_spans()
+    attributes = call.attributes or {}
+    # The trace is the caller's, and where the transport has a span it is linked.
+    assert call.parent and f"{call.parent.span_id:016x}" == PARENT
+    assert [link.context for link in call.links] == [transport.context]
+    assert other.parent == transport.context and not other.links
+    assert attributes["network.transport"] == "tcp"
+    assert attributes["network.protocol.name"] == "http"
+    assert attributes["mcp.session.id"] == "told"
+    assert attributes["jsonrpc.request.id"] == "7"
+    assert (hello.name, other.name) == ("initialize", "_OTHER")
+    assert made_up not in other.to_json()
+    assert not points(reader, "mcp.server.session.duration")
+
+
+async def _post(server: McpServer, *methods: str) -> None:
+    assert server.http is not None
+    app = http_app(server, Listening.on(server.http, "127.0.0.1", {}))
+    params = {
+        "tools/call": {
+            "name": "give",
+            "arguments": {},
+            "_meta": {"traceparent": f"00-{TRACE}-{PARENT}-01"},
+        },
+        "initialize": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "tests", "version": "1"},
+        },
+    }
+    headers = {
+        "mcp-protocol-version": "2025-11-25",
+        "mcp-session-id": "told",
+        "accept": "application/json, text/event-stream",
+    }
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
+    ):
+        with trace.get_tracer("transport").start_as_current_span("POST"):
+            for method in methods:
+                body: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": method}
+                body["params"] = params.get(method, {})
+                await client.post("/mcp/", json=body, headers=headers)
+
+
+def test_without_a_provider_there_is_no_span(server: McpServer) -> None:
+    seen: list[trace.Span] = []
+    handlers.OWN["registry"] = _Seeing(seen, server.registry)
+    called(server, "ask_another")
+    assert [span.get_span_context().is_valid for span in seen] == [False]
+    called(server, "ask_another", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    # A caller's trace is handed on to what a handler asks, all the same.
+    assert f"{seen[-1].get_span_context().trace_id:032x}" == TRACE
+
+
+class _Seeing:
+    """Tells which span a handler runs in."""
+
+    def __init__(self, seen: list[trace.Span], registry: Registry) -> None:
+        self._seen = seen
+        self._registry = registry
+
+    async def call_tool(self, *given: Any) -> Any:
+        self._seen.append(trace.get_current_span())
+        return await self._registry.call_tool(*given)
