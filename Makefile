@@ -54,9 +54,10 @@ test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up on
 letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
 	@$(BIN)/python -m tests.letta.real
 
-test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL (installs Debian's where it is missing)
+test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL and HAProxy (installs Debian's where missing)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
-	@TOOLCAST_TEST_POSTGRES=1 $(PYTEST) -m "not node" tests/examples/ren tests/ledger tests/lifespan tests/platform -k postgresql
+	@command -v haproxy >/dev/null || apt-get install -y -q haproxy
+	@TOOLCAST_TEST_POSTGRES=1 $(PYTEST) -m "not node" tests/deployment tests/examples/ren tests/ledger tests/lifespan tests/platform -k postgresql
 
 test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
 	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external
@@ -72,7 +73,7 @@ fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five mi
 bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAGE=1
 	@$(BIN)/python benchmarks/bench.py
 
-load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
+load: $(STAMP) ## Call mixed tools in 200 HTTP sessions, beside the plain SDK and FastMCP; SECONDS=120
 	@$(BIN)/python benchmarks/load/load.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated and examples

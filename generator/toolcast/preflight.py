@@ -15,6 +15,7 @@ from typing import Any
 from .findings import Finding, Place, Severity
 from .model.model import Toolset, Workspace
 from .reading.project_files import DiskFiles, ProjectFiles
+from .reading.tree import Path, Source
 
 __all__ = ["preflight"]
 
@@ -24,26 +25,45 @@ _MOST_BYTES = 1 << 20
 
 
 def preflight(workspace: Workspace) -> Iterator[Finding]:
-    """What would fail at the start of each toolset that has a registry."""
+    """What would fail at the start of each toolset that has a registry, and each endpoint."""
     for toolset in workspace.toolsets:
         if "registry" in toolset.targets:
-            told = _told(workspace, toolset)
+            told = _told(workspace, toolset.name)
             yield from _not_imported(toolset, told, DiskFiles(workspace.root))
-            for one in told:
-                if "unset" in one:
-                    yield toolset.source.finding(
-                        "handler/not-set",
-                        Severity.WARNING,
-                        ("name",),
-                        f"a server of `{toolset.name}` does not find what it needs:"
-                        f" {one['unset']}",
-                        "set it where it runs; here it may be missing",
-                    )
+            yield from _not_set(toolset.name, told, toolset.source, ("name",))
+    for endpoint in workspace.endpoints:
+        # Its handlers were imported above.
+        told = _told(workspace, endpoint.name)
+        place = ("endpoints", endpoint.name)
+        yield from _not_set(endpoint.name, told, workspace.source, place)
+        for one in told:
+            if one.get("name") == "":
+                yield workspace.source.finding(
+                    "handler/not-imported",
+                    Severity.ERROR,
+                    place,
+                    f"the package of `{endpoint.name}` cannot be imported: {one['error']}",
+                )
 
 
-def _told(workspace: Workspace, toolset: Toolset) -> list[dict[str, Any]]:
+def _not_set(
+    name: str, told: list[dict[str, Any]], source: Source, place: Path
+) -> Iterator[Finding]:
+    for one in told:
+        if "unset" in one:
+            yield source.finding(
+                "handler/not-set",
+                Severity.WARNING,
+                place,
+                f"a server of `{name}` does not find what it needs: {one['unset']}",
+                "set it where it runs; here it may be missing",
+                at_key=place[0] == "endpoints",
+            )
+
+
+def _told(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """What the process says; one that ends by itself has failed at what it had begun."""
-    package = ".".join(filter(None, (workspace.package, toolset.name)))
+    package = ".".join(filter(None, (workspace.package, name)))
     sources = [os.path.join(workspace.root, one) for one in workspace.sources]
     path = [*map(os.path.normpath, sources), workspace.root]
     path.append(os.environ.get("PYTHONPATH", ""))

@@ -267,18 +267,26 @@ def test_several_processes_need_a_key_and_a_ledger(
     start(SHOP_STATE_KEY=KEY)
     with pytest.raises(SealingError, match="set SHOP_STATE_KEY to 32 random bytes"):
         start()
-    with pytest.raises(SealingError, match="SHOP_STATE_KEY is too short"):
-        start(SHOP_STATE_KEY="short")
+    for short in ("short", f"{KEY} short"):
+        with pytest.raises(SealingError, match="SHOP_STATE_KEY has a key that is too"):
+            start(SHOP_STATE_KEY=short)
+    (shop.place / "key").write_text(f"{KEY}\n")
+    start(SHOP_STATE_KEY_FILE=str(shop.place / "key"))
+    with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names has no text"):
+        start(SHOP_STATE_KEY_FILE=str(shop.place / "none"))
     sealing(served, "desk", environment={})
 
 
 @pytest.mark.slow
-def test_workers_without_a_key_do_not_start(shop: Shop) -> None:
+@pytest.mark.parametrize("several", [["--workers", "2"], ["--replica"]])
+def test_one_of_several_without_a_key_does_not_start(
+    shop: Shop, several: list[str]
+) -> None:
     from dataclasses import replace
 
     keyless = replace(shop, key="")
     refused = pytest.raises(AssertionError, match="set SHOP_STATE_KEY to 32 random")
-    with refused, keyless.http("--workers", "2", package="generated.shop"):
+    with refused, keyless.http(*several, package="generated.shop"):
         pass
 
 

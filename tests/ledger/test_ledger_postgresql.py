@@ -128,6 +128,32 @@ async def test_a_call_goes_on_though_its_connection_broke(
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
 
 
+async def test_the_last_rows_are_written_though_their_connection_broke(
+    url: str,
+) -> None:
+    ledger = open_ledger(SETTINGS)
+    await ledger.write(STARTED)
+    asked_of(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
+    ledger.write_soon(ENDED)
+    await ledger.close()
+    assert [row["outcome"] for row in InDatabase(url).rows()] == ["ok"]
+
+
+async def test_ending_does_not_wait_for_a_database_that_is_gone(
+    url: str, server: str
+) -> None:
+    ledger = open_ledger(SETTINGS)
+    await ledger.write(STARTED)
+    name = url.rpartition("/")[2]
+    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    asked_of(
+        server,
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
+    )
+    ledger.write_soon(ENDED)
+    await asyncio.wait_for(ledger.close(), 2)
+
+
 async def test_a_database_that_is_started_again_costs_no_call(
     url: str, server: str, handlers: Any
 ) -> None:

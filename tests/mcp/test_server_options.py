@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from generated.molecule.mcp_server import SERVER
+from toolcast_runtime.http import serving
 from toolcast_runtime.mcp.server_options import main
+
+
+@pytest.fixture(autouse=True)
+def logs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How this process logs is not the server's here."""
+    monkeypatch.setattr(serving, "write_logs", lambda *_: None)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +39,13 @@ def test_wrong_options_are_refused(
 
 @pytest.mark.parametrize(
     "words",
-    [["--port", "8000"], ["--host", "::1"], ["--workers", "2"], ["--path", "/x"]],
+    [
+        ["--port", "8000"],
+        ["--host", "::1"],
+        ["--workers", "2"],
+        ["--path", "/x"],
+        ["--replica"],
+    ],
 )
 def test_what_is_for_http_is_not_taken_over_stdio(
     words: list[str], capsys: pytest.CaptureFixture[str]

@@ -43,12 +43,7 @@ def shell(line: str, folder: Path) -> str:
 # An environment each: the oldest Python and the newest; `make test-pythons` runs them all.
 # Where wheels come from does not depend on the version.
 @pytest.mark.parametrize(
-    ("origin", "version"),
-    [
-        ("a checkout", "oldest"),
-        ("a checkout", "newest"),
-        ("a folder of wheels", "oldest"),
-    ],
+    ("origin", "version"), [("a checkout", "oldest"), ("a folder of wheels", "newest")]
 )
 def test_the_next_steps_work_at_the_first_try(
     origin: str,

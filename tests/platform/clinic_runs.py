@@ -50,7 +50,12 @@ class Clinic:
             "CLINIC_STATE_KEY": "k" * 32,
             "RECEPTION_LEDGER": str(self.place / "ledger.sqlite3"),
             "RECORDS_LEDGER": str(self.place / "ledger.sqlite3"),
-            "PRACTICE_LEDGER": str(self.place / "ledger.sqlite3"),
+            # Of several machines, where there is a database for them.
+            "PRACTICE_LEDGER": (
+                self.url
+                if self.url.startswith("postgresql:")
+                else str(self.place / "ledger.sqlite3")
+            ),
         }
 
     @property
@@ -82,6 +87,8 @@ class Clinic:
         with self.connection() as connection:
             tables = _tables()
             tables.TABLES.drop_all(connection)
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("DROP TABLE IF EXISTS calls, approvals")
             tables.TABLES.create_all(connection)
             connection.execute(
                 tables.PATIENTS.insert().values(

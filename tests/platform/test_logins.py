@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
 from click.testing import CliRunner
 from mcp import Client
@@ -21,7 +22,7 @@ from mcp_types import CallToolResult, TextContent
 from tests.http.serving import served
 from tests.platform.clinic_runs import MONDAY, PATIENT, PROJECT, Clinic
 from tests.platform.logins import PEOPLE, Logins, logins
-from tests.platform.test_clients import Mode, Person
+from tests.platform.test_clients import Mode, Person, client_of
 from toolcast_runtime import Caller, calling_as
 from toolcast_runtime.registry import Registry
 
@@ -47,9 +48,13 @@ def people() -> Iterator[Logins]:
 
 def recorded(clinic: Clinic) -> list[tuple[str, str | None, str]]:
     """Tool, user and outcome of each row of the ledger."""
-    with closing(sqlite3.connect(clinic.place / "ledger.sqlite3")) as connection:
-        rows = 'SELECT tool, "user", outcome FROM calls ORDER BY started'
-        return connection.execute(rows).fetchall()
+    rows = 'SELECT tool, "user", outcome FROM calls ORDER BY started'
+    address = clinic.environment["PRACTICE_LEDGER"]
+    if address.startswith("postgresql:"):
+        with psycopg.connect(address) as database:
+            return database.execute(rows).fetchall()
+    with closing(sqlite3.connect(address)) as file:
+        return file.execute(rows).fetchall()
 
 
 def test_a_script_says_for_whom_it_calls(clinic: Clinic, practice: Registry) -> None:
@@ -101,9 +106,19 @@ def test_a_command_is_of_the_one_that_its_program_names(practice: Registry) -> N
 
 
 @pytest.mark.slow
-def test_over_stdio_nobody_has_logged_in(clinic: Clinic) -> None:
-    done = clinic.run("-m", "clinic_tools.practice.cli", "whoami")
-    assert json.loads(done.stdout)["user"] is None, done.stderr
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_over_stdio_nobody_has_logged_in(clinic: Clinic, mode: Mode) -> None:
+    """Its client is the program that started it, with all of its permissions."""
+
+    async def works() -> None:
+        async with client_of(clinic, "practice", "stdio", mode, None) as client:
+            told = await client.call_tool("whoami", {})
+            assert told.structured_content == {"user": None, "name": None, "ward": None}
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert "refund_visit" in names and "my_visits" not in names
+
+    asyncio.run(works())
+    assert recorded(clinic) == [("whoami", None, "ok")]
 
 
 @pytest.mark.slow

@@ -1,12 +1,14 @@
 """Real tools: what their schemas let through fits the generated types.
 
 `tests/corpus/test_generated_code_is_clean.py` has mypy's word on the same modules. Lists of
-your own are tried too: `TOOLCAST_CORPUS=FOLDER`.
+your own are tried too, `TOOLCAST_CORPUS=FOLDER`, and more values of each schema,
+`TOOLCAST_VALUES=5`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from typing import Any
 
@@ -24,7 +26,7 @@ from toolcast.encoders.names import class_name
 from toolcast_runtime.tools.module_names import distinct_name, module_name
 
 _FEW = settings(
-    max_examples=5,
+    max_examples=int(os.environ.get("TOOLCAST_VALUES", "2")),
     deadline=None,
     database=None,
     derandomize=True,

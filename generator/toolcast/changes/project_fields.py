@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..model.model import Workspace
 from .change import ABSENT, Change, Grade, Grades, SpecFiles
 from .family import Family, Rules
-from .field_rows import items, value
+from .field_rows import entries, items, value
 from .json_values import said
 
 __all__ = ["FAMILY"]
@@ -67,7 +67,29 @@ DOCUMENT_ADDED, DOCUMENT_REMOVED = RULES.pair(
     "The generator no longer keeps the regions of a Markdown file.",
     Grades(),
 )
+ENDPOINT_ADDED, ENDPOINT_REMOVED = RULES.pair(
+    "project/endpoint-added",
+    "Tools of several toolsets can be had at another server.",
+    Grades(attachment=_R),
+    "project/endpoint-removed",
+    "A server of several toolsets is gone: who is connected to it has none of their tools.",
+    Grades(call=_B, code=_B, attachment=_B),
+)
+SHARED, NOT_SHARED = RULES.pair(
+    "project/endpoint-toolset-added",
+    "The clients of a shared server have the tools of another toolset, too.",
+    Grades(prompt=_R, attachment=_R),
+    "project/endpoint-toolset-removed",
+    "The clients of a shared server have the tools of a toolset no more.",
+    Grades(call=_B, attachment=_B),
+)
+ENDPOINT_TITLE = RULES.alone(
+    "project/endpoint-title", "A shared server is called otherwise.", Grades()
+)
 _ROWS = (
+    entries("endpoints", "the endpoints", ENDPOINT_ADDED, ENDPOINT_REMOVED),
+    items("endpoints.*.toolsets", "the toolsets of {}", SHARED, NOT_SHARED),
+    value("endpoints.*.title", "the title of {}", ENDPOINT_TITLE),
     value("output", "the output folder", OUTPUT, default="generated"),
     value("sources", "the folders of handlers' packages", SOURCES, default=["."]),
     value("templates", "the folder of templates", TEMPLATES),

@@ -22,6 +22,7 @@ _GROUPS = {
     },
     "Every day": {
         "generate": "Generate the outputs from the specs.",
+        "dev": "Serve a toolset, and again after every change.",
         "check": "Check specs, rules, and that the outputs are up to date.",
         "diff": "Tell what a change of the specs means, and for whom.",
         "explain": "Tell what a rule checks, why, and how to mend it.",
@@ -57,7 +58,7 @@ _ROOMS = {
     "starting": {"init", "new", "templates"},
     "importing": {"import"},
     "calling": {"call"},
-    "generating": {"generate"},
+    "generating": {"dev", "generate"},
     "comparing": {"diff", "git-diff-driver", "lock", "verify"},
     "editing": {"rename", "move", "deprecate", "remove"},
 }

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from .clients import Client
-from .model import Toolset
+from .model import SharedEndpoint, Toolset, Workspace
 
-__all__ = ["EndpointPlan", "endpoints", "variable"]
+__all__ = [
+    "AGREED",
+    "EndpointPlan",
+    "endpoints",
+    "joined",
+    "said_of_server",
+    "toolsets_of",
+    "variable",
+]
+
+AGREED = ("client", "heartbeat", "state_key_variable", "links", "http.oauth")
+"""What the toolsets of an endpoint say of their servers that has to be the same."""
+
+_MOST_BODY = 4_194_304
+"""Of `max_body` where a toolset says nothing, as the runtime has it."""
 
 
 class EndpointPlan(NamedTuple):
@@ -32,6 +46,66 @@ def endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
             client.token_variable or variable(toolset, "TOKEN", client.name),
             client.approves,
         )
+
+
+def toolsets_of(workspace: Workspace, endpoint: SharedEndpoint) -> list[Toolset]:
+    """The toolsets that share an endpoint, as far as they are there."""
+    there = {toolset.name: toolset for toolset in workspace.toolsets}
+    return [there[name] for name in endpoint.toolsets if name in there]
+
+
+def said_of_server(toolset: Toolset, option: str) -> Any:
+    """What a toolset says of its server; None where it says nothing."""
+    value: Any = toolset.targets.get("mcp", {})
+    for key in option.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def joined(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Toolset:
+    """What is said of the server that toolsets share, as if of one without tools.
+
+    A host and an origin may come in where every toolset allows it, a client approves where it
+    does so in every toolset that has it, and the largest request is the smallest of them.
+    """
+    options: dict[str, Any] = {}
+    http: dict[str, Any] = {}
+    for option in AGREED:
+        said = [said_of_server(toolset, option) for toolset in toolsets]
+        given = next((one for one in said if one is not None), None)
+        if given is not None:
+            in_http = option.startswith("http.")
+            (http if in_http else options)[option.removeprefix("http.")] = given
+    options["external"] = any(said_of_server(one, "external") for one in toolsets)
+    for key in ("allowed_hosts", "allowed_origins", "headers"):
+        lists = [said_of_server(one, f"http.{key}") or [] for one in toolsets]
+        listed = list(dict.fromkeys(text for each in lists for text in each))
+        if key != "headers":
+            listed = [text for text in listed if all(text in each for each in lists)]
+        http[key] = listed
+    sizes = [said_of_server(one, "http.max_body") for one in toolsets]
+    known = [size for size in sizes if size is not None]
+    if known:
+        http["max_body"] = min(known + [_MOST_BODY] * (len(known) < len(sizes)))
+    names = dict.fromkeys(client.name for one in toolsets for client in one.clients)
+    each = {
+        name: [
+            client for one in toolsets for client in one.clients if client.name == name
+        ]
+        for name in names
+    }
+    instructions = [one.instructions for one in toolsets if one.instructions]
+    return Toolset(
+        endpoint.name,
+        endpoint.title or ", ".join(one.title for one in toolsets),
+        "",
+        instructions="\n\n".join(text.strip() for text in instructions) or None,
+        clients=tuple(
+            Client(name, approves=all(client.approves for client in clients))
+            for name, clients in each.items()
+        ),
+        targets={"mcp": {**options, "http": http}},
+    )
 
 
 def variable(toolset: Toolset, *words: str) -> str:

@@ -27,13 +27,13 @@ from .folders import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
     misnamed,
-    not_read,
+    specs_below,
     specs_in,
     unlisted,
 )
 from .mcp.mcp_servers import unused_locks, with_locks
 from .mcp.mcp_spec_files import mcp_prompts, mcp_resources
-from .model import Toolset, ToolSpec, Workspace
+from .model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
 __all__ = [
@@ -118,6 +118,10 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         tuple(value.get("documents", ())),
         tuple(value.get("extensions", ())),
         commands=console_commands(files),
+        endpoints=tuple(
+            SharedEndpoint(name, tuple(given["toolsets"]), given.get("title"))
+            for name, given in value.get("endpoints", {}).items()
+        ),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
         not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,
@@ -220,10 +224,11 @@ class _Loader(NamedTuple):
             message = f"the folder cannot be read: {reason}"
             finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
             return None, [*findings, finding]
-        findings += not_read(self.workspace, self.files, folder, sub_folders)
+        below, problems = specs_below(self.workspace, self.files, folder, sub_folders)
+        findings += problems
         definitions, more = self._definitions(folder, names)
         findings += more
-        for name in names:
+        for name in (*names, *below):
             if name in (TOOLSET_FILE, DEFINITIONS_FILE):
                 continue
             if name.casefold() in _MISNAMED:

@@ -34,6 +34,7 @@ __all__ = [
     "HandlerReference",
     "Section",
     "SelectionGates",
+    "SharedEndpoint",
     "Suppression",
     "TokenBudget",
     "ToolSpec",
@@ -418,6 +419,14 @@ class Toolset:
         return tuple(tool for tool in self.tools if tool.name not in excluded)
 
 
+class SharedEndpoint(NamedTuple):
+    """A server that several toolsets share; `title` is None for the toolsets' own."""
+
+    name: str
+    toolsets: tuple[str, ...]
+    title: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Workspace:
     """What `toolcast.yaml` lists.
@@ -432,6 +441,7 @@ class Workspace:
             relative to the root.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
+        endpoints: the servers that several toolsets share.
         scan: folders and files in which names are looked for that no tool has any more.
         not_scanned: those within them that may say such names.
     """
@@ -445,6 +455,7 @@ class Workspace:
     documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     commands: Mapping[str, str] | None = None
+    endpoints: tuple[SharedEndpoint, ...] = ()
     scan: tuple[str, ...] = ()
     not_scanned: tuple[str, ...] = ()
     toolsets: tuple[Toolset, ...] = ()

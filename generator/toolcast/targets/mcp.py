@@ -10,10 +10,12 @@ from ..encoders.python import identifier, literal, names, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
-from .mcp_definitions import mcp_definitions
+from .mcp_definitions import DefinitionsPackageView, mcp_definitions
 from .target import Context, Target, header, package_of
 
-__all__ = ["TARGET"]
+__all__ = ["TARGET", "shared_server"]
+
+_WORKSPACE = "toolcast.yaml"
 
 
 class EndpointView(NamedTuple):
@@ -40,11 +42,21 @@ class ScopeView(NamedTuple):
     permissions: Code
 
 
+class ToolsetView(NamedTuple):
+    """A toolset that shares the server with others."""
+
+    module: Code
+    name: Code
+
+
 class ServerView(NamedTuple):
     """The server's module."""
 
     header: Code
     package: Code
+    is_shared: bool
+    toolsets: Sequence[ToolsetView]
+    toolset_names: Code
     name: Code
     title: Code
     version: Code
@@ -92,6 +104,34 @@ class ServerView(NamedTuple):
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`mcp_server.py`."""
+    view = _server(toolset, context, f"{toolset.folder}/toolset.yaml", ())
+    return {
+        "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
+        **mcp_definitions(toolset, context),
+    }
+
+
+def shared_server(
+    server: Toolset, toolsets: Sequence[str], context: Context
+) -> Mapping[str, bytes]:
+    """The package of a server that toolsets share.
+
+    Args:
+        server: what is said of it; see `model.endpoints.joined`.
+        toolsets: the names of those that share it.
+        context: of the target.
+    """
+    view = _server(server, context, _WORKSPACE, toolsets)
+    package = DefinitionsPackageView(header(_WORKSPACE), words("toolsets together"))
+    return {
+        "__init__.py": context.render("mcp/shared_package.py.jinja", package),
+        "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
+    }
+
+
+def _server(
+    toolset: Toolset, context: Context, source: str, sharing: Sequence[str]
+) -> ServerView:
     options = toolset.targets.get("mcp", {})
     http = options.get("http", {})
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
@@ -99,9 +139,17 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     links = options.get("links") or {}
     oauth = http.get("oauth", {})
     inner = "        "
-    view = ServerView(
-        header=header(f"{toolset.folder}/toolset.yaml"),
+    return ServerView(
+        header=header(source),
         package=words(package_of(context, toolset)),
+        is_shared=bool(sharing),
+        toolsets=[
+            ToolsetView(words(module), identifier(name.upper()))
+            for name, module in zip(sharing, _modules(context, sharing), strict=True)
+        ],
+        toolset_names=tuple_of_names(
+            [name.upper() for name in sharing], "        ", ","
+        ),
         name=literal(toolset.name),
         title=literal(toolset.title, "    title=", ","),
         version=literal(toolset.version, "    version=", ","),
@@ -163,12 +211,14 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             "    parts=",
             ",",
         ),
-        shape=_shape(toolset, context),
+        shape=_shape(toolset, context, sharing),
     )
-    return {
-        "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
-        **mcp_definitions(toolset, context),
-    }
+
+
+def _modules(context: Context, toolsets: Sequence[str]) -> list[str]:
+    """The modules of toolsets' own servers, as Python imports them."""
+    below = [context.package] if context.package else []
+    return [".".join([*below, name, "mcp_server"]) for name in toolsets]
 
 
 def _offers(toolset: Toolset) -> list[str]:
@@ -206,25 +256,26 @@ def _scopes(scopes: Mapping[str, Any]) -> list[ScopeView]:
     ]
 
 
-def _shape(toolset: Toolset, context: Context) -> PythonShape:
+def _shape(toolset: Toolset, context: Context, sharing: Sequence[str]) -> PythonShape:
     has_links = "links" in toolset.targets.get("mcp", {})
     return PythonShape(
         (
             "docstring",
             "from __future__",
             "from toolcast_runtime.http",
-            "from toolcast_runtime.mcp",
+            f"from toolcast_runtime.mcp{'.joined' if sharing else ''}",
             *(["from toolcast_runtime.resources"] if has_links else []),
             *(["from ."] if toolset.mcp_specs else []),
             *(f"from .{target}" for target in sorted(context.server_parts)),
-            "from .registry",
+            *(f"from {module}" for module in _modules(context, sharing)),
+            *([] if sharing else ["from .registry"]),
             *(["from .skills"] if "skills" in context.targets else []),
             "SERVER =",
             "app =",
             "if __name__",
         ),
         frozenset("""
-            Endpoint HttpSettings LinkLimits McpServer OAuth SERVER.asgi_app SERVER.main
+            Endpoint HttpSettings JoinedRegistry JoinedServer LinkLimits McpServer OAuth SERVER.asgi_app SERVER.main
             Scope
             """.split()),
     )

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..encoders.code import NotEncoded
+from ..model.endpoints import joined, toolsets_of
 from ..model.model import Toolset, Workspace
 from ..rendering.output_shape import ShapeViolation
 from ..rendering.renderer import Renderer, TemplateFailure
+from .mcp import shared_server
 from .table import enabled
 from .target import DefinitionPart
 
@@ -54,6 +56,26 @@ def render_workspace(
                         f"two targets give the file {whole}, the second is `{target}`"
                     )
                 files[whole] = data
+    for endpoint in workspace.endpoints:
+        server = joined(endpoint, toolsets_of(workspace, endpoint))
+        own = workspace.templates
+        project = (os.path.join(workspace.root, own),) if own else ()
+        context = _Context(
+            templates=project,
+            own_templates=project,
+            step=step,
+            output=workspace.output,
+            package=workspace.package,
+        )
+        try:
+            given = shared_server(server, endpoint.toolsets, context)
+            for path, data in given.items():
+                context.verify(path, data)
+        except ShapeViolation as violation:
+            raise ShapeViolation(f"endpoint `{endpoint.name}`: {violation}") from None
+        except (NotEncoded, ValueError) as error:
+            raise TemplateFailure(f"endpoint `{endpoint.name}`: {error}") from error
+        files |= {f"{endpoint.name}/{path}": data for path, data in given.items()}
     return files
 
 

@@ -12,6 +12,7 @@ __all__ = ["TURNS", "Turns", "turn"]
 _PAUSE_SECONDS = 0.002
 _LARGE_VALUES = 250
 _LARGE_CHARACTERS = 10_000
+_ONE_VALUE = {bool, int, float, type(None)}
 _HOLDING = (list, tuple, Mapping, Set)
 
 _Result = TypeVar("_Result")
@@ -21,16 +22,28 @@ class Turns:
     """Turns of one event loop.
 
     Pieces of work that are short by themselves are together as long as there are callers. Here
-    each waits for its turn, and before each the loop is free for a moment.
+    each waits for its turn, and between two the loop is free for as long as the one before took,
+    up to a moment. One that comes alone waits for nobody.
     """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
+        self._free_until = 0.0
 
     async def wait(self) -> None:
         """Returns when the caller may go on, up to the next thing that it awaits."""
         async with self._lock:
-            await asyncio.sleep(_PAUSE_SECONDS)
+            # What kept the loop until now is over then, and known.
+            await asyncio.sleep(0)
+            loop = asyncio.get_running_loop()
+            rest = self._free_until - loop.time()
+            if rest > 0:
+                await asyncio.sleep(rest)
+            loop.call_soon(self._taken_since, loop.time(), loop)
+
+    def _taken_since(self, started: float, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        self._free_until = now + min(now - started, _PAUSE_SECONDS)
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
         """What a function gives that runs in a thread, while nothing else has its turn."""
@@ -59,6 +72,8 @@ def _is_large(value: Any) -> bool:
             characters += len(item)
             if characters > _LARGE_CHARACTERS:
                 return True
+            continue
+        if type(item) in _ONE_VALUE:
             continue
         held = item if isinstance(item, _HOLDING) else _attributes(item)
         values += len(held)

@@ -186,8 +186,9 @@ class Questions:
             raise _unrecorded(self._tool.name) from None
         if not is_free:
             raise Declined(
-                "this answer was used already, and each counts once; call again without"
-                " it, so that the person is asked again"
+                "this answer was used already, and each counts once, or its question is"
+                " in no ledger that this server has; call again without it, so that the"
+                " person is asked again"
             )
         self._taken.add(round)
 

@@ -70,13 +70,13 @@ class Readiness:
         await response(scope, receive, send)
 
     async def _looked(self) -> dict[str, Any]:
-        at_start = self._server.registry.at_start()
-        reason = ""
-        if not at_start.is_lifespan_up:
-            reason = "the lifespan does not run"
+        starts = [one.registry.at_start() for one in self._server.toolsets]
+        is_up = all(one.is_lifespan_up for one in starts)
+        reason = "" if is_up else "the lifespan does not run"
         ledger = "ok"
         try:
-            await at_start.check_ledger()
+            for one in starts:
+                await one.check_ledger()
         except Exception as error:  # LedgerError, or what a driver raises besides
             ledger = "failed"
             cause = f": {error.__cause__}" if error.__cause__ else ""
@@ -90,8 +90,10 @@ class Readiness:
             )
         return {
             "handlers": "failed" if self._unimported else "ok",
-            "lifespan": "ok" if at_start.is_lifespan_up else "failed",
+            "lifespan": "ok" if is_up else "failed",
             "ledger": ledger,
             # Without one its tools are left out; another process would not have it either.
-            "external_servers": Counter(at_start.servers().values()),
+            "external_servers": Counter(
+                state for one in starts for state in one.servers().values()
+            ),
         }

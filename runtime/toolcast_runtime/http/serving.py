@@ -42,6 +42,7 @@ class HttpOptions:
         host: the address to listen on.
         port: the port; 0 takes a free one.
         workers: processes that answer.
+        replica: other processes answer at the same address.
         grace: seconds that running calls have to finish when the server is to end.
         log_format: lines for people, or JSON.
         log_level: the lowest level that is logged.
@@ -53,6 +54,7 @@ class HttpOptions:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
+    replica: bool = False
     grace: int = GRACE_SECONDS
     log_format: LogFormat = "text"
     log_level: LogLevel = "info"
@@ -143,7 +145,8 @@ def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> R
 
     if options.local_tools:
         server = replace(server, external=False)
-    return http_app(server, listening, is_one_of_several=options.workers > 1)
+    is_one_of_several = options.replica or options.workers > 1
+    return http_app(server, listening, is_one_of_several=is_one_of_several)
 
 
 def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:

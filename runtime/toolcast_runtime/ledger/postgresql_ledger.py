@@ -90,10 +90,12 @@ class PostgresqlLedger(RecordBatches[Connection]):
     def _write_batch(
         self, connection: Connection | None, records: list[Record]
     ) -> tuple[Connection | None, Failed]:
-        # One that was not there before is not waited for: calls are refused at once.
+        # A database that was not there before is not waited for: calls are refused at once. Nor
+        # is one when this ends.
         until = time.monotonic() + (_RETURN_SECONDS if connection else 0)
         pause = 0.05
         while True:
+            is_new = connection is None
             try:
                 if connection is None:
                     connection = connected(self._settings.database() or "")
@@ -102,13 +104,13 @@ class PostgresqlLedger(RecordBatches[Connection]):
                 if connection is not None:
                     connection.close()
                     connection = None
-                left = until - time.monotonic()
-                if left <= 0:
+                left = until - time.monotonic() if self._thread else 0.0
+                if left <= 0 and is_new:
                     lost = LedgerError("the ledger's database cannot be written")
                     lost.__cause__ = error
                     return None, dict.fromkeys(range(len(records)), lost)
                 _logger.warning("the ledger's database does not answer: %s", error)
-            time.sleep(min(pause, left))
+            time.sleep(max(0.0, min(pause, left)))
             pause = min(pause * 2, _LONGEST_PAUSE)
 
 

@@ -96,7 +96,6 @@ class _Offer:
         self._client = client
         self._seal = seal
         self._kept = kept
-        self._calls = served.registry.calls
 
     @asynccontextmanager
     async def _context(
@@ -116,7 +115,7 @@ class _Offer:
                 partial(self._served.refusal, headers=context.request.headers)
             )
         ask = asker(context, params.input_responses, state, self._seal.refusal)
-        approvals = self._calls.approvals
+        approvals = self._served.calls_of(handler).approvals
         questions = Questions(ask, approvals, handler, self._client, arguments)
         keep = None
         if self._kept is not None:
@@ -198,11 +197,12 @@ class _Resources(_Offer):
         if found is not None:
             resource, variables = found
             handler = resource.handler
+            calls = self._served.calls_of(handler)
             asked = self._context(context, params, state, handler, variables)
             async with asked as (call, ask):
                 try:
                     contents = await contents_of(
-                        resource, params.uri, variables, self._calls, call
+                        resource, params.uri, variables, calls, call
                     )
                 except Failed as failed:
                     if ask is not None and (needed := ask.result()) is not None:
@@ -291,10 +291,11 @@ class _Prompts(_Offer):
         arguments: Mapping[str, str],
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
+        calls = self._served.calls_of(prompt.handler)
         asked = self._context(context, params, state, prompt.handler, arguments)
         async with asked as (call, ask):
             try:
-                messages = await messages_of(prompt, arguments, self._calls, call)
+                messages = await messages_of(prompt, arguments, calls, call)
             except Failed as failed:
                 if ask is not None and (needed := ask.result()) is not None:
                     return cast("types.InputRequiredResult", needed)

@@ -74,7 +74,7 @@ def build_server(
         from ..skills.served_skills import ServedSkills
 
         skills = ServedSkills(served.skills, who)
-    if served.mcp_resources or served.mcp_prompts or kept or skills:
+    if served.has_offers or kept or skills:
         from .offers import offers
 
         further = offers(served, who, seal, kept, skills)

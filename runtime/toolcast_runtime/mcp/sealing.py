@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..access.caller import CALLER
+from ..files.secret import secret
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -39,13 +40,14 @@ class Sealing:
 
     Args:
         audience: the server and the client: state of another one is not taken.
-        key: the secret that all processes share; None for one of this process alone.
+        keys: the secrets that all processes share: the first one seals, each of them opens.
+            None there: one of this process alone.
         refusal: why no state is given out; None when it is.
     """
 
-    def __init__(self, audience: str, key: str | None, refusal: str | None) -> None:
+    def __init__(self, audience: str, keys: Sequence[str], refusal: str | None) -> None:
         self._audience = audience
-        self._key = key
+        self._keys = keys
         self.refusal = refusal
 
     async def through(
@@ -91,9 +93,10 @@ class Sealing:
         # Its cryptography is loaded when a person is asked for the first time.
         from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
-        keys = [os.urandom(_SHORTEST_KEY) if self._key is None else self._key]
         security = RequestStateSecurity(
-            keys=keys, ttl=_SECONDS, bind_principal=lambda context: _who_asks()
+            keys=self._keys or [os.urandom(_SHORTEST_KEY)],
+            ttl=_SECONDS,
+            bind_principal=lambda context: _who_asks(),
         )
         return RequestStateBoundary(security, default_audience=self._audience)
 
@@ -117,26 +120,39 @@ def sealing(
         served: the server.
         client: who is served.
         is_one_of_several: other processes answer requests of the same client.
-        environment: has the key.
+        environment: has the keys, or names a file with them.
 
     Raises:
-        SealingError: the key is too short; or a tool asks a person before it does its work,
+        SealingError: a key is too short; or a tool asks a person before it does its work,
             and what one process gives out another cannot take.
     """
     variable = served.state_key_variable
-    key = None if variable is None else environment.get(variable, "").strip() or None
-    if key is not None and len(key.encode()) < _SHORTEST_KEY:
-        raise SealingError(
-            f"{variable} is too short: it takes {_SHORTEST_KEY} random bytes or more, as"
-            ' of `python -c "import secrets; print(secrets.token_hex(32))"`'
-        )
+    keys = [] if variable is None else _keys(variable, environment)
     refusal = None
-    if is_one_of_several and (key is None or not served.registry.has_ledger):
-        refusal = _why_not(variable, has_key=key is not None)
+    if is_one_of_several and not (keys and served.registry.has_ledger):
+        refusal = _why_not(variable, has_key=bool(keys))
         asking = [t.name for t in served.tools(client) if t.confirm is not None]
         if asking:
             raise SealingError(f"`{asking[0]}` has a `confirm`: {refusal}")
-    return Sealing(f"{served.name} {client or ''}", key, refusal)
+    return Sealing(f"{served.name} {client or ''}", keys, refusal)
+
+
+def _keys(variable: str, environment: Mapping[str, str]) -> list[str]:
+    """The newest first, apart by white space.
+
+    Raises:
+        SealingError: one is too short, or the file cannot be read; never with a word of it.
+    """
+    try:
+        keys = (secret(variable, environment) or "").split()
+    except ValueError as error:
+        raise SealingError(str(error)) from None
+    if any(len(key.encode()) < _SHORTEST_KEY for key in keys):
+        raise SealingError(
+            f"{variable} has a key that is too short: it takes {_SHORTEST_KEY} random bytes"
+            ' or more, as of `python -c "import secrets; print(secrets.token_hex(32))"`'
+        )
+    return keys
 
 
 def _why_not(variable: str | None, *, has_key: bool) -> str:

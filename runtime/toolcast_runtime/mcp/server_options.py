@@ -97,6 +97,12 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     http.add_argument(
         "--workers", type=int, help="processes that answer: 1, if not given"
     )
+    http.add_argument(
+        "--replica",
+        action="store_true",
+        help="it is one of several processes behind a balancer: nothing that a client is"
+        " given holds for this one alone",
+    )
     return parser
 
 
@@ -104,7 +110,7 @@ def _refuse_options_of_http(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
     """Over stdio nobody would see that they have no effect."""
-    for name in ("host", "port", "path", "workers"):
+    for name in ("host", "port", "path", "workers", "replica"):
         if name in options:
             parser.error(f"--{name.replace('_', '-')} needs --http")
 

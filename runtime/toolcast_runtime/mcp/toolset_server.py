@@ -12,6 +12,7 @@ from ..registry import Registry, UnknownToolError
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ..calls.tool_calls import ToolCalls
     from ..http.settings import HttpSettings
     from ..resources.definitions_of_mcp import McpPrompt, McpResource
     from ..resources.link_limits import LinkLimits
@@ -92,6 +93,29 @@ class ToolsetServer:
         """The client's `tools/list`, without the tools of external servers."""
         return [tool.definition for tool in self.tools(client)]
 
+    @property
+    def toolsets(self) -> tuple[ToolsetServer, ...]:
+        """What is served, a toolset each: this one."""
+        return (self,)
+
+    @property
+    def has_offers(self) -> bool:
+        """Whether there are resources or MCP prompts, for anybody."""
+        return self.mcp_resources is not None or self.mcp_prompts is not None
+
+    @cached_property
+    def offer_handlers(self) -> tuple[Tool, ...]:
+        """The handlers of resources and MCP prompts, as tools; raises as `all_resources`."""
+        handlers = [
+            *(one.handler for one in self.all_resources),
+            *(one.handler for one in self.all_prompts),
+        ]
+        return tuple(handler for handler in handlers if handler is not None)
+
+    def calls_of(self, handler: Tool | None) -> ToolCalls:
+        """What runs the handler of a resource or an MCP prompt."""
+        return self.registry.calls
+
     def asks(self, client: str | None) -> bool:
         """Whether a client has to count on questions to its person; raises as `tools`.
 
@@ -111,20 +135,22 @@ class ToolsetServer:
             UnknownClientError: the toolset has clients and this is none of them.
             AccessError: who may have what cannot be found out.
         """
-        return [one for one in self._resources if self._is_for(client, one.clients)]
+        return [one for one in self.all_resources if self._is_for(client, one.clients)]
 
     def prompts(self, client: str | None) -> list[McpPrompt]:
         """The MCP prompts that a client may get; raises as `resources`."""
-        return [one for one in self._prompts if self._is_for(client, one.clients)]
+        return [one for one in self.all_prompts if self._is_for(client, one.clients)]
 
     @cached_property
-    def _resources(self) -> tuple[McpResource, ...]:
+    def all_resources(self) -> tuple[McpResource, ...]:
+        """The resources, whoever may read them; raises DefinitionError as `resources`."""
         from ..resources.definitions_of_mcp import read_resources
 
         return self._usable(read_resources(self.mcp_resources))
 
     @cached_property
-    def _prompts(self) -> tuple[McpPrompt, ...]:
+    def all_prompts(self) -> tuple[McpPrompt, ...]:
+        """The MCP prompts, whoever may get them; raises as `all_resources`."""
         from ..resources.definitions_of_mcp import read_prompts
 
         return self._usable(read_prompts(self.mcp_prompts))
@@ -174,11 +200,7 @@ class ToolsetServer:
         self, begin: Callable[[str], object] = str
     ) -> dict[str, BaseException]:
         """Imports the handlers of tools, resources and prompts; see `AtStart`."""
-        offers = [
-            *(one.handler for one in self._resources),
-            *(one.handler for one in self._prompts),
-        ]
-        handlers = [handler for handler in offers if handler is not None]
+        handlers = self.offer_handlers
         return self.registry.at_start().import_handlers(handlers, begin)
 
     def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:

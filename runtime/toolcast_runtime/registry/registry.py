@@ -112,8 +112,7 @@ class Registry:
 
             toolset = self.package.rpartition(".")[2]
             self._resources = Resources(lifespan, handlers, toolset)
-        for provider in self._providers:
-            provider.reserve_names({*self._tools, *self._former_names, *reserved_names})
+        self.reserve_names({*self._tools, *self._former_names, *reserved_names})
 
     @property
     def has_clients(self) -> bool:
@@ -397,6 +396,11 @@ class Registry:
 
         mine = self._handlers, self._ledger, self._resources, self._providers
         return AtStart(self.local_tools, self.calls, *mine)
+
+    def reserve_names(self, names: Iterable[str]) -> None:
+        """Keeps names from the providers' tools, before any of them is asked."""
+        for provider in self._providers:
+            provider.reserve_names({*names})
 
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""

@@ -25,7 +25,14 @@ from ...reports.escaping import printable
 from ..exit_codes import fail
 from .run_inputs import program_files, project_files
 
-__all__ = ["Watched", "watch_and_generate", "watched"]
+__all__ = [
+    "OWN_GROUP",
+    "Runs",
+    "Watched",
+    "changes_of",
+    "watch_and_generate",
+    "watched",
+]
 
 # How long the library waits before it looks whether there was anything, in milliseconds.
 _TURN = 200
@@ -45,6 +52,7 @@ class Watched(NamedTuple):
         beside: the folders that toolsets lie in, where new ones appear.
         output: the folder that runs write.
         documents: files among the places in which runs fill regions.
+        with_code: the Python packages beside the handlers' are among the places.
     """
 
     folders: frozenset[str]
@@ -52,6 +60,7 @@ class Watched(NamedTuple):
     beside: frozenset[str]
     output: str
     documents: tuple[str, ...] = ()
+    with_code: bool = False
 
     def counts(self, path: str) -> bool:
         """Whether a run may give something else after a change at a path."""
@@ -67,9 +76,8 @@ class Watched(NamedTuple):
 def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> None:
     """Generates now, and again after each change, until Ctrl-C or SIGTERM.
 
-    Each run is a process of its own: what it says depends on nothing that an earlier one
-    loaded, the code of an extension least of all. Returns when it is ended, but not before
-    a run that is going on has ended; a second signal ends that run, too.
+    Returns when it is ended, but not before a run that is going on has ended; a second
+    signal ends that run, too.
 
     Args:
         root: the folder of toolcast.yaml.
@@ -79,22 +87,42 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
     Ends the program with exit code 2 when the library that watches is not installed, or the
     project's folder goes away.
     """
+    runs = Runs(["generate", "--project", root, *options])
+    for reason in changes_of(root, runs.ended, "--watch"):
+        runs.run(reason, force=force)
+        click.echo(err=True)
+        force = False
+
+
+def changes_of(
+    root: str, ended: threading.Event, command: str, *, with_code: bool = False
+) -> Iterator[str]:
+    """Why a run is due, in words: at once, and after each change, until it is ended.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        ended: ends it, once it is set.
+        command: what is to say that it needs the library that watches.
+        with_code: whether the Python packages beside the handlers' count.
+
+    Ends the program with exit code 2 when that library is not installed, or the project's
+    folder goes away.
+    """
     try:
         from watchfiles import watch
     except ImportError:
-        fail("--watch needs watchfiles\n  help: pip install 'toolcast[watch]'")
+        fail(f"{command} needs watchfiles\n  help: pip install 'toolcast[watch]'")
     root = os.path.realpath(root)
-    runs = _Runs(["generate", "--project", root, *options])
     looked_at: Watched | None = None
     reason = "watching (Ctrl-C ends it)"
-    while not runs.ended.is_set():
+    while not ended.is_set():
         if not os.path.isdir(root):
             fail(f"{root} is gone")
-        looked_at = watched(root, looked_at)
+        looked_at = watched(root, looked_at, with_code=with_code)
         changes = watch(
             *sorted(looked_at.folders),
             watch_filter=None,
-            stop_event=runs.ended,
+            stop_event=ended,
             rust_timeout=_TURN,
             yield_on_timeout=True,
             recursive=False,
@@ -103,8 +131,7 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
         try:
             # The watch begins before the run: what is changed meanwhile is seen.
             next(changes, None)
-            runs.run(reason, force=force)
-            force = False
+            yield reason
             left = _texts(looked_at.documents)
             reason = _told(root, _next_change(root, looked_at, left, changes))
         except FileNotFoundError:
@@ -113,8 +140,11 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
             changes.close()
 
 
-class _Runs:
+class Runs:
     """Runs of `toolcast generate`, until a signal ends them.
+
+    Each run is a process of its own: what it says depends on nothing that an earlier one
+    loaded, the code of an extension least of all.
 
     Attributes:
         ended: set when a signal has come.
@@ -127,21 +157,21 @@ class _Runs:
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, self._end)
 
-    def run(self, reason: str, *, force: bool) -> None:
-        """Tells the time and why, and runs."""
+    def run(self, reason: str, *, force: bool = False) -> int:
+        """Tells the time and why, and runs; gives the exit code."""
         if self.ended.is_set():
-            return
+            return 0
         click.echo(f"{time.strftime('%H:%M:%S')} {reason}", err=True)
         words = [*self._words, "--force"] if force else self._words
         # Neither the signals of the terminal nor, with -P, modules of the project reach it.
         with subprocess.Popen(  # noqa: S603 - this program
             [sys.executable, "-P", "-m", "toolcast", *words],
             stdin=subprocess.DEVNULL,
-            **_OWN_GROUP,
+            **OWN_GROUP,
         ) as self._running:
-            self._running.wait()
+            code = self._running.wait()
         self._running = None
-        click.echo(err=True)
+        return code
 
     def _end(self, *_: object) -> None:
         if self.ended.is_set() and self._running is not None:
@@ -149,19 +179,22 @@ class _Runs:
         self.ended.set()
 
 
-_OWN_GROUP: dict[str, Any] = (
+OWN_GROUP: dict[str, Any] = (
     {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     if sys.platform == "win32"
     else {"process_group": 0}
 )
 
 
-def watched(root: str, before: Watched | None = None) -> Watched:
+def watched(
+    root: str, before: Watched | None = None, *, with_code: bool = False
+) -> Watched:
     """What is to be watched of a project.
 
     Args:
         root: the folder of toolcast.yaml, a real path.
         before: what was watched until now, which counts while toolcast.yaml has errors.
+        with_code: whether the Python packages beside the handlers' count.
     """
     try:
         workspace = load_workspace(root).workspace
@@ -179,10 +212,27 @@ def watched(root: str, before: Watched | None = None) -> Watched:
         beside = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
         output = os.path.join(root, workspace.output)
         documents = [os.path.join(root, one) for one in workspace.documents]
+        for source in workspace.sources if with_code else ():
+            paths += _packages(os.path.normpath(os.path.join(root, source)))
     found = Watched(
-        frozenset(), tuple(dict.fromkeys(paths)), beside, output, tuple(documents)
+        frozenset(),
+        tuple(dict.fromkeys(paths)),
+        beside,
+        output,
+        tuple(documents),
+        with_code,
     )
     return found._replace(folders=_folders(root, found))
+
+
+def _packages(source: str) -> Iterator[str]:
+    """The folders with Python modules in a folder of sources."""
+    with contextlib.suppress(OSError), os.scandir(source) as entries:
+        for entry in entries:
+            if entry.name.isidentifier() and entry.is_dir():
+                names = os.listdir(entry.path)
+                if any(name.endswith(".py") for name in names):
+                    yield entry.path
 
 
 def _folders(root: str, looked_at: Watched) -> frozenset[str]:
@@ -238,7 +288,9 @@ def _next_change(
         # What is in a new folder is not watched yet.
         folders = [path for path in paths if path in looked_at.folders]
         folders += [path for path in paths if os.path.isdir(path)]
-        if folders and watched(root, looked_at).folders != looked_at.folders:
+        with_code = looked_at.with_code
+        there = watched(root, looked_at, with_code=with_code) if folders else looked_at
+        if there.folders != looked_at.folders:
             return folders
     return []
 

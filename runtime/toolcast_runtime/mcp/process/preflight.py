@@ -16,12 +16,10 @@ import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..toolset_server import ToolsetServer
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...registry import Registry
+    from ..toolset_server import ToolsetServer
 
 __all__ = ["main", "problems"]
 
@@ -54,22 +52,23 @@ def problems(
     """
     begin("")
     try:
-        there = importlib.util.find_spec(f"{package}.mcp_server")
-        server = None
-        if there is not None:
+        server: ToolsetServer | None = None
+        registry: Any = None
+        if importlib.util.find_spec(f"{package}.mcp_server") is not None:
             server = importlib.import_module(f"{package}.mcp_server").SERVER
-        registry = importlib.import_module(f"{package}.registry").REGISTRY
+        else:
+            registry = importlib.import_module(f"{package}.registry").REGISTRY
     except (Exception, SystemExit) as error:
         yield _failure("", error)
         return
-    importing = server if isinstance(server, ToolsetServer) else registry.at_start()
+    importing = registry.at_start() if server is None else server
     for name, raised in importing.import_handlers(begin=begin).items():
         yield _failure(name, raised)
     for text in _unset(server, registry):
         yield {"unset": text}
 
 
-def _unset(server: ToolsetServer | None, registry: Registry) -> Iterator[str]:
+def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
     """What a server for other machines lacks in the environment."""
     from ...http.settings import Listening, SettingsError
     from ..sealing import SealingError, sealing
@@ -84,8 +83,10 @@ def _unset(server: ToolsetServer | None, registry: Registry) -> Iterator[str]:
                 sealing(server, endpoint.client, is_one_of_several=True)
         except SealingError as error:
             yield str(error)
-    for name, text in registry.at_start().unset_variables().items():
-        yield f"the external server `{name}`: {text}"
+    registries = [one.registry for one in server.toolsets] if server else [registry]
+    for one in registries:
+        for name, text in one.at_start().unset_variables().items():
+            yield f"the external server `{name}`: {text}"
 
 
 def _failure(name: str, error: BaseException) -> dict[str, Any]:

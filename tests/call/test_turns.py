@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -93,3 +95,38 @@ async def test_work_on_small_values_goes_on_at_once(value: Any) -> None:
 async def test_work_on_large_values_waits(value: Any) -> None:
     assert await waited(value)
     assert await waited("small", value)
+
+
+async def test_between_two_the_loop_is_free_for_as_long_as_the_first_took() -> None:
+    turns, order = Turns(), list[str]()
+
+    async def large(name: str) -> None:
+        await turns.wait()
+        order.append(name)
+        time.sleep(0.005)
+
+    async def small() -> None:
+        for number in range(4):
+            order.append(f"small {number}")
+            await asyncio.sleep(0)
+
+    await asyncio.gather(large("first"), large("second"), small())
+    assert order == ["small 0", "first", "small 1", "small 2", "small 3", "second"]
+
+
+async def test_one_that_comes_alone_waits_for_nobody() -> None:
+    turns, rounds = Turns(), 0
+
+    async def count() -> None:
+        nonlocal rounds
+        while True:
+            rounds += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    for _ in range(3):
+        await asyncio.sleep(0.005)
+        before = rounds
+        await turns.wait()
+        assert rounds - before <= 1
+    counting.cancel()

@@ -1,0 +1,161 @@
+"""A project deployed by the files of examples/deployment, without Docker.
+
+What the Dockerfile says is read from it and run, in a folder instead of an image.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["FILES", "Deployed", "balancer", "block_of", "instructions", "replica"]
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "examples" / "deployment"
+PAGE = ROOT / "docs" / "deployment.md"
+
+
+def instructions(dockerfile: Path) -> list[tuple[str, str]]:
+    """What a Dockerfile says: each instruction with its words, comments left out."""
+    text = re.sub(r"(?m)^#.*\n", "", dockerfile.read_text(encoding="utf-8"))
+    lines = text.replace("\\\n", " ").splitlines()
+    found = [line.partition(" ") for line in lines if line.strip()]
+    return [(name, " ".join(words.split())) for name, _, words in found]
+
+
+def block_of(marker: str) -> str:
+    """The block of shell commands of the page that has these words in it."""
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (found,) = (block for block in blocks if marker in block)
+    return str(found)
+
+
+class Deployed:
+    """A project, built as its Dockerfile says.
+
+    Attributes:
+        app: what the image has in `/app`.
+        command: what its container runs.
+    """
+
+    def __init__(self, project: Path, place: Path, wheels: Path) -> None:
+        self.app = place / "app"
+        self._says = instructions(project / "Dockerfile")
+        context = place / "project"
+        skipped = (project / ".dockerignore").read_text(encoding="utf-8").split()
+        names = [name.removeprefix("**/") for name in skipped]
+        shutil.copytree(project, context, ignore=shutil.ignore_patterns(*names))
+        mine = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        environment = {**os.environ, "PATH": mine, "PIP_FIND_LINKS": str(wheels)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        for name, words in self._says:
+            if name == "RUN":
+                done = subprocess.run(
+                    ["sh", "-c", self._here(words)],
+                    cwd=context,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                )
+                assert done.returncode == 0, done.stdout + done.stderr
+        shutil.rmtree(context)
+        self.command = self.words("CMD")
+
+    def words(self, instruction: str) -> list[str]:
+        """The words of an instruction in JSON, as they are here."""
+        last = [words for name, words in self._says if name == instruction][-1]
+        return [self._here(w) for w in json.loads(last[last.index("[") :])]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the image sets."""
+        set_ = [words for name, words in self._says if name == "ENV"]
+        return dict(word.split("=", 1) for word in shlex.split(" ".join(set_)))
+
+    def files(self) -> dict[str, int]:
+        """When each file of the image was written."""
+        return {str(p): p.lstat().st_mtime_ns for p in self.app.rglob("*")}
+
+    def _here(self, words: str) -> str:
+        return re.sub(r"(?<![\w/])/app\b", str(self.app), words)
+
+
+@contextmanager
+def replica(
+    deployed: Deployed, port: int, environment: Mapping[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """One container's process on a port; killed afterwards, where it has not ended."""
+    command = [str(port) if word == "8000" else word for word in deployed.command]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=deployed.app,
+            env={"HOME": "/nonexistent", **deployed.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/ready", process, log)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def balancer(configuration: Path, ports: list[int], place: Path) -> Iterator[str]:
+    """HAProxy with the project's configuration, but for where the replicas are."""
+    port = free_port()
+    text = configuration.read_text(encoding="utf-8")
+    servers = "\n".join(
+        f"  server replica{n} 127.0.0.1:{each}" for n, each in enumerate(ports)
+    )
+    text, named = re.subn(r"(?m)^  server-template .*$", servers, text)
+    text, bound = re.subn(r"bind :8080", f"bind 127.0.0.1:{port}", text)
+    assert (named, bound) == (1, 1)
+    own = place / "haproxy.cfg"
+    own.write_text(text, encoding="utf-8")
+    log = place / "haproxy.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            ["haproxy", "-db", "-f", str(own)], stdout=output, stderr=output
+        )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/ready", process, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (OSError, urllib.error.URLError):
+            time.sleep(0.1)
+    raise AssertionError(log.read_text(encoding="utf-8", errors="replace"))

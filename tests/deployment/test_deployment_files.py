@@ -1,0 +1,122 @@
+"""The files that users take: each by itself, and that they agree with each other."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from generated.kirishima.mcp_server import SERVER
+from tests.deployment.deployed import FILES, instructions
+from toolcast_runtime.mcp.server_options import _parser
+
+ENDS_IN = 5
+"""Seconds in which everything is closed after the grace period, as docs/targets/mcp.md says."""
+SAYS = dict(instructions(FILES / "Dockerfile"))
+COMPOSE = yaml.safe_load((FILES / "compose.yaml").read_text(encoding="utf-8"))
+TOOLS = COMPOSE["services"]["tools"]
+UNIT = (FILES / "my_tools@.service").read_text(encoding="utf-8")
+COMMAND = json.loads(SAYS["CMD"])
+
+
+def unit(name: str) -> list[str]:
+    return re.findall(rf"(?m)^{name}=(.*)$", UNIT)
+
+
+def options_of(words: list[str]) -> dict[str, Any]:
+    """What the server understands of a command, by its own parser."""
+    at = words.index("generated.my_tools.mcp_server")
+    assert words[at - 1] == "-m" and words[0].endswith("/bin/python")
+    return vars(_parser(SERVER).parse_args(words[at + 1 :]))
+
+
+def test_the_image_runs_a_replica_as_nobody() -> None:
+    options = options_of(COMMAND)
+    assert options["http"] and options["replica"]
+    assert (options["host"], options["port"]) == ("0.0.0.0", int(SAYS["EXPOSE"]))
+    user, _, group = SAYS["USER"].partition(":")
+    assert int(user) > 1000 and int(group) > 1000
+    assert SAYS["STOPSIGNAL"] == "SIGTERM"
+    # The sources stay behind.
+    assert SAYS["COPY"] == "--from=build /app /app"
+
+
+def test_what_stops_a_replica_waits_longer_than_its_end_takes() -> None:
+    grace = options_of(COMMAND)["grace"]
+    (period,) = re.fullmatch(r"(\d+)s", TOOLS["stop_grace_period"]).groups()  # type: ignore[union-attr]
+    assert int(period) > grace + ENDS_IN
+    [command] = unit("ExecStart")
+    own = options_of([w.replace("%i", "8001") for w in command.split()])
+    assert own == {**options_of(COMMAND), "host": "127.0.0.1", "port": 8001}
+    assert int(unit("TimeoutStopSec")[0]) > own["grace"] + ENDS_IN
+
+
+def test_compose_is_what_its_schema_says() -> None:
+    package = importlib.util.find_spec("check_jsonschema")
+    assert package is not None and package.origin is not None
+    schema = Path(package.origin).parent / "builtin_schemas/vendor/compose-spec.json"
+    jsonschema.validate(COMPOSE, json.loads(schema.read_text(encoding="utf-8")))
+
+
+def test_compose_names_what_it_has() -> None:
+    used: dict[str, set[str]] = {"secrets": set(), "networks": set()}
+    for service in COMPOSE["services"].values():
+        for kind, names in used.items():
+            names.update(service.get(kind, []))
+        assert set(service.get("depends_on", {})) <= set(COMPOSE["services"])
+    assert {kind: set(COMPOSE[kind]) for kind in used} == used
+    assert TOOLS["deploy"]["replicas"] == 3
+    assert "ports" not in TOOLS and COMPOSE["networks"]["back"]["internal"]
+    files = [v for k, v in TOOLS["environment"].items() if k.endswith("_FILE")]
+    assert files == [f"/run/secrets/{name}" for name in TOOLS["secrets"]]
+
+
+def test_nothing_can_be_written_or_gained_in_a_container() -> None:
+    for name in ("tools", "balancer"):
+        service = COMPOSE["services"][name]
+        assert service["read_only"] and service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_secrets_are_files_everywhere() -> None:
+    words = (FILES / ".dockerignore").read_text(encoding="utf-8").split()
+    assert {"secrets", ".env", ".git"} <= set(words)
+    credentials = [line.partition(":")[0] for line in unit("LoadCredential")]
+    assert credentials == TOOLS["secrets"]
+    set_ = {line.partition("=")[0] for line in unit("Environment")}
+    assert set(TOOLS["environment"]) <= set_
+    given = [line.partition("=")[2] for line in unit("Environment") if "_FILE=" in line]
+    assert given == [f"%d/{name}" for name in credentials]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd")
+def test_systemd_takes_the_unit_and_calls_it_safe(tmp_path: Path) -> None:
+    file = tmp_path / "my_tools@.service"
+    there = UNIT.replace("/opt/my_tools/bin/python", sys.executable)
+    file.write_text(there.replace("/opt/my_tools", "/"), encoding="utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(file)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20", str(file)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-500:]
+
+
+@pytest.mark.skipif(not shutil.which("haproxy"), reason="no HAProxy")
+def test_haproxy_takes_its_configuration() -> None:
+    file = str(FILES / "haproxy.cfg")
+    done = subprocess.run(["haproxy", "-c", "-f", file], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

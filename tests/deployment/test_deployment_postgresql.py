@@ -1,0 +1,313 @@
+"""Three replicas on one PostgreSQL behind HAProxy, all as the files for users say.
+
+One is killed and one is ended while clients of both eras call: what was answered is recorded
+once, what ends finishes what it runs, and a kill costs its own running calls alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+import yaml
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
+
+from tests.commands.running import run
+from tests.deployment.deployed import (
+    ROOT,
+    Deployed,
+    balancer,
+    block_of,
+    free_port,
+    replica,
+)
+from tests.examples.ren.postgres import postgres_server
+from tests.packaging.environments import build
+
+pytestmark = [
+    pytest.mark.skipif(
+        not os.environ.get("TOOLCAST_TEST_POSTGRES"), reason="make test-postgres"
+    ),
+    pytest.mark.timeout(300),
+]
+
+MODES = ("legacy", "2026-07-28")
+CLIENTS = 16
+WORK = """
+name: work
+summary: Works for a while.
+parameters:
+  type: object
+  properties:
+    number: { type: string, description: Which one it is. }
+    seconds: { type: number, description: How long it takes. }
+  required: [number, seconds]
+  additionalProperties: false
+handler: handlers.work:work
+persistent: true
+cli: { keyword: work }
+"""
+REMOVE = """
+name: remove
+summary: Removes a thing.
+parameters:
+  type: object
+  properties:
+    name: { type: string, description: What is removed. }
+  required: [name]
+  additionalProperties: false
+handler: handlers.work:remove
+confirm:
+  message: Remove it?
+cli: { keyword: remove }
+"""
+CONNECTIONS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'toolcast ledger'"
+)
+HANDLER = '''
+import asyncio
+import os
+
+
+async def work(*, number: str, seconds: float) -> dict[str, object]:
+    """Works for a while, and says which process did."""
+    await asyncio.sleep(seconds)
+    return {"number": number, "process": os.getpid()}
+
+
+def remove(*, name: str) -> str:
+    return name
+'''
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new project with the files for users, as the page says to take them."""
+    folder = tmp_path_factory.mktemp("demo")
+    run(folder, "toolcast", "init", "--name", "demo")
+    specs = folder / "specs" / "demo"
+    (specs / "work.yaml").write_text(WORK, encoding="utf-8")
+    (specs / "remove.yaml").write_text(REMOVE, encoding="utf-8")
+    (folder / "handlers" / "work.py").write_text(HANDLER, encoding="utf-8")
+    toolset = (specs / "toolset.yaml").read_text(encoding="utf-8")
+    toolset = toolset.replace(
+        "  mcp: {}", "  mcp: { state_key_variable: DEMO_STATE_KEY }"
+    )
+    (specs / "toolset.yaml").write_text(toolset, encoding="utf-8")
+    run(folder, "toolcast", "generate")
+    for marker in ("NAME=demo", "mkdir -m 700 secrets"):
+        commands = block_of(marker).replace("path/to/toolcast", str(ROOT))
+        subprocess.run(["sh", "-eu", "-c", commands], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def deployed(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
+    wheels = tmp_path_factory.mktemp("wheels")
+    build(ROOT / "runtime", wheels)
+    return Deployed(project, tmp_path_factory.mktemp("image"), wheels)
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    with postgres_server("ledger") as urls:
+        yield urls["ledger"]
+
+
+@dataclass
+class Load:
+    """What clients were answered, by the number of the call.
+
+    Attributes:
+        answered: the process that answered, and when.
+        failed: when it was known that there is no answer.
+    """
+
+    url: str
+    token: str
+    answered: dict[str, tuple[int, float]] = field(default_factory=dict)
+    failed: dict[str, float] = field(default_factory=dict)
+    is_over: bool = False
+
+    async def client(self, who: int) -> None:
+        """Calls until it is over, one call after the other, by the SDK's own client."""
+        number = 0
+        while not self.is_over:
+            with suppress(Exception):
+                async with (
+                    httpx2.AsyncClient(
+                        headers={"Authorization": f"Bearer {self.token}"}, timeout=60
+                    ) as http,
+                    Client(
+                        streamable_http_client(f"{self.url}/mcp/", http_client=http),
+                        mode=MODES[who % 2],
+                    ) as client,
+                ):
+                    while not self.is_over:
+                        number += 1
+                        await self._call(client, f"{who}-{number}")
+
+    async def _call(self, client: Client, number: str) -> None:
+        arguments = {"number": number, "seconds": 0.05 * (len(self.answered) % 8)}
+        try:
+            result = await client.call_tool("work", arguments)
+            assert not result.is_error, result
+            told = json.loads(getattr(result.content[0], "text", ""))
+        except BaseException:
+            self.failed[number] = time.monotonic()
+            raise
+        assert told["number"] == number
+        self.answered[number] = told["process"], time.monotonic()
+
+
+@pytest.fixture
+def environment(project: Path, database: str, tmp_path: Path) -> dict[str, str]:
+    """What compose.yaml sets, with the secrets in the project's folder."""
+    compose = yaml.safe_load((project / "compose.yaml").read_text(encoding="utf-8"))
+    secrets = shutil.copytree(project / "secrets", tmp_path / "secrets")
+    (secrets / "ledger_url").write_text(database, encoding="utf-8")
+    return {
+        name: re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value)
+        .replace("/run/secrets", str(secrets))
+        .replace("localhost:8080", "127.0.0.1")
+        for name, value in compose["services"]["tools"]["environment"].items()
+    }
+
+
+def asked_of(url: str, statement: str) -> list[Any]:
+    with psycopg.connect(url) as connection:
+        return connection.execute(statement.encode()).fetchall()
+
+
+async def test_replicas_come_and_go_under_load(
+    deployed: Deployed,
+    project: Path,
+    database: str,
+    environment: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    ports = [free_port() for _ in range(3)]
+    logs = [tmp_path / f"{port}.log" for port in ports]
+    token = (project / "secrets" / "token").read_text(encoding="utf-8").strip()
+    before = deployed.files()
+    with ExitStack() as stack:
+        killed, ended, stays = (
+            stack.enter_context(replica(deployed, port, environment, log))
+            for port, log in zip(ports, logs, strict=True)
+        )
+        url = stack.enter_context(balancer(project / "haproxy.cfg", ports, tmp_path))
+        assert healthy(deployed, ports[0])
+        load = Load(url, token)
+        clients = [asyncio.create_task(load.client(n)) for n in range(CLIENTS)]
+        await asyncio.sleep(3)
+        at_kill = time.monotonic()
+        killed.send_signal(signal.SIGKILL)
+        await asyncio.sleep(3)
+        assert not healthy(deployed, ports[0])
+        at_end = time.monotonic()
+        ended.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(ended.wait, 25) == 0
+        await asyncio.sleep(2)
+        load.is_over = True
+        await asyncio.gather(*clients)
+        stays.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(stays.wait, 25) == 0
+
+    rows: dict[str, list[tuple[str, Any]]] = {}
+    for arguments, outcome, result in asked_of(
+        database, "SELECT arguments, outcome, result FROM calls"
+    ):
+        told = json.loads(result)["process"] if result else None
+        rows.setdefault(json.loads(arguments)["number"], []).append((outcome, told))
+    # Each answer has its row, and each call at most one.
+    assert {n: rows.get(n) for n in load.answered} == {
+        n: [("ok", process)] for n, (process, _) in load.answered.items()
+    }
+    assert [n for n, of_one in rows.items() if len(of_one) > 1] == []
+    unfinished = {n for n, [(outcome, _)] in rows.items() if outcome == "started"}
+    assert unfinished <= set(load.failed)
+    # The kill costs what ran in its process, and the end costs nothing.
+    assert 0 < len(load.failed) < CLIENTS
+    assert {
+        n for n, when in load.failed.items() if not 0 <= when - at_kill < 2
+    } == set()
+    by: dict[int, list[float]] = {p.pid: [] for p in (killed, ended, stays)}
+    for process, when in load.answered.values():
+        by[process].append(when)
+    assert all(len(times) > 20 for times in by.values())
+    assert max(by[killed.pid]) < at_kill + 0.5
+    assert at_end < max(by[ended.pid]) < max(by[stays.pid])
+    eras = {int(number.partition("-")[0]) % len(MODES) for number in load.answered}
+    assert eras == set(range(len(MODES)))
+    # What they had open is closed, and nothing was written but rows and a quiet log.
+    assert asked_of(database, CONNECTIONS) == [(0,)]
+    assert deployed.files() == before
+    said = [log.read_text(encoding="utf-8") for log in logs]
+    assert not re.search(r"ERROR|Traceback", "".join(said))
+    secrets = [p.read_text(encoding="utf-8") for p in (project / "secrets").iterdir()]
+    assert not [s for s in secrets if s.strip() in "".join(said)]
+    assert all(json.loads(line) for text in said for line in text.splitlines())
+
+
+def healthy(deployed: Deployed, port: int) -> bool:
+    """What the image's health check says."""
+    words = [w.replace(":8000", f":{port}") for w in deployed.words("HEALTHCHECK")]
+    return subprocess.run(words, capture_output=True).returncode == 0
+
+
+async def test_a_person_answers_another_replica_than_the_one_that_asked(
+    deployed: Deployed, environment: dict[str, str], database: str, tmp_path: Path
+) -> None:
+    """And the answer counts once among all of them."""
+    headers = {
+        "Authorization": f"Bearer {Path(environment['DEMO_TOKEN_FILE']).read_text().strip()}"
+    }
+    asked: list[str] = []
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"approve": True})
+
+    ports = [free_port() for _ in range(2)]
+    with ExitStack() as stack:
+        for port in ports:
+            log = tmp_path / f"{port}.log"
+            stack.enter_context(replica(deployed, port, environment, log))
+        turns = itertools.cycle(ports)
+
+        async def next_one(request: httpx2.Request) -> None:
+            request.url = request.url.copy_with(port=next(turns))
+
+        async with (
+            httpx2.AsyncClient(
+                headers=headers, event_hooks={"request": [next_one]}
+            ) as http,
+            Client(
+                streamable_http_client("http://127.0.0.1/mcp/", http_client=http),
+                mode=MODES[1],
+                elicitation_callback=person,
+            ) as client,
+        ):
+            for _ in range(3):
+                result = await client.call_tool("remove", {"name": "tea"})
+                assert not result.is_error, result
+    assert len(asked) == 3
+    approvals = "SELECT action, taken IS NOT NULL FROM approvals"
+    assert asked_of(database, approvals) == [("accept", True)] * 3

@@ -1,0 +1,320 @@
+"""Several toolsets on one server: who has what, and whose call it is."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.conftest import Project
+from tests.http.serving import rpc
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.settings import Listening, SettingsError
+from toolcast_runtime.lifespan import Lifespan
+from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
+from toolcast_runtime.registry import DefinitionError, Registry
+from toolcast_runtime.testing.mcp_wire import raw_tools_list
+
+WORKSPACE = """
+    version: 1
+    toolsets: [specs/notes, specs/plans]
+    output: shared_desk
+    endpoints: {desk: {toolsets: [notes, plans], title: The desk}}
+"""
+NOTES = """
+    name: notes
+    title: Notes
+    instructions: Notes are short.
+    handlers: desk_work
+    lifespan: desk_work.notes:opened
+    resources: {db: "desk_work.notes:Db"}
+    ledger: {path: notes.sqlite3}
+    permissions: {write: Write notes.}
+    clients:
+      assistant: {allow: "*", permissions: [write]}
+      guest: {allow: [read_note]}
+    targets: {registry: {}, mcp: {client: assistant}}
+"""
+PLANS = """
+    name: plans
+    title: Plans
+    instructions: Plans are long.
+    handlers: desk_work
+    lifespan: desk_work.plans:opened
+    resources: {db: "desk_work.plans:Db"}
+    clients:
+      assistant: {allow: "*", restrict: [drop_plan]}
+      planner: {allow: ["*_plan*"]}
+    targets: {registry: {}, mcp: {client: assistant}}
+"""
+TOOL = """
+    name: {name}
+    summary: Do the {name} of the desk.
+    parameters: {{type: object, properties: {{word: {{type: string}}}}, additionalProperties: false}}
+    handler: desk_work.{toolset}:{name}
+    uses: [db]
+"""
+WORK = """
+    from contextlib import contextmanager
+    from toolcast_runtime import current_call
+
+    told = []
+
+    class Db:
+        name = "{toolset}"
+
+    @contextmanager
+    def opened():
+        told.append("opened")
+        yield {{"db": Db()}}
+        told.append("closed")
+
+    def said(db, word=""):
+        return {{"from": db.name, "word": word, "client": current_call().client}}
+
+    def guide(db):
+        return f"{{db.name}}: the guide"
+"""
+TOKENS = {
+    "DESK_TOKEN_ASSISTANT": "assistant-token",
+    "DESK_TOKEN_GUEST": "guest-token",
+    "DESK_TOKEN_PLANNER": "planner-token",
+    "DESK_ADMIN_TOKEN": "admin-token",
+}
+LISTS = {
+    "assistant": ["read_note", "write_note", "list_plans"],
+    "guest": ["read_note"],
+    "planner": ["drop_plan", "list_plans"],
+}
+PATHS = {"assistant": "/mcp/", "guest": "/mcp/guest/", "planner": "/mcp/planner/"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    project = Project(tmp_path_factory.mktemp("shared"))
+    project.write("toolcast.yaml", WORKSPACE)
+    project.write("desk_work/__init__.py", "")
+    tools = {"notes": ("read_note", "write_note"), "plans": ("list_plans", "drop_plan")}
+    for toolset, names in tools.items():
+        project.write(
+            f"specs/{toolset}/toolset.yaml", NOTES if toolset == "notes" else PLANS
+        )
+        work = WORK.format(toolset=toolset)
+        for name in names:
+            spec = TOOL.format(name=name, toolset=toolset)
+            spec += "    permission: write\n" * (name == "write_note")
+            spec += "    persistent: true\n" * (name == "write_note")
+            spec += "    renamed_from: [add_note]\n" * (name == "write_note")
+            project.write(f"specs/{toolset}/{name}.yaml", spec)
+            work += (
+                f"\n    def {name}(*, db, word=''):\n        return said(db, word)\n"
+            )
+        project.write(f"desk_work/{toolset}.py", work)
+        project.write(
+            f"specs/{toolset}/mcp_resources/{toolset}_guide.yaml",
+            f"""
+            name: {toolset}_guide
+            uri: desk://{toolset}/guide
+            mime_type: text/plain
+            handler: desk_work.{toolset}:guide
+            uses: [db]
+            clients: [assistant, {"guest" if toolset == "notes" else "planner"}]
+            """,
+        )
+        project.write(
+            f"specs/{toolset}/mcp_prompts/{toolset}_hello.yaml",
+            f"""
+            name: {toolset}_hello
+            messages: [{{role: user, text: Hello {toolset}}}]
+            clients: [assistant]
+            """,
+        )
+    project.generate()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(project.root))
+        patch.setenv("NOTES_LEDGER", str(project.root / "notes.sqlite3"))
+        yield project
+
+
+@pytest.fixture(scope="module")
+def server(project: Project) -> JoinedServer:
+    found = importlib.import_module("shared_desk.desk.mcp_server").SERVER
+    assert isinstance(found, JoinedServer)
+    return found
+
+
+@pytest.fixture
+def client(server: JoinedServer) -> Iterator[TestClient]:
+    assert server.http is not None
+    app = http_app(server, Listening.on(server.http, "127.0.0.1", TOKENS))
+
+    async def whole(scope: Any, receive: Any, send: Any) -> None:
+        await app(scope, receive, send)
+
+    with server.registry, TestClient(whole, base_url="http://localhost") as client:
+        yield client
+
+
+def ask(
+    client: TestClient,
+    who: str,
+    method: str,
+    params: Mapping[str, Any] | None = None,
+    token: str = "",
+) -> Any:
+    body, headers = rpc(method, params)
+    headers |= {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {token or f'{who}-token'}",
+    }
+    answer = client.post(PATHS[who], content=body, headers=headers)
+    if answer.status_code != 200:
+        return answer.status_code
+    data = [line for line in answer.text.splitlines() if line.startswith("data:")]
+    return json.loads(data[-1][5:] if data else answer.text)
+
+
+def call(client: TestClient, who: str, name: str, **arguments: Any) -> Any:
+    params = {"name": name, "arguments": arguments}
+    answer = ask(client, who, "tools/call", params)
+    if "error" in answer:
+        return answer["error"]["message"]
+    [block] = answer["result"]["content"]
+    return (
+        block["text"] if answer["result"].get("isError") else json.loads(block["text"])
+    )
+
+
+@pytest.mark.parametrize("who", LISTS)
+def test_each_client_has_what_each_toolset_gives_it(
+    client: TestClient, server: JoinedServer, who: str
+) -> None:
+    listed = ask(client, who, "tools/list")["result"]["tools"]
+    assert [tool["name"] for tool in listed] == LISTS[who]
+    own = [one.registry for one in server.toolsets if who in one.registry.clients]
+    assert LISTS[who] == [name for one in own for name in one.names(who, target="mcp")]
+
+
+@pytest.mark.parametrize("who", LISTS)
+def test_a_call_is_its_own_toolsets(client: TestClient, who: str) -> None:
+    for name in ("read_note", "write_note", "list_plans", "drop_plan"):
+        whose = "notes" if "note" in name else "plans"
+        answer = call(client, who, name, word="w")
+        if name in LISTS[who]:
+            assert answer == {"from": whose, "word": "w", "client": who}
+        else:
+            assert answer == f"Unknown tool: {name}"
+
+
+def test_arguments_former_names_and_the_ledger_are_the_owners(
+    client: TestClient, project: Project
+) -> None:
+    assert "`x` is not a parameter" in call(client, "planner", "list_plans", x=1)
+    assert call(client, "assistant", "add_note", word="old")["from"] == "notes"
+    assert call(client, "guest", "add_note") == "Unknown tool: add_note"
+    assert (project.root / "notes.sqlite3").exists()
+
+
+@pytest.mark.parametrize("owner", [*LISTS, "admin"])
+@pytest.mark.parametrize("who", LISTS)
+def test_a_token_opens_its_own_clients_path(
+    client: TestClient, who: str, owner: str
+) -> None:
+    answer = ask(client, who, "tools/list", token=f"{owner}-token")
+    assert (answer == 401) == (who != owner)
+
+
+def test_resources_and_prompts_are_those_of_all(client: TestClient) -> None:
+    for who, guides in {
+        "assistant": ["notes", "plans"],
+        "guest": ["notes"],
+        "planner": ["plans"],
+    }.items():
+        listed = ask(client, who, "resources/list")["result"]["resources"]
+        assert [one["uri"] for one in listed] == [f"desk://{g}/guide" for g in guides]
+        for guide in ("notes", "plans"):
+            params = {"uri": f"desk://{guide}/guide"}
+            answer = ask(client, who, "resources/read", params)
+            if guide in guides:
+                [contents] = answer["result"]["contents"]
+                assert contents["text"] == f"{guide}: the guide"
+            else:
+                assert answer["error"]["message"] == "Resource not found"
+    prompts = ask(client, "assistant", "prompts/list")["result"]["prompts"]
+    assert [one["name"] for one in prompts] == ["notes_hello", "plans_hello"]
+
+
+def test_it_says_what_it_is(client: TestClient, server: JoinedServer) -> None:
+    params = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "tests", "version": "1"},
+    }
+    shown = ask(client, "assistant", "initialize", params)["result"]
+    assert shown["serverInfo"]["title"] == "The desk"
+    assert shown["instructions"] == "Notes are short.\n\nPlans are long."
+    assert client.get("/ready").json()["status"] == "ready"
+    headers = {"Authorization": "Bearer admin-token"}
+    listed = client.get("/api/admin/list-mcp-tools", headers=headers).json()
+    assert {
+        who: [tool["name"] for tool in entry["tools"]]
+        for who, entry in listed["clients"].items()
+    } == LISTS
+
+
+def test_each_lifespan_is_opened_once_and_closed(client: TestClient) -> None:
+    for toolset in ("notes", "plans"):
+        work = importlib.import_module(f"desk_work.{toolset}")
+        assert work.told.count("opened") == work.told.count("closed") + 1
+
+
+@pytest.mark.slow
+def test_its_module_serves_stdio_and_says_what_it_is(project: Project) -> None:
+    shown = raw_tools_list(
+        ["-m", "shared_desk.desk.mcp_server", "--client", "planner"],
+        project.root,
+        "2026-07-28",
+    )
+    assert [tool["name"] for tool in json.loads(shown)] == LISTS["planner"]
+    told = project.run("-m", "shared_desk.desk.mcp_server", "--help").stdout
+    assert "python -m shared_desk.desk.mcp_server" in told
+
+
+@pytest.mark.slow
+def test_preflight_tries_it_too(project: Project) -> None:
+    told = project.toolcast("check", "--preflight").stderr
+    assert "toolcast.yaml:5:13: warning: handler/not-set: a server of `desk`" in told
+    assert "DESK_TOKEN_PLANNER" in told
+
+
+def test_an_unknown_client_gets_nothing(server: JoinedServer) -> None:
+    with pytest.raises(LookupError, match="stranger"):
+        server.registry.tools("stranger")
+    with pytest.raises(LookupError):
+        server.tools(None)
+    told = server.registry.call_tool_sync("read_note", {}, "stranger")
+    assert told.error == "unknown tool `read_note`"
+    assert server.registry.call_tool_sync("read_note", {}, None).error is not None
+
+
+def test_it_does_not_start_open(server: JoinedServer) -> None:
+    assert server.http is not None
+    with pytest.raises(SettingsError, match="DESK_TOKEN_ASSISTANT, DESK_TOKEN_GUEST"):
+        Listening.on(server.http, "0.0.0.0", {})
+
+
+def test_what_cannot_be_one_server_is_refused_at_load(server: JoinedServer) -> None:
+    notes, plans = server.toolsets
+    tools = importlib.import_module("shared_desk.notes.tools")
+    lifespan = Lifespan("desk_work.notes:opened", ("db",))
+    open_ = Registry(tools, handlers="desk_work", lifespan=lifespan)
+    with pytest.raises(DefinitionError, match="both have a tool `"):
+        JoinedRegistry("x", (notes, plans, replace(notes, registry=open_)))
+    with pytest.raises(DefinitionError, match="some of its toolsets have no clients"):
+        JoinedRegistry("x", (plans, replace(notes, registry=open_)))
