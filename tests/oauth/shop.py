@@ -33,8 +33,7 @@ METADATA = f"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"
 
 
 def environment(issuer: AuthorizationServer, **more: str) -> dict[str, str]:
-    said = {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url}
-    return {**said, "HOSTS": "shop.example", **more}
+    return {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url, **more}
 
 
 class Server:

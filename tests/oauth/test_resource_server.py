@@ -181,6 +181,22 @@ def test_a_token_in_a_url_is_refused(
         asyncio.run(works())
 
 
+def test_a_request_to_another_name_is_not_answered(
+    registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """What the public URL names is a host; nothing else is for that."""
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer)) as server:
+            headers = {"authorization": f"Bearer {issuer.token(DESK)}"}
+            for host in ("evil.example", "shop.example.evil.example", "shop"):
+                sent = {**headers, "host": host}
+                answer = await server.client.post("/mcp/", json={}, headers=sent)
+                assert answer.status_code == 421
+
+    asyncio.run(works())
+
+
 def test_without_a_token_or_scope_the_challenge_says_what_to_get(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
