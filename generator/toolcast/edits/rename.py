@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import partial
 
 from toolcast_runtime.tools.module_names import spec_name
 
 from ..git.index import read_index
-from ..model.model import Workspace
+from ..model.model import ToolSpec, Workspace
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
 from .beside.handler_name import HandlerEdit, rename_handler
@@ -50,7 +51,7 @@ def rename(
     editing = _taken_back(workspace, owned, new, function)
     if editing is None:
         editing = _edited(workspace, owned, new, function)
-    editing.move(tool.source.file, f"{toolset.folder}/{spec_name(new)}.yaml", begun)
+    editing.move(tool.source.file, _file(tool, new), begun)
     rename_in_other_files(editing, workspace, owned, new)
     change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
@@ -119,8 +120,14 @@ def _taken_back(
         data = editing.text(owned.tool.source).result()
     except CannotEdit:
         return None
-    was_there = index is not None and index.has(f"{spec_name(new)}.yaml", data)
+    file = _file(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
+    was_there = index is not None and index.has(file, data)
     return editing if was_there else None
+
+
+def _file(tool: ToolSpec, name: str) -> str:
+    """Where the spec of a tool is by another name: in the same folder."""
+    return f"{posixpath.dirname(tool.source.file)}/{spec_name(name)}.yaml"
 
 
 def _name_function(
