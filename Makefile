@@ -73,7 +73,7 @@ fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five mi
 bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAGE=1
 	@$(BIN)/python benchmarks/bench.py
 
-load: $(STAMP) ## Call mixed tools in 200 HTTP sessions for a minute, beside the bare SDK server
+load: $(STAMP) ## Call mixed tools in 200 HTTP sessions, beside the plain SDK and FastMCP; SECONDS=120
 	@$(BIN)/python benchmarks/load/load.py
 
 lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated and examples

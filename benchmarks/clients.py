@@ -19,7 +19,7 @@ from typing import Any
 
 from paired import Sample, child_environment
 
-__all__ = ["LEGACY", "MODERN", "Http", "Stdio", "free_port"]
+__all__ = ["LEGACY", "MODERN", "Http", "Stdio", "free_port", "rpc_request"]
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -35,6 +35,39 @@ _META = {
 def _bytes(number: int, method: str, params: Mapping[str, Any]) -> bytes:
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return json.dumps(message).encode()
+
+
+def rpc_request(
+    port: int,
+    path: str,
+    method: str,
+    params: Mapping[str, Any],
+    revision: str,
+    headers: str = "",
+) -> bytes:
+    """The bytes of one request over HTTP.
+
+    Args:
+        port: where the server listens.
+        path: of its endpoint.
+        method: of JSON-RPC.
+        params: of the method.
+        revision: of the protocol.
+        headers: further ones, each with its end of line.
+    """
+    if revision == MODERN:
+        params = {**params, "_meta": _META}
+        name = f"Mcp-Name: {params['name']}\r\n" if "name" in params else ""
+        headers += f"Mcp-Method: {method}\r\n{name}"
+    body = _bytes(7, method, params)
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        "Content-Type: application/json\r\n"
+        "Accept: application/json, text/event-stream\r\n"
+        f"MCP-Protocol-Version: {revision}\r\n{headers}"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
 
 
 def _used(process: int) -> float:
@@ -217,20 +250,7 @@ class Http:
                 return connection
 
     def _request(self, method: str, params: Mapping[str, Any]) -> bytes:
-        further = ""
-        if self._revision == MODERN:
-            params = {**params, "_meta": _META}
-            name = f"Mcp-Name: {params['name']}\r\n" if "name" in params else ""
-            further = f"Mcp-Method: {method}\r\n{name}"
-        body = _bytes(7, method, params)
-        head = (
-            f"POST {self._path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-            "Content-Type: application/json\r\n"
-            "Accept: application/json, text/event-stream\r\n"
-            f"MCP-Protocol-Version: {self._revision}\r\n{further}"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        return head.encode() + body
+        return rpc_request(self._port, self._path, method, params, self._revision)
 
     def _answer(self, request: bytes) -> bytes:
         self._connection.sendall(request)

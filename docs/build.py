@@ -35,7 +35,9 @@ _SPEC_INTRO = """\
 # The spec language
 
 A project has one `toolcast.yaml`, a folder a toolset with a `toolset.yaml`, and in it one
-file a tool. Unknown keys are errors. The smallest tool:
+file a tool, there or in sub-folders of any depth (`specs/notes/search/find_note.yaml`): a
+folder groups files and means nothing else, names are the toolset's. Unknown keys are errors.
+The smallest tool:
 
 ```yaml
 name: ping

@@ -1,11 +1,15 @@
-"""200 HTTP sessions calling mixed tools against two workers: `make load`.
+"""200 HTTP sessions calling mixed tools on Toolcast, the plain SDK and FastMCP: `make load`.
 
-First the generated server of kirishima, with its ledger, for a minute: every answer must be
-right, every call of a persistent tool must be one finished row, and memory must not grow. Then
-one tool beside the bare SDK server with the same tool, in turns of a few seconds, so that a
-machine whose speed drifts does not matter.
+Each server is one process over the same work, and has two minutes of load in turns of ten
+seconds, one server after the other, so that a machine whose speed drifts hits all the same.
+Ratios are medians over the turns. Half of the sessions speak each era of the protocol; what
+they call is in `load_calls.MIXED`. Toolcast alone checks arguments, knows its callers by a
+token, hides a tool from them, and commits two rows to SQLite a call of the tool with a ledger.
 
-SECONDS and SESSIONS in the environment change how long and how many.
+It fails when an answer is not right, when the ledger lacks a call, and when Toolcast's memory
+grows after a fourth of the time.
+
+SECONDS (of each server) and SESSIONS in the environment change how long and how many.
 """
 
 from __future__ import annotations
@@ -16,149 +20,126 @@ import sqlite3
 import statistics
 import sys
 import tempfile
-import time
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from load_calls import SESSIONS, TOKEN, Run, load, session
-from load_servers import WORKERS, Running, started
+from load_calls import MIXED, SESSIONS, Run, load
+from load_servers import OURS, Running, servers
 
-ROOT = Path(__file__).parents[2]
-SECONDS = float(os.environ.get("SECONDS", "60"))
-TURNS, TURN_SECONDS = 3, min(10.0, SECONDS / 3)
-# The tool, its arguments, whether it is persistent, and a text that its answer must have.
-MIXED: list[tuple[str, dict[str, Any], bool, bytes]] = [
-    ("get_personality", {}, False, b"structuredContent"),
-    ("memory", {"action": "search", "keywords": ["tea"]}, True, b"green tea"),
-    ("memory", {"action": "list", "limit": 3}, True, b"green tea"),
-    ("stickynotes", {"action": "list"}, True, b'isError":false'),
-    ("manage_prompt", {"action": "list"}, True, b'isError":false'),
-]
-SAME = MIXED[0]
-BARE = """
-import asyncio, json, sys
-import mcp_types as types
-import uvicorn
-from mcp.server import Server
-sys.path.insert(0, {root!r})
-from examples.kirishima.get_personality import get_personality
-
-TOOL = types.Tool(name="get_personality", input_schema={{"type": "object"}})
+SECONDS = float(os.environ.get("SECONDS", "120"))
+TURN_SECONDS = min(10.0, SECONDS / 4)
+TURNS = round(SECONDS / TURN_SECONDS)
+MOST_GROWTH = 8.0
+"""MiB in a run; allocators give memory back in pieces of about this size."""
 
 
-async def list_tools(context, params):
-    return types.ListToolsResult(tools=[TOOL])
+class Watched:
+    """One server: its turns, and its memory at the start and after each."""
 
+    def __init__(self, server: Running) -> None:
+        self.server = server
+        self.memory = [server.memory()]
+        self.turns: list[Run] = []
+        self.whole = Run()
 
-async def call_tool(context, params):
-    value = await asyncio.to_thread(get_personality)
-    block = types.TextContent(type="text", text=json.dumps(value))
-    return types.CallToolResult(content=[block], structured_content=value)
+    def take_turn(self) -> None:
+        """All sessions call for one turn."""
+        server = self.server
+        turn = asyncio.run(load(server.port, server.path, TURN_SECONDS))
+        self.turns.append(turn)
+        self.whole.add(turn)
+        self.memory.append(server.memory())
 
-
-def app():
-    server = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool,
-                    get_tool_input_schema=lambda name: TOOL.input_schema)
-    return server.streamable_http_app(stateless_http=True)
-
-
-if __name__ == "__main__":
-    uvicorn.run("bare:app", factory=True, workers={workers}, port=0, access_log=False)
-"""
+    @property
+    def growth(self) -> float:
+        """MiB by which memory grew after a fourth of the turns; the line of least squares."""
+        after = self.memory[1 + TURNS // 4 :]
+        if len(after) < 2:
+            return 0.0
+        line = statistics.linear_regression(range(len(after)), after)
+        return line.slope * (len(after) - 1)
 
 
 def main() -> int:
     """Prints the figures; 1 when something was lost, wrong or grew."""
-    problems: list[str] = []
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(prefix="toolcast-load-") as name:
         folder = Path(name)
-        ledger = folder / "ledger.sqlite3"
-        env = {
-            "KIRISHIMA_LEDGER": str(ledger),
-            "KIRISHIMA_DATA": str(folder / "data"),
-            "KIRISHIMA_TOKEN_INTERNAL": TOKEN,
-        }
-        module = "generated.kirishima.mcp_server"
-        words = ["--http", "--port", "0", "--workers", str(WORKERS), "--local-tools"]
-        ours = started([sys.executable, "-m", module, *words], ROOT, env)
-        (folder / "bare.py").write_text(BARE.format(root=str(ROOT), workers=WORKERS))
-        bare = started([sys.executable, "bare.py"], folder, {"PYTHONPATH": str(ROOT)})
+        watched = [Watched(server) for server in servers(folder)]
         try:
-            problems = _measured(ours, bare, ledger)
+            print(f"{SESSIONS} sessions, {TURNS} turns of {TURN_SECONDS:g} s each")
+            for _ in range(TURNS):
+                for each in watched:
+                    each.take_turn()
         finally:
-            ours.end()
-            bare.end()
-        problems += _lost(ledger)
+            codes = [each.server.end() for each in watched]
+        _print(watched)
+        ours = watched[0]
+        problems = [*_wrong(watched), *_lost(folder, ours.whole)]
+        problems += ours.server.said("ERROR")
+        if codes[0] != 0:
+            problems.append(f"{OURS} ended with {codes[0]}")
+        if ours.growth > MOST_GROWTH:
+            problems.append(f"{OURS}: memory grows by {ours.growth:.1f} MiB")
     for problem in problems:
         print(f"PROBLEM: {problem}")
     return 1 if problems else 0
 
 
-_KEPT = 0
-
-
-def _measured(ours: Running, bare: Running, ledger: Path) -> list[str]:
-    global _KEPT
-    problems: list[str] = []
-    text = "The user likes green tea"
-    made = {"action": "create", "memory": text, "keywords": ["tea"]}
-    first = asyncio.run(_once(ours.port, "/mcp/", ("memory", made, True, b"green tea")))
-    warm = asyncio.run(load(ours.port, "/mcp/", MIXED, min(5.0, SECONDS / 4)))
-    memory = [ours.memory()]
-    run = asyncio.run(load(ours.port, "/mcp/", MIXED, SECONDS / 2))
-    memory.append(ours.memory())
-    more = asyncio.run(load(ours.port, "/mcp/", MIXED, SECONDS / 2))
-    memory.append(ours.memory())
-    _KEPT = first.kept + warm.kept + run.kept + more.kept
-    for one in (first, warm, run, more):
-        problems += [f"{count} x {error}" for error, count in one.errors.items()]
-    whole = Run(run.seconds + more.seconds, run.times + more.times)
-    print(f"{SESSIONS} sessions, {WORKERS} workers, mixed tools, {whole.seconds:.0f} s")
-    print(f"  {len(whole.times)} calls, {whole.rate:.0f}/s, p99 {whole.p99:.0f} ms")
-    shown = " -> ".join(f"{size:.0f}" for size in memory)
-    print(f"  memory of the workers: {shown} MiB")
-    # A leak grows in the second half as it did in the first; caches have filled by then.
-    if memory[2] - memory[1] > max(8.0, (memory[1] - memory[0])):
-        problems.append(f"memory grows: {shown} MiB")
-    _compared(ours, bare, problems)
-    problems += [line.decode() for line in ours.log if b"ERROR" in line]
-    return problems
-
-
-async def _once(port: int, path: str, call: Any) -> Run:
-    run = Run()
-    calls = session(0, port, path, [call], time.monotonic() + 0.01, run)
-    await calls
-    return run
-
-
-def _compared(ours: Running, bare: Running, problems: list[str]) -> None:
-    figures: dict[str, list[Run]] = {"generated": [], "bare SDK": []}
-    for _ in range(TURNS):
-        for name, server, path in (
-            ("generated", ours, "/mcp/"),
-            ("bare SDK", bare, "/mcp"),
-        ):
-            run = asyncio.run(load(server.port, path, [SAME], TURN_SECONDS))
-            problems += [f"{name}: {c} x {e}" for e, c in run.errors.items()]
-            figures[name].append(run)
-    print(f"{SAME[0]} alone, {TURNS} turns of {TURN_SECONDS:.0f} s each")
-    for name, runs in figures.items():
-        rate = statistics.median(run.rate for run in runs)
-        p99 = statistics.median(run.p99 for run in runs)
-        print(f"  {name:<10} {rate:6.0f}/s   p99 {p99:5.0f} ms")
-    ratios = [a.rate / b.rate for a, b in zip(*figures.values(), strict=True)]
-    print(f"  generated / bare SDK, median of turns: {statistics.median(ratios):.2f}")
-
-
-def _lost(ledger: Path) -> list[str]:
-    with closing(sqlite3.connect(ledger)) as connection:
-        rows = dict(
-            connection.execute("SELECT outcome, count(*) FROM calls GROUP BY outcome")
+def _print(watched: list[Watched]) -> None:
+    names = [each.server.name for each in watched]
+    print(f"\n{'':24}" + "".join(f"{name:>22}" for name in names))
+    runs = [each.whole for each in watched]
+    _row("calls", (f"{run.count:,}" for run in runs))
+    _row("calls a second", (f"{run.rate:,.0f}" for run in runs))
+    _row("p50 / p99, ms", (_both(run, None) for run in runs))
+    for call in MIXED:
+        _row(f"  {call.what}", (_both(run, call.what) for run in runs))
+    _row("memory grew, MiB", (f"{each.growth:+.1f}" for each in watched))
+    for each in watched:
+        curve = " ".join(f"{size:.0f}" for size in each.memory)
+        print(
+            f"memory of {each.server.name}, MiB, at the start and after turns: {curve}"
         )
-    print(f"  ledger: {_KEPT} calls of persistent tools, rows {rows}")
-    return [] if rows == {"ok": _KEPT} else ["the ledger does not have them all as ok"]
+    print()
+    ours, *others = watched
+    for other in others:
+        print(f"{other.server.name} / {OURS}, median of turns: {_ratios(other, ours)}")
+
+
+def _row(name: str, cells: Iterable[str]) -> None:
+    print(f"{name:24}" + "".join(f"{cell:>22}" for cell in cells))
+
+
+def _both(run: Run, what: str | None) -> str:
+    return f"{run.percentile(50, what):,.0f} / {run.percentile(99, what):,.0f}"
+
+
+def _ratios(other: Watched, ours: Watched) -> str:
+    pairs = list(zip(other.turns, ours.turns, strict=True))
+    ratios: Mapping[str, list[float]] = {
+        "calls a second": [a.rate / b.rate for a, b in pairs],
+        "p50": [a.percentile(50) / b.percentile(50) for a, b in pairs],
+        "p99": [a.percentile(99) / b.percentile(99) for a, b in pairs],
+    }
+    return ", ".join(f"{k} {statistics.median(v):.2f}" for k, v in ratios.items())
+
+
+def _wrong(watched: list[Watched]) -> list[str]:
+    return [
+        f"{each.server.name}: {count} x {error}"
+        for each in watched
+        for error, count in each.whole.errors.items()
+    ]
+
+
+def _lost(folder: Path, run: Run) -> list[str]:
+    query = "SELECT outcome, count(*) FROM calls GROUP BY outcome"
+    with closing(sqlite3.connect(folder / "ledger.sqlite3")) as connection:
+        rows = dict(connection.execute(query))
+    called = len(run.times["ledger"])
+    print(f"ledger of {OURS}: {called} calls, rows {rows}")
+    return [] if rows == {"ok": called} else ["the ledger does not have them all as ok"]
 
 
 if __name__ == "__main__":

@@ -3,61 +3,144 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import math
 import os
 import re
 import statistics
+import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from clients import LEGACY, MODERN, rpc_request
+
+__all__ = ["MIXED", "SESSIONS", "Call", "Run", "load"]
+
 SESSIONS = int(os.environ.get("SESSIONS", "200"))
-VERSION = "2026-07-28"
-TOKEN = "load-internal-token"
+TOKEN = "load-agent-token"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, and what its answer must have.
+
+    Attributes:
+        what: what it is an example of.
+        tool: the tool's name.
+        arguments: what it is given.
+        right: a text that a right answer has.
+        is_result: whether the answer is a tool's, and no error of the protocol.
+    """
+
+    what: str
+    tool: str
+    arguments: Mapping[str, Any]
+    right: bytes
+    is_result: bool = True
+
+
+_VISIT = {"visit_id": 7}
+MIXED = [
+    Call("plain", "get_visit", _VISIT, b"visit 7 is at nine"),
+    Call("async", "find_visits", {"day": "2026-11-23"}, b"2026-11-23T09:00:00Z"),
+    Call("slow, plain", "print_label", _VISIT, b"label 7 is printed"),
+    Call("slow, async", "wait_for_room", {"room": "Oak"}, b"Oak is free"),
+    Call("ledger", "add_note", {**_VISIT, "text": "Called."}, b"7 more characters"),
+    Call("large answer", "export_visits", {"days": 90}, b"2499,2026-11-23"),
+    Call("error", "cancel_visit", _VISIT, b"there is no visit 7"),
+    Call("not allowed", "delete_visits", {"sure": True}, b"nknown tool", False),
+]
 
 
 @dataclass
 class Run:
-    """What a load of calls gave."""
+    """What a load of calls gave.
+
+    Attributes:
+        seconds: from the first call to the last answer.
+        times: seconds of each call, by what it is an example of.
+        errors: answers that are not right, and how often.
+    """
 
     seconds: float = 0.0
-    times: list[float] = field(default_factory=list)
+    times: defaultdict[str, list[float]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     errors: Counter[str] = field(default_factory=Counter)
-    kept: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many calls."""
+        return sum(map(len, self.times.values()))
 
     @property
     def rate(self) -> float:
         """Calls a second."""
-        return len(self.times) / self.seconds
+        return self.count / self.seconds
 
-    @property
-    def p99(self) -> float:
-        """Milliseconds that one call of a hundred takes longer than."""
-        return statistics.quantiles(self.times, n=100)[98] * 1000
+    def percentile(self, number: int, what: str | None = None) -> float:
+        """Milliseconds that so many of a hundred calls take at most; NaN without calls."""
+        lists = self.times.values() if what is None else [self.times[what]]
+        times = [one for each in lists for one in each]
+        if len(times) < 2:
+            return math.nan
+        return statistics.quantiles(times, n=100)[number - 1] * 1000
 
-
-def request(port: int, path: str, name: str, arguments: dict[str, Any]) -> bytes:
-    """The bytes of one call in the modern era."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": VERSION,
-        "io.modelcontextprotocol/clientInfo": {"name": "load", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = {"name": name, "arguments": arguments, "_meta": meta}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    body = json.dumps(message).encode()
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-        f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
-        "Accept: application/json, text/event-stream\r\n"
-        f"MCP-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\n"
-        f"Mcp-Name: {name}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+    def add(self, other: Run) -> None:
+        """Takes another run's calls in."""
+        self.seconds += other.seconds
+        self.errors += other.errors
+        for what, times in other.times.items():
+            self.times[what] += times
 
 
-async def answer(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
+async def load(port: int, path: str, seconds: float) -> Run:
+    """All sessions at once for so many seconds; every second one is of the older era."""
+    run = Run()
+    start = time.monotonic()
+    end = start + seconds
+    await asyncio.gather(*(_session(n, port, path, end, run) for n in range(SESSIONS)))
+    run.seconds = time.monotonic() - start
+    return run
+
+
+async def _session(number: int, port: int, path: str, end: float, run: Run) -> None:
+    """Calls one after the other on a connection of its own."""
+    revision = (MODERN, LEGACY)[number % 2]
+    requests = [_request(port, path, call, revision) for call in MIXED]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    turn = number // 2
+    while time.monotonic() < end:
+        call, data = MIXED[turn % len(MIXED)], requests[turn % len(MIXED)]
+        turn += 1
+        before = time.monotonic()
+        writer.write(data)
+        try:
+            status, body = await _answer(reader)
+        except (asyncio.IncompleteReadError, OSError) as error:
+            run.errors[f"{call.tool}: no answer: {error!r}"] += 1
+            return
+        run.times[call.what].append(time.monotonic() - before)
+        is_known = b" 200 " in status or not call.is_result
+        if not is_known or call.right not in body:
+            answer = body[:300].decode(errors="replace")
+            run.errors[f"{call.tool}: {status.decode()}: {answer}"] += 1
+    writer.close()
+    await writer.wait_closed()
+
+
+def _request(port: int, path: str, call: Call, revision: str) -> bytes:
+    params = {"name": call.tool, "arguments": call.arguments}
+    headers = f"Authorization: Bearer {TOKEN}\r\n"
+    return rpc_request(port, path, "tools/call", params, revision, headers)
+
+
+async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
     """The status line and the body of one answer."""
     head = await reader.readuntil(b"\r\n\r\n")
     status = head.partition(b"\r\n")[0]
@@ -71,37 +154,3 @@ async def answer(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
         if size == 0:
             return status, body
         body += part[:-2]
-
-
-async def session(
-    number: int, port: int, path: str, mixed: Any, end: float, run: Run
-) -> None:
-    """One session: calls one after the other on a connection of its own."""
-    calls = [(request(port, path, n, a), p, right) for n, a, p, right in mixed]
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    turn = number
-    while time.monotonic() < end:
-        data, persistent, right = calls[turn % len(calls)]
-        turn += 1
-        before = time.monotonic()
-        writer.write(data)
-        status, body = await answer(reader)
-        run.times.append(time.monotonic() - before)
-        run.kept += persistent
-        compact = body.replace(b'": ', b'":')
-        if b" 200 " not in status or (right not in compact and right not in body):
-            run.errors[f"{status.decode()}: {body[:300].decode(errors='replace')}"] += 1
-    writer.close()
-    await writer.wait_closed()
-
-
-async def load(port: int, path: str, mixed: Any, seconds: float) -> Run:
-    """All sessions at once for so many seconds."""
-    run = Run()
-    start = time.monotonic()
-    end = start + seconds
-    await asyncio.gather(
-        *(session(n, port, path, mixed, end, run) for n in range(SESSIONS))
-    )
-    run.seconds = time.monotonic() - start
-    return run

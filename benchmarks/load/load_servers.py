@@ -1,68 +1,101 @@
-"""A server of two workers as a process, with its memory and its log."""
+"""Servers of the mixed tools as processes, with their memory and their logs."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import socket
 import subprocess
-import threading
+import sys
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-WORKERS = 2
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from clients import free_port
+from generators import installed_python
+from load_calls import TOKEN
+from paired import PYTHON
+
+__all__ = ["FASTMCP", "OURS", "PLAIN", "Running", "servers"]
+
+OURS, PLAIN, FASTMCP = "Toolcast", "plain SDK", "FastMCP"
+_FASTMCP = "fastmcp==4.1.2"
+_HERE = Path(__file__).parent
 
 
 @dataclass
 class Running:
-    """A server's processes."""
+    """A server's process.
 
-    process: subprocess.Popen[bytes]
+    Attributes:
+        name: whose server it is.
+        path: of its endpoint.
+        port: where it listens.
+        log: the file of what it says.
+    """
+
+    name: str
+    path: str
     port: int
-    log: list[bytes]
+    log: Path
+    _process: subprocess.Popen[bytes]
 
     def memory(self) -> float:
-        """Resident mebibytes of the workers together."""
-        workers = [line for line in self._children() if line]
-        return sum(map(_resident, workers)) / 1024
+        """Resident mebibytes."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+)", status)
+        return int(found[1]) / 1024 if found else 0.0
 
-    def _children(self) -> list[str]:
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return path.read_text().split()
+    def said(self, word: str) -> list[str]:
+        """The lines of the log with a word."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [line for line in lines if word in line]
 
-    def end(self) -> None:
-        """Ends it and waits for it."""
-        self.process.terminate()
-        self.process.wait()
-
-
-def _resident(pid: str) -> int:
-    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) if found else 0
+    def end(self) -> int:
+        """Ends it as a service manager does, and waits; its exit code."""
+        self._process.terminate()
+        return self._process.wait(30)
 
 
-def started(command: list[str], folder: Path, env: dict[str, str]) -> Running:
-    """Starts a server and waits for its workers."""
-    process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, env={**os.environ, **env}
-    )
-    assert process.stderr is not None
-    log: list[bytes] = []
-    port = 0
-    ready = 0
-    for line in process.stderr:
-        log.append(line)
-        found = re.search(rb"running on http://[^ ]*:(\d+)", line)
-        port = int(found[1]) if found else port
-        ready += b"startup complete" in line
-        if ready == WORKERS:
-            break
-    assert ready == WORKERS, b"".join(log).decode()
+def servers(folder: Path) -> list[Running]:
+    """All three, each over the same work; Toolcast's is generated first."""
+    shutil.copytree(_HERE / "toolcast", folder, dirs_exist_ok=True)
+    shutil.copy(_HERE / "work.py", folder)
+    words = [PYTHON, "-m", "toolcast", "generate"]
+    subprocess.run(words, cwd=folder, check=True, stderr=subprocess.DEVNULL)
+    ours = [PYTHON, "-m", "generated.mixed.mcp_server", "--http", "--port"]
+    fast = installed_python(_FASTMCP) / "bin" / "python"
+    return [
+        _started(OURS, ours, folder, "/mcp/"),
+        _started(PLAIN, [PYTHON, str(_HERE / "plain_server.py")], folder, "/mcp"),
+        _started(
+            FASTMCP, [str(fast), str(_HERE / "fastmcp_server.py")], folder, "/mcp"
+        ),
+    ]
 
-    def keep() -> None:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if b" INFO " not in line and b"INFO:" not in line:
-                log.append(line)
 
-    threading.Thread(target=keep, daemon=True).start()
-    return Running(process, port, log)
+def _started(name: str, command: Sequence[str], folder: Path, path: str) -> Running:
+    port = free_port()
+    log = folder / f"{name}.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, str(port)],
+            cwd=folder,
+            env={**os.environ, "MIXED_TOKEN_AGENT": TOKEN},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            if process.poll() is not None:
+                raise SystemExit(f"{name} ended:\n{log.read_text()}") from None
+            time.sleep(0.05)
+        else:
+            return Running(name, path, port, log, process)

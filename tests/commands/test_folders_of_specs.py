@@ -34,29 +34,104 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_spec_that_was_moved_into_a_sub_folder_loses_no_output(project: Any) -> None:
+def test_a_spec_that_was_moved_into_a_sub_folder_is_read_there(project: Any) -> None:
     before = contents(project.root)
-    (project.root / "specs/toy/group").mkdir()
+    (project.root / "specs/toy/group/deeper").mkdir(parents=True)
     os.rename(
         project.root / "specs/toy/second.yaml",
-        project.root / "specs/toy/group/second.yaml",
+        project.root / "specs/toy/group/deeper/second.yaml",
     )
+    project.generate()
+    after = contents(project.root)
+    assert after.keys() == before.keys()
+    changed = {path for path in after if after[path] != before[path]}
+    assert changed == {"toy/tools/second.json", "toy/tools/second.py"}
+    signed = after["toy/tools/second.json"].decode()
+    assert "by Toolcast from specs/toy/group/deeper/second.yaml." in signed
+    assert project.toolcast("check").returncode == 0
+    listed = project.run(
+        "-c", "from generated.toy.registry import *; print(REGISTRY.names())"
+    )
+    assert listed.stdout == "('first', 'second')\n", listed.stderr
+
+
+def test_a_name_in_two_folders_is_refused(project: Any) -> None:
+    for folder in ("one", "one/two"):
+        project.write(f"specs/toy/{folder}/second.yaml", f"name: second\n{SPEC}")
+    said = project.toolcast("check").stderr
+    twice = "spec/duplicate-tool: the tool `second` is defined twice, first in"
+    assert (
+        f"specs/toy/one/second.yaml:1:7: error: {twice} specs/toy/second.yaml" in said
+    )
+    assert f"specs/toy/one/two/second.yaml:1:7: error: {twice}" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (".drafts/other.yaml", "specs in specs/toy/.drafts/ are not read: other.yaml"),
+        ("a/.b/other.yaml", "specs in specs/toy/a/.b/ are not read: other.yaml"),
+        ("a/toolset.yaml", "the toolset specs/toy/a is not listed in toolcast.yaml"),
+        (
+            "a/definitions.yaml",
+            "shared definitions are read from specs/toy/definitions.yaml",
+        ),
+        (
+            "a/mcp_resources/guide.yaml",
+            "specs in specs/toy/a/mcp_resources/ are not read: guide.yaml",
+        ),
+    ],
+)
+def test_what_is_not_read_below_is_told(project: Any, path: str, said: str) -> None:
+    before = contents(project.root)
+    project.write(f"specs/toy/{path}", "name: other\n")
     done = project.toolcast("generate")
     assert done.returncode == 1
-    assert (
-        "specs/toy/group/second.yaml: error: spec/sub-folder: specs in specs/toy/group/"
-        " are not read: second.yaml" in done.stderr
-    )
-    assert "help: move them into specs/toy/" in done.stderr
+    assert f"error: spec/sub-folder: {said}" in done.stderr
     assert contents(project.root) == before
 
 
-def test_a_thousand_specs_in_a_sub_folder_are_one_finding(project: Any) -> None:
+def test_a_thousand_specs_in_a_folder_that_is_not_read_are_one_finding(
+    project: Any,
+) -> None:
     for number in range(1000):
-        project.write(f"specs/toy/group/tool_{number}.yaml", "name: x\n")
+        project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
     said = project.toolcast("check").stderr
     assert said.count("spec/sub-folder: ") == 1
     assert "and 997 more" in said
+
+
+def test_too_many_folders_are_told(project: Any) -> None:
+    for number in range(1001):
+        (project.root / f"specs/toy/folder_{number}").mkdir()
+    said = project.toolcast("check").stderr
+    assert "there are more than 1000 folders below specs/toy/" in said
+
+
+def test_edits_keep_a_spec_in_its_folder(project: Any) -> None:
+    spec = project.root / "specs/toy/group/second.yaml"
+    spec.parent.mkdir()
+    schema = "# yaml-language-server: $schema=../../schemas/tool.schema.json\n"
+    spec.write_text(f"{schema}name: second\n{SPEC}")
+    (project.root / "specs/toy/second.yaml").unlink()
+    assert project.toolcast("schema", "--write").returncode == 0
+    assert (project.root / "specs/schemas/tool.schema.json").exists()
+    project.generate()
+    done = project.toolcast("rename", "second", "third")
+    assert done.returncode == 0, done.stderr
+    renamed = spec.with_name("third.yaml")
+    assert "renamed_from: [second]" in renamed.read_text()
+    assert not spec.exists()
+    done = project.toolcast("new", "third")
+    assert done.returncode != 0
+    assert "third" in done.stderr
+    project.generate()
+    done = project.toolcast("deprecate", "third", "--replacement", "first")
+    assert done.returncode == 0, done.stderr
+    assert "deprecated:" in renamed.read_text()
+    done = project.toolcast("remove", "third", "--now", "--force")
+    assert done.returncode == 0, done.stderr
+    assert not renamed.exists()
 
 
 def test_other_files_and_what_editors_leave_are_nobodys_concern(project: Any) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import socket
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.docs.walking import walk
+from tests.packaging.environments import build
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -18,7 +20,16 @@ def test_the_tutorial(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     page = (DOCS / "tutorial.md").read_text("utf-8").replace("8123", port)
+    page = page.replace("path/to/toolcast", str(DOCS.parent))
     assert walk(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
+    # What its Dockerfile installs has everything that a call needs.
+    wheel = build(tmp_path / "shop-tools", tmp_path)
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert names >= {
+        "shop/orders.py",
+        "handlers/find_order.py",
+        "generated/shop_tools/tools/find_order.json",
+    }
 
 
 @pytest.mark.slow

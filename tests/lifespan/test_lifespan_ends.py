@@ -48,7 +48,11 @@ def calls(*tools: str) -> str:
 
 def test_stdio_ends_with_its_input(shop: Shop) -> None:
     code, out, err = shop.run(*SERVER, given=calls("add", "wait"))
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert [line.split()[2:5] for line in err.splitlines()] == [
+        ["toolcast.calls", "tool=add", "outcome=ok"],
+        ["toolcast.calls", "tool=wait", "outcome=ok"],
+    ]
     assert '"text":"1"' in out and "finished" in out
     assert [word for word in shop.told if word != "begun"] == LIVED
 

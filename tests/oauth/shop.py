@@ -33,8 +33,7 @@ METADATA = f"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"
 
 
 def environment(issuer: AuthorizationServer, **more: str) -> dict[str, str]:
-    said = {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url}
-    return {**said, "HOSTS": "shop.example", **more}
+    return {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url, **more}
 
 
 class Server:
@@ -80,6 +79,7 @@ async def serving(
     registry: Registry,
     given: dict[str, str],
     *,
+    kind: type[McpServer] = McpServer,
     server: dict[str, Any] | None = None,
     **oauth: Any,
 ) -> AsyncIterator[Server]:
@@ -88,7 +88,7 @@ async def serving(
         endpoints, "ADMIN", "HOSTS", oauth=OAuth("SHOP", **{"scopes": SCOPES, **oauth})
     )
     more = server or {}
-    served = McpServer(registry, name="shop", client="desk", http=settings, **more)
+    served = kind(registry, name="shop", client="desk", http=settings, **more)
     app = http_app(served, Listening.on(settings, "127.0.0.1", given))
     async with (
         app.lifespan_context(app),

@@ -65,6 +65,23 @@ def test_keys_that_are_not_right_open_nothing(
     asyncio.run(works())
 
 
+def test_an_issuer_that_is_written_otherwise_is_named(
+    registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Some end with a slash, and tokens name them so."""
+    given = environment(issuer)
+    given["SHOP_OAUTH_ISSUER"] += "/"
+
+    async def works() -> None:
+        async with serving(registry, given) as server:
+            token = issuer.token(DESK, iss=f"{issuer.url}/")
+            assert (await server.ask(token)).status_code == 503
+
+    asyncio.run(works())
+    found = f"{issuer.url}/ publishes no metadata of its own: what is there is of"
+    assert f"{found} {issuer.url}" in caplog.text
+
+
 def test_keys_over_plain_http_from_another_host_are_not_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:

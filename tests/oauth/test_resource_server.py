@@ -98,6 +98,11 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
         "another issuer",
     ),
     "nobody": (lambda i: i.token(DESK, sub=...), "nobody"),
+    "line end": (lambda i: i.token(DESK, sub="mia\nINFO ann"), "nobody"),
+    "no text": (lambda i: i.token(DESK, sub="\ud800"), "nobody"),
+    "end of text": (lambda i: i.token(DESK, sub="mia\0ann"), "nobody"),
+    "a number": (lambda i: by_hand(i, DESK, {"kid": "one"}, sub=1), "malformed"),
+    "deep": (lambda i: f"{'W1tb' * 4_000}.e30.e30", "malformed"),
     "garbage": (lambda i: "gar8age.ba8bage.gar9age", "malformed"),
     "empty": (lambda i: "", "malformed"),
     "huge": (lambda i: "a" * 20_000, "too long"),
@@ -179,6 +184,22 @@ def test_a_token_in_a_url_is_refused(
 
     with caplog.at_level(logging.DEBUG):
         asyncio.run(works())
+
+
+def test_a_request_to_another_name_is_not_answered(
+    registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """What the public URL names is a host; nothing else is for that."""
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer)) as server:
+            headers = {"authorization": f"Bearer {issuer.token(DESK)}"}
+            for host in ("evil.example", "shop.example.evil.example", "shop"):
+                sent = {**headers, "host": host}
+                answer = await server.client.post("/mcp/", json={}, headers=sent)
+                assert answer.status_code == 421
+
+    asyncio.run(works())
 
 
 def test_without_a_token_or_scope_the_challenge_says_what_to_get(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import sys
 from collections.abc import Iterator
 
@@ -93,26 +94,14 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
     for kind, file in (("workspace", WORKSPACE_FILE), ("accept", ACCEPT_FILE)):
         yield kind, file, _first_lines(root, file)
     for folder in folders:
-        try:
-            names = sorted(os.listdir(os.path.join(root, folder)))
-        except OSError:
-            continue
-        for name in names:
-            if name.endswith((".yaml", ".yml")):
-                kind = kind_of_file(name)
-                yield kind, f"{folder}/{name}", _first_lines(root, f"{folder}/{name}")
-            elif name in FOLDERS:
-                yield from _mcp_files(root, f"{folder}/{name}", FOLDERS[name])
-
-
-def _mcp_files(root: str, folder: str, kind: str) -> Iterator[tuple[str, str, str]]:
-    try:
-        names = sorted(os.listdir(os.path.join(root, folder)))
-    except OSError:
-        return
-    for name in names:
-        if name.endswith(".yaml"):
-            yield kind, f"{folder}/{name}", _first_lines(root, f"{folder}/{name}")
+        for above, inner, names in os.walk(os.path.join(root, folder)):
+            inner[:] = sorted(one for one in inner if not one.startswith("."))
+            here = os.path.relpath(above, root).replace(os.sep, "/")
+            of_mcp = FOLDERS.get(posixpath.basename(here))
+            for name in sorted(names):
+                if name.endswith((".yaml", ".yml")):
+                    kind = of_mcp or kind_of_file(name)
+                    yield kind, f"{here}/{name}", _first_lines(root, f"{here}/{name}")
 
 
 def _first_lines(root: str, path: str) -> str:

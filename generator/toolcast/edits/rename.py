@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import partial
 
 from toolcast_runtime.tools.module_names import spec_name
 
 from ..git.index import read_index
-from ..model.model import Workspace
+from ..model.model import ToolSpec, Workspace
 from .after_edit import specs_after
 from .beside.document_marks import change_marks
 from .beside.handler_name import HandlerEdit, rename_handler
 from .beside.lists import rename_in_other_files
 from .beside.proxied_name import keep_answering
 from .free_names import refuse_taken_name
-from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
+from .left_over import (
+    left_imports,
+    left_in_files,
+    left_in_handlers,
+    left_in_specs,
+    left_patterns,
+)
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
 from .spec_text import CannotEdit
@@ -50,7 +57,7 @@ def rename(
     editing = _taken_back(workspace, owned, new, function)
     if editing is None:
         editing = _edited(workspace, owned, new, function)
-    editing.move(tool.source.file, f"{toolset.folder}/{spec_name(new)}.yaml", begun)
+    editing.move(tool.source.file, _file(tool, new), begun)
     rename_in_other_files(editing, workspace, owned, new)
     change_marks(editing, workspace, owned, toolset.name, new)
     passed = {"name/former-alive"}
@@ -64,6 +71,7 @@ def rename(
     edited = specs_after(workspace, after, renamed=(tool.name, new), passed=passed)
     left = [
         *editing.left,
+        *left_patterns(owned, edited, new),
         *left_in_specs(workspace, owned, edited),
         *left_in_handlers(workspace, toolset, tool.name),
         *left_imports(workspace, owned),
@@ -119,8 +127,14 @@ def _taken_back(
         data = editing.text(owned.tool.source).result()
     except CannotEdit:
         return None
-    was_there = index is not None and index.has(f"{spec_name(new)}.yaml", data)
+    file = _file(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
+    was_there = index is not None and index.has(file, data)
     return editing if was_there else None
+
+
+def _file(tool: ToolSpec, name: str) -> str:
+    """Where the spec of a tool is by another name: in the same folder."""
+    return f"{posixpath.dirname(tool.source.file)}/{spec_name(name)}.yaml"
 
 
 def _name_function(

@@ -14,7 +14,7 @@ __all__ = [
     "TOOLSET_FILE",
     "kind_of_file",
     "misnamed",
-    "not_read",
+    "specs_below",
     "specs_in",
     "unlisted",
 ]
@@ -27,6 +27,7 @@ _BESIDE = ("._", ".#")
 _TOOLS_OWN = frozenset(
     [".git", ".hg", ".svn", ".idea", ".vscode", ".vs", "__pycache__"]
 )
+_MCP_FOLDERS = ("mcp_resources", "mcp_prompts")
 _MOST_FOLDERS = 1_000
 _NAMED = 3
 
@@ -64,63 +65,86 @@ def misnamed(files: ProjectFiles, folder: str) -> str | None:
     return next((name for name in names if name.lower() in wanted), None)
 
 
-def not_read(
+def specs_below(
     workspace: Workspace, files: ProjectFiles, folder: str, sub_folders: list[Entry]
-) -> Iterator[Finding]:
-    """A finding for each sub-folder of a toolset that has specs in it."""
+) -> tuple[list[str], list[Finding]]:
+    """The specs of tools in a toolset's sub-folders, and what there is not read.
+
+    Args:
+        workspace: the project, whose other toolsets are passed.
+        files: its files.
+        folder: of the toolset.
+        sub_folders: its own.
+
+    Returns:
+        Paths below the toolset's folder, sorted, and the findings.
+    """
     listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
-    for entry in sub_folders[: MOST_SHOWN + 1]:
-        path = posixpath.normpath(f"{folder}/{entry.name}")
+    found: list[str] = []
+    findings: list[Finding] = []
+    waiting = list(reversed(sub_folders))
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
+            break
+        here = waiting.pop()
+        path = posixpath.normpath(f"{folder}/{here.name}")
+        last = posixpath.basename(path)
         # Specs of another kind, or files that they name.
-        is_mcp = entry.name in ("mcp_resources", "mcp_prompts") and not entry.is_link
-        if entry.name in _TOOLS_OWN or path in listed or is_mcp:
+        is_mcp = here.name in _MCP_FOLDERS and not here.is_link
+        if last in _TOOLS_OWN or path in listed or is_mcp:
             continue
-        if entry.is_link:
+        if here.is_link:
             message = (
                 "the folder is a link, and no specs are read below a toolset's own"
             )
-            help_ = f"take the link out of {folder}/"
-            yield Finding(
-                "spec/sub-folder", Severity.ERROR, Place(path), message, help_
-            )
+            findings.append(_wrong(path, message, f"take the link out of {folder}/"))
             continue
-        found = list(_specs_below(files, path, listed))
-        if found:
-            yield _not_read(folder, path, found)
-
-
-def _not_read(folder: str, path: str, found: list[str]) -> Finding:
-    inner = next((f for f in found if posixpath.basename(f) == TOOLSET_FILE), None)
-    if inner is not None:
-        toolset = posixpath.dirname(inner)
-        place, message = inner, f"the toolset {toolset} is not listed in toolcast.yaml"
-        help_ = f"add `{toolset}` to `toolsets`, or move it out of {folder}/"
-    else:
-        place = found[0]
-        named = ", ".join(posixpath.relpath(file, path) for file in found[:_NAMED])
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        message = f"specs in {path}/ are not read: {named}{more}"
-        help_ = f"move them into {folder}/, or out of it"
-    return Finding("spec/sub-folder", Severity.ERROR, Place(place), message, help_)
-
-
-def _specs_below(files: ProjectFiles, path: str, listed: set[str]) -> Iterator[str]:
-    """The paths of the specs in a folder and below; links are not followed."""
-    waiting = [path]
-    for _ in range(_MOST_FOLDERS):
-        if not waiting:
-            return
-        here = waiting.pop()
         try:
-            entries = files.entries(here)
-        except OSError:
+            specs, inner = specs_in(files, path)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            findings.append(_wrong(path, f"the folder cannot be read: {reason}", ""))
             continue
-        inner = (e for e in entries if e.is_folder and not e.is_link)
-        below = [f"{here}/{e.name}" for e in inner if e.name not in _TOOLS_OWN]
-        waiting += reversed([one for one in below if one not in listed])
-        yield from (
-            f"{here}/{e.name}" for e in entries if _is_spec(e.name) and not e.is_folder
-        )
+        problem = _not_read(folder, path, specs)
+        if problem is not None:
+            findings.append(problem)
+            continue
+        found += [f"{here.name}/{name}" for name in specs]
+        waiting += [
+            one._replace(name=f"{here.name}/{one.name}") for one in reversed(inner)
+        ]
+    if waiting:
+        message = f"there are more than {_MOST_FOLDERS} folders below {folder}/"
+        findings.append(_wrong(folder, message, "move those without specs out of it"))
+    return sorted(found), findings[: MOST_SHOWN + 1]
+
+
+def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:
+    """Why the specs in a sub-folder are not those of the toolset's tools."""
+    if TOOLSET_FILE in specs:
+        message = f"the toolset {path} is not listed in toolcast.yaml"
+        help_ = f"add `{path}` to `toolsets`, or move it out of {folder}/"
+        return _wrong(f"{path}/{TOOLSET_FILE}", message, help_)
+    if not specs:
+        return None
+    named = ", ".join(specs[:_NAMED])
+    more = f" and {len(specs) - _NAMED} more" if len(specs) > _NAMED else ""
+    message = f"specs in {path}/ are not read: {named}{more}"
+    last = posixpath.basename(path)
+    if last.startswith("."):
+        help_ = "give the folder a name without a dot at its begin, or move it away"
+        return _wrong(f"{path}/{specs[0]}", message, help_)
+    if last in _MCP_FOLDERS:
+        help_ = f"move them into {folder}/{last}/"
+        return _wrong(f"{path}/{specs[0]}", message, help_)
+    if DEFINITIONS_FILE in specs:
+        message = f"shared definitions are read from {folder}/{DEFINITIONS_FILE}"
+        return _wrong(f"{path}/{DEFINITIONS_FILE}", message, "move them there")
+    return None
+
+
+def _wrong(place: str, message: str, help_: str) -> Finding:
+    return Finding("spec/sub-folder", Severity.ERROR, Place(place), message, help_)
 
 
 def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from .folders import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
     misnamed,
-    not_read,
+    specs_below,
     specs_in,
     unlisted,
 )
@@ -224,10 +224,11 @@ class _Loader(NamedTuple):
             message = f"the folder cannot be read: {reason}"
             finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
             return None, [*findings, finding]
-        findings += not_read(self.workspace, self.files, folder, sub_folders)
+        below, problems = specs_below(self.workspace, self.files, folder, sub_folders)
+        findings += problems
         definitions, more = self._definitions(folder, names)
         findings += more
-        for name in names:
+        for name in (*names, *below):
             if name in (TOOLSET_FILE, DEFINITIONS_FILE):
                 continue
             if name.casefold() in _MISNAMED:

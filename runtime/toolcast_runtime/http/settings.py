@@ -112,6 +112,8 @@ class Listening:
         if settings.oauth is not None:
             issuer, wrong = Issuer.of(settings.oauth, environment)
             problems += wrong
+            # What callers put before a path is a name that they use.
+            hosts = (*hosts, *issuer.hosts)
         if not _is_loopback(host):
             missing = [
                 endpoint.token_variable

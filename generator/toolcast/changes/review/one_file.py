@@ -40,7 +40,10 @@ def changes_of_file(
     sides = _loaded(root, *before, known), _loaded(root, *after, known)
     for path, data in (before, after):
         folders = [folder for side in sides for folder in side.toolset_folders]
-        is_spec = path == WORKSPACE_FILE or posixpath.dirname(path) in folders
+        is_spec = path == WORKSPACE_FILE or any(
+            posixpath.dirname(path) == one or path.startswith(f"{one}/")
+            for one in folders
+        )
         if data is not None and not is_spec:
             raise Unreadable("it is no spec of the project")
     return compare(*sides).changes

@@ -12,8 +12,9 @@ from ..rule import Rule
 __all__ = ["NEEDED", "RULE"]
 
 NEEDED = frozenset("""
-    toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs langchain_core langgraph mcp mcp_types pydantic
-    pydantic_core pytest pythonjsonlogger starlette typing_extensions uvicorn yaml
+    toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs jwt langchain_core langgraph mcp
+    mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
+    typing_extensions uvicorn yaml
     """.split())
 """The modules besides those of Python that generated code and the runtime import."""
 

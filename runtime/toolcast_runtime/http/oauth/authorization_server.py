@@ -27,6 +27,7 @@ _LONGEST = 3_600.0
 _PAUSE = 30.0
 _PATIENCE = 10.0
 _MOST_KEYS = 100
+_LONGEST_URL = 200
 _logger = logging.getLogger("toolcast.http")
 
 
@@ -108,6 +109,7 @@ class AuthorizationServer:
         parts = urlsplit(issuer)
         origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
         openid = "/.well-known/openid-configuration"
+        another = ""
         for url in dict.fromkeys(
             (
                 f"{origin}/.well-known/oauth-authorization-server{path}",
@@ -122,7 +124,10 @@ class AuthorizationServer:
             # Who speaks for another issuer is not asked for keys.
             if found.get("issuer") == issuer:
                 return found
-        raise NotThere("the issuer publishes no metadata of its own")
+            named = found.get("issuer")
+            if isinstance(named, str) and is_safe_url(named):
+                another = f": what is there is of {named[:_LONGEST_URL]}"
+        raise NotThere(f"{issuer} publishes no metadata of its own{another}")
 
 
 def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:

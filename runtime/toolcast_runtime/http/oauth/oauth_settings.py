@@ -118,6 +118,12 @@ class Issuer(NamedTuple):
             problems,
         )
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The host that callers name; none while it is not set up."""
+        is_set_up = is_safe_url(self.public_url)
+        return (urlsplit(self.public_url).netloc,) if is_set_up else ()
+
     def opens(self, client: str | None) -> bool:
         """Whether any scope opens the endpoint of a client."""
         return client is None or any(client in s.clients for s in self.oauth.scopes)
