@@ -43,6 +43,7 @@ REGISTRY = Registry(
         variable="KIRISHIMA_LEDGER",
         path="state/kirishima.sqlite3",
         sink=None,
+        keep="365d",
     ),
     providers=(EXTERNAL_TOOLS,),
     router=ROUTER,

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from toolcast_runtime.calls.tool_calls import ToolCalls
 from toolcast_runtime.consent.approvals import Asked
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
 from toolcast_runtime.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.ledger.keeping import remove_old
 from toolcast_runtime.ledger.ledger import open_ledger
 
 psycopg = pytest.importorskip("psycopg")
@@ -366,3 +368,26 @@ def test_a_forked_process_connects_itself(url: str, handlers: Any) -> None:
     assert asyncio.run(kept.call("echo")).success
     asyncio.run(kept.calls.close())
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
+
+
+async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> None:
+    settings = replace(SETTINGS, keep="90d")
+    ledger = open_ledger(settings)
+    old = [replace(ENDED, id=f"{number:03}") for number in range(600)]
+    other = replace(ENDED, id="other", toolset="other")
+    new = replace(ENDED, id="new", started="2026-11-01")
+    await asyncio.gather(*map(ledger.write, [*old, other, new]))
+    await ledger.close()
+    table = ApprovalsTable(SETTINGS)
+    for round_, month in (("taken", "05"), ("open", "05"), ("waits", "11")):
+        asked = f"2026-{month}-20"
+        await table.begin(Asked(round_, "1", "spin", None, "Sure?", {}, asked))
+    assert await table.take("taken")
+    now = datetime(2026, 11, 23, tzinfo=UTC)
+    gone = await asyncio.to_thread(remove_old, settings, threading.Event(), now)
+    assert [row["id"] for row in InDatabase(url).rows()] == ["new", "other"]
+    assert (gone, await table.take("open"), await table.take("waits")) == (
+        602,
+        False,
+        True,
+    )

@@ -87,6 +87,8 @@ class RegistryView(NamedTuple):
     ledger_variable: Code
     ledger_path: Code
     ledger_sink: Code
+    has_keep: bool
+    ledger_keep: Code
     has_lifespan: bool
     lifespan: Code
     has_resources: bool
@@ -159,6 +161,8 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         ledger_variable=literal(variable(toolset, "LEDGER")),
         ledger_path=literal(toolset.ledger.get("path"), f"{shown}path=", ","),
         ledger_sink=literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
+        has_keep="keep" in toolset.ledger,
+        ledger_keep=literal(toolset.ledger.get("keep")),
         has_lifespan=toolset.lifespan is not None,
         lifespan=literal(str(toolset.lifespan), shown, ","),
         has_resources=bool(toolset.resources),

@@ -11,6 +11,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from .keeping import keep_no_longer
 from .record import LedgerError
 from .rows import APPROVALS, RECORD_ERRORS, connected, json_text
 
@@ -37,6 +38,7 @@ class ApprovalsTable:
 
     async def begin(self, asked: Asked) -> None:
         """As of `Approvals`."""
+        keep_no_longer(self._settings)
         values = (
             asked.round,
             asked.question,

@@ -28,6 +28,7 @@ class LedgerSettings:
         sink: `module:function` that is given each record instead of SQLite.
         package: the folder of the generated package, which the default file belongs to:
             two projects whose toolsets have one name do not share it.
+        keep: how long rows stay, as `36h` or `90d`; None for ever.
     """
 
     toolset: str
@@ -35,6 +36,7 @@ class LedgerSettings:
     path: str | None = None
     sink: str | None = None
     package: str = ""
+    keep: str | None = None
 
     def of(self, tools_package: ModuleType) -> LedgerSettings:
         """The same for the toolset whose package `tools` this is."""

@@ -63,6 +63,10 @@ class Recorder:
         except LedgerError:
             _logger.exception("a call of %s is refused", tool.name)
             return _unrecorded()
+        if self._settings.keep is not None:
+            from .keeping import keep_no_longer
+
+            keep_no_longer(self._settings)
         record = Record(
             id=_number(),
             toolset=self._settings.toolset,
@@ -124,6 +128,10 @@ class Recorder:
         """Returns when everything is recorded."""
         if self._ledger is not None:
             await self._ledger.close()
+        if self._settings is not None and self._settings.keep is not None:
+            from .keeping import stop
+
+            await asyncio.to_thread(stop, self._settings)
 
     def _opened(self, settings: LedgerSettings) -> Ledger:
         if self._ledger is None:

@@ -92,6 +92,19 @@ LEDGER = RULES.alone(
     "Calls are recorded elsewhere: earlier records are not found beside new ones.",
     Grades(attachment=_R),
 )
+KEEP = RULES.alone(
+    "run/ledger-keep",
+    "The ledger's rows stay for another time: with a shorter one, older ones are removed.",
+    Grades(attachment=_R),
+)
+KEPT_FOR_A_TIME, KEPT = RULES.pair(
+    "run/ledger-kept-for-a-time",
+    "The ledger's rows are removed after some time.",
+    Grades(attachment=_R),
+    "run/ledger-kept",
+    "The ledger's rows are not removed any more.",
+    Grades(),
+)
 USES, USES_NOT = RULES.pair(
     "run/resource-used",
     "A tool is given a resource: its handler has to take it.",
@@ -148,6 +161,7 @@ _TOOLSET = (
     entries("resources", "the resources", RESOURCE, NO_RESOURCE, RESOURCE_TYPE),
     value("ledger.path", "the ledger's file", LEDGER),
     value("ledger.sink", "the ledger's sink", LEDGER),
+    value("ledger.keep", "how long rows stay", KEEP, came=KEPT_FOR_A_TIME, gone=KEPT),
 )
 
 

@@ -1,0 +1,191 @@
+"""Rows of the ledger go when they are older than the toolset says, and no call waits for that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.kept_ledger import Kept
+from toolcast_runtime.calls.tool_calls import ToolCalls
+from toolcast_runtime.consent.approvals import Asked
+from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
+from toolcast_runtime.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.ledger.keeping import remove_old, stop
+from toolcast_runtime.ledger.ledger import open_ledger
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> LedgerSettings:
+    path = str(tmp_path / "calls.sqlite3")
+    return LedgerSettings("toys", "NO_LEDGER_VARIABLE", path, keep="90d")
+
+
+def ago(hours: float) -> str:
+    return (NOW - timedelta(hours=hours)).isoformat(timespec="microseconds")
+
+
+async def filled(settings: LedgerSettings, rows: Mapping[str, Any]) -> None:
+    """Calls by their ids, of an age in hours, and of a toolset and outcome if not the usual."""
+    ledger = open_ledger(settings)
+    for id_, (hours, *more) in rows.items():
+        toolset, outcome = [*more, *("toys", "ok")[len(more) :]]
+        record = Record(id_, toolset, "spin", None, ago(hours), {}, outcome=outcome)
+        await ledger.write(record)
+    await ledger.close()
+
+
+def ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]:
+    with closing(sqlite3.connect(settings.file())) as connection:
+        found = connection.execute(f"SELECT {what} ORDER BY 1")
+        return [row[0] for row in found]
+
+
+@pytest.mark.parametrize(
+    ("keep", "stay"),
+    [
+        ("1h", ["new", "other's"]),
+        ("24h", ["day", "new", "other's"]),
+        ("2d", ["day", "new", "other's"]),
+        ("90d", ["day", "killed", "month", "new", "other's"]),
+        ("9999d", ["day", "killed", "month", "new", "old", "other's"]),
+    ],
+)
+def test_rows_of_the_toolset_stay_as_long_as_it_says(
+    settings: LedgerSettings, keep: str, stay: list[str]
+) -> None:
+    settings = replace(settings, keep=keep)
+    rows = {
+        "new": (0.9,),
+        "day": (23.9,),
+        "month": (24 * 30,),
+        "old": (24 * 100,),
+        "killed": (24 * 60, "toys", "started"),
+        "other's": (24 * 1000, "other"),
+    }
+    asyncio.run(filled(settings, rows))
+    gone = remove_old(settings, threading.Event(), NOW)
+    assert (ids(settings), gone) == (stay, len(rows) - len(stay))
+
+
+@pytest.mark.parametrize(
+    ("hours", "is_taken", "is_there"),
+    [
+        (0.5, False, True),
+        (0.5, True, True),
+        # Used once: whoever brings the answer again finds no round to use.
+        (2, True, False),
+        # Somebody may still answer.
+        (2, False, True),
+        (24 * 29, False, True),
+        (24 * 31, False, False),
+    ],
+)
+def test_a_question_stays_as_long_as_its_answer_may_come(
+    settings: LedgerSettings, hours: float, is_taken: bool, is_there: bool
+) -> None:
+    settings = replace(settings, keep="1h")
+    table = ApprovalsTable(replace(settings, keep=None))
+    asked = Asked("round", "1", "spin", None, "Sure?", {}, ago(hours))
+
+    async def use() -> bool:
+        await table.begin(asked)
+        if is_taken:
+            assert await table.take("round")
+        remove_old(settings, threading.Event(), NOW)
+        return await table.take("round")
+
+    can_be_used = asyncio.run(use())
+    assert ids(settings, "round FROM approvals") == ["round"] * is_there
+    assert can_be_used is (is_there and not is_taken)
+
+
+def test_many_rows_go_in_batches_and_writers_come_between(
+    settings: LedgerSettings,
+) -> None:
+    rows = {f"{number:04}": (24 * 100,) for number in range(1_100)}
+    ended = threading.Event()
+    ended.set()
+
+    async def remove() -> list[int]:
+        await filled(settings, rows)
+        left = []
+        for _ in range(3):
+            remove_old(settings, ended, NOW)
+            left.append(len(ids(settings)))
+        return left
+
+    # Each is one batch, because the process is to end.
+    assert asyncio.run(remove()) == [600, 100, 0]
+    assert remove_old(settings, threading.Event(), NOW) == 0
+
+
+def test_a_call_that_outlives_its_row_is_recorded_whole(
+    settings: LedgerSettings,
+) -> None:
+    async def outlive() -> None:
+        ledger = open_ledger(settings)
+        record = Record("1", "toys", "spin", None, ago(24 * 100), {"note": 1})
+        await ledger.write(record)
+        assert remove_old(settings, threading.Event(), NOW) == 1
+        await ledger.write(replace(record, outcome="ok", seconds=1.0))
+        await ledger.close()
+
+    asyncio.run(outlive())
+    assert ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
+
+
+def test_what_a_removed_row_held_is_not_in_the_file(settings: LedgerSettings) -> None:
+    record = Record("1", "toys", "spin", None, ago(24 * 100), {"note": "s3cret"})
+
+    async def write() -> None:
+        ledger = open_ledger(settings)
+        await ledger.write(record)
+        await ledger.close()
+
+    asyncio.run(write())
+    assert b"s3cret" in settings.file().read_bytes()
+    remove_old(settings, threading.Event(), NOW)
+    assert b"s3cret" not in settings.file().read_bytes()
+
+
+@pytest.mark.parametrize("keep", ["1h", None])
+async def test_old_rows_go_with_the_first_call_of_a_process(
+    kept: Kept, handlers: Any, keep: str | None
+) -> None:
+    handlers.spin = lambda: "done"
+    kept.settings = replace(kept.settings, keep=keep)
+    kept.calls = ToolCalls(kept.settings, "tests")
+    await filled(kept.settings, {"0": (24 * 4000,)})
+    assert (await kept.call("spin")).success
+    await kept.calls.close()
+    assert len(kept.rows()) == (1 if keep else 2)
+
+
+def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
+    settings: LedgerSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.file().mkdir()
+    with pytest.raises((OSError, LedgerError, sqlite3.Error)):
+        remove_old(settings, threading.Event(), NOW)
+
+    async def ask() -> None:
+        with pytest.raises(OSError):
+            asked = Asked("1", "1", "spin", None, "Sure?", {}, ago(0))
+            await ApprovalsTable(settings).begin(asked)
+
+    caplog.set_level(logging.WARNING, "toolcast.ledger")
+    asyncio.run(ask())
+    stop(settings)
+    assert "rows older than 90d stay" in caplog.text
