@@ -14,6 +14,8 @@ from tests.oauth.shop import BACK, DESK, PUBLIC, environment, serving, told
 from tests.runtime.packages import Package, definition
 from toolcast_runtime.access.clients import Client
 from toolcast_runtime.http import Scope
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import Registry
 
 if TYPE_CHECKING:
@@ -106,6 +108,39 @@ def test_what_no_scope_gives_is_unknown(
     asyncio.run(works())
 
 
+def test_toolsets_that_share_an_endpoint_have_one_challenge(
+    tmp_path: Path, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """The tool's own toolset decides; what the other's client has is of no use."""
+    lend = definition("lend", handler=f"{HANDLERS}:refund", permission="stock")
+    give = definition("give", handler=f"{HANDLERS}:refund", permission="billing")
+    clients = {"desk": Client("*", permissions=("stock",)), "back": Client("*")}
+    library = Registry(
+        Package(tmp_path, lend, give).load(), handlers=HANDLERS, clients=clients
+    )
+    servers = [
+        McpServer(each, name=name, client="desk")
+        for name, each in (("shop", registry), ("library", library))
+    ]
+    both = JoinedRegistry("both", servers)
+
+    async def works() -> None:
+        given = environment(issuer)
+        async with serving(both, given, kind=JoinedServer, scopes=SCOPES) as server:
+            token = issuer.token(DESK)
+            assert await server.tools(token) == ["who"]
+            for name, scope in (("refund", "money"), ("lend", "all")):
+                refused = await server.call(token, name)
+                asked = refused.headers["www-authenticate"]
+                assert f'scope="shop {scope}"' in asked
+            for name in ("give", "count", "erase"):
+                assert f"Unknown tool: {name}" in (await server.call(token, name)).text
+            done = await server.call(issuer.token(DESK, scope="shop all"), "lend")
+            assert "refunded for mia" in done.text
+
+    asyncio.run(works())
+
+
 def test_a_body_that_is_no_call_is_answered_as_before(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
@@ -134,7 +169,9 @@ def test_a_body_that_is_no_call_is_answered_as_before(
     asyncio.run(works())
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
+)
 def test_the_sdks_client_asks_its_person_for_more(
     mode: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:

@@ -1,14 +1,16 @@
-"""Plain handlers run in threads of their own, and a hung one holds up nobody."""
+"""Each call of a plain handler has a thread to itself, and a hung one holds up nobody."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import os
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -31,6 +33,39 @@ async def test_every_hung_call_keeps_a_thread_of_its_own() -> None:
     assert await in_thread(lambda: "quick") == ("quick", None)
     release.set()
     assert await asyncio.gather(*hung) == [(True, None)] * 5
+
+
+async def test_a_thread_takes_one_call_after_the_other_and_has_the_name_of_each() -> (
+    None
+):
+    ran = [await in_thread(threading.current_thread, name) for name in ("a", "b")]
+    (first, _), (second, _) = ran
+    assert first is second
+    assert await in_thread(lambda: threading.current_thread().name, "c") == ("c", None)
+
+
+async def test_a_thread_that_waits_keeps_nothing_of_its_last_call() -> None:
+    class Given:
+        pass
+
+    given = Given()
+    kept = weakref.ref(given)
+    assert await in_thread(functools.partial(id, given)) == (id(given), None)
+    del given
+    async with asyncio.timeout(5):
+        while kept() is not None:
+            await asyncio.sleep(0.001)
+
+
+async def test_there_are_never_more_threads_than_places() -> None:
+    idents: set[int] = set()
+    for _ in range(5):
+        calls = [
+            in_thread(lambda: idents.add(threading.get_ident()))
+            for _ in range(2 * MOST_THREADS)
+        ]
+        await asyncio.gather(*calls)
+    assert len(idents) <= MOST_THREADS
 
 
 async def test_more_than_the_most_are_refused_until_one_is_free(

@@ -18,7 +18,13 @@ from .beside.handler_modules import modules_with
 from .project_edit import Left, Owned
 from .references import places_of, toolsets_that_may_mean
 
-__all__ = ["left_imports", "left_in_files", "left_in_handlers", "left_in_specs"]
+__all__ = [
+    "left_imports",
+    "left_in_files",
+    "left_in_handlers",
+    "left_in_specs",
+    "left_patterns",
+]
 
 _LONGEST = 80
 
@@ -56,6 +62,33 @@ def left_in_specs(
                     span = toolset.source.span(path)
                     text = f"`{dotted(path)}` names `{name}`"
                     yield Left(toolset.source.file, span.line, span.column, text)
+
+
+def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
+    """Patterns of clients' lists that stand for a renamed tool no more, or from now on."""
+    old = owned.tool.name
+    here = next(one for one in edited.toolsets if one.name == owned.toolset.name)
+    for client in here.clients:
+        before = owned.toolset.client(client.name)
+        if before is None:
+            continue
+        for key in ("allow", "restrict"):
+            was = before.entry_for(key, old)
+            now = client.entry_for(key, new)
+            for entry, other, said in (
+                (was, now, f"stood for `{old}`, and does not stand for `{new}`"),
+                (now, was, f"stands for `{new}`, and did not stand for `{old}`"),
+            ):
+                if entry is None or not entry.is_pattern or other is not None:
+                    continue
+                if entry.text not in client.texts(key):
+                    continue
+                place: Path = ("clients", client.name, key)
+                if client.allow is not None or key == "restrict":
+                    place = (*place, client.texts(key).index(entry.text))
+                span = here.source.span(place)
+                text = f"`{entry.text}` of `{client.name}` in `{key}` {said}"
+                yield Left(here.source.file, span.line, span.column, text)
 
 
 def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:

@@ -16,7 +16,13 @@ from .beside.handler_name import HandlerEdit, rename_handler
 from .beside.lists import rename_in_other_files
 from .beside.proxied_name import keep_answering
 from .free_names import refuse_taken_name
-from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
+from .left_over import (
+    left_imports,
+    left_in_files,
+    left_in_handlers,
+    left_in_specs,
+    left_patterns,
+)
 from .project_edit import Editing, Owned, ProjectEdit, Refusal
 from .references import rename_mentions, rename_references
 from .spec_text import CannotEdit
@@ -65,6 +71,7 @@ def rename(
     edited = specs_after(workspace, after, renamed=(tool.name, new), passed=passed)
     left = [
         *editing.left,
+        *left_patterns(owned, edited, new),
         *left_in_specs(workspace, owned, edited),
         *left_in_handlers(workspace, toolset, tool.name),
         *left_imports(workspace, owned),

@@ -153,7 +153,8 @@ class ResourceServer:
 
     def _caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
         user = claims.get("sub")
-        if not isinstance(user, str) or not user:
+        # It gets into logs and ledgers, whose texts have neither line ends nor surrogates.
+        if not isinstance(user, str) or not user or not user.isprintable():
             raise TokenRefused("the token names nobody in `sub`")
         held = _scopes(claims)
         permissions = frozenset[str]().union(

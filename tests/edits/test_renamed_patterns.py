@@ -1,0 +1,40 @@
+"""`toolcast rename` beside lists of clients that have patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.conftest import Project
+
+from .conftest import run
+
+
+def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
+    make_project: Callable[..., Project],
+) -> None:
+    spec = "summary: Find a note by its words.\nparameters: {type: object}\n"
+    project = make_project(
+        dict.fromkeys(("find_note", "find_plan", "find_word", "search_plan"), spec),
+        toolset="""\
+            targets: {registry: {}}
+            clients:
+              one: {allow: ["find_*", "search_*"]}
+              two: {allow: [find_note, "search_*"]}
+              three: {allow: "*", restrict: ["search_*"]}
+              four: {allow: "*", restrict: ["find_*"]}
+              five: {allow: ["*_note"]}
+        """,
+    )
+    said = run(project, "rename", "find_note", "search_note")
+    left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
+    assert [line.strip() for line in left.splitlines()] == [
+        "specs/toy/toolset.yaml:8:34: `search_*` of `three` in `restrict` stands for"
+        " `search_note`, and did not stand for `find_note`",
+        "specs/toy/toolset.yaml:9:33: `find_*` of `four` in `restrict` stood for"
+        " `find_note`, and does not stand for `search_note`",
+    ]
+    assert "two: {allow: [search_note, " in (
+        project.root / "specs/toy/toolset.yaml"
+    ).read_text("utf-8")
+    said = run(project, "rename", "find_plan", "look_up_plan")
+    assert "`find_*` of `one` in `allow` stood for `find_plan`, and" in said
