@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -75,6 +76,33 @@ def test_a_running_call_is_finished(
     assert slow.told == ["begun", "atexit"]
     assert slow.outcomes == {tool: "ok"}
     assert "Traceback" not in running.log
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no process is stopped here")
+def test_what_was_taken_before_the_end_is_answered(slow: Slow) -> None:
+    """A connection that brings its request late, and one that only the system has taken."""
+    request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with server(slow, 10, 1) as running:
+        place = ("127.0.0.1", running.port)
+        with (
+            socket.create_connection(place, timeout=10) as early,
+            socket.create_connection(place, timeout=10) as late,
+        ):
+            assert running.send("/health", method="GET").status == 200
+            running.process.send_signal(signal.SIGSTOP)
+            with socket.create_connection(place, timeout=10) as last:
+                last.sendall(request)
+                running.process.send_signal(signal.SIGTERM)
+                late.sendall(request)
+                running.process.send_signal(signal.SIGCONT)
+                running.wait_for_log("Shutting down")
+                early.sendall(request)
+                for each in (early, late, last):
+                    assert each.recv(1000).startswith(b"HTTP/1.1 200 ")
+                with pytest.raises(ConnectionRefusedError):
+                    socket.create_connection(place, timeout=10)
+        assert waited(running.process)[0] == 0
 
 
 @pytest.mark.slow
