@@ -43,30 +43,22 @@ def log_call(
         return
     seconds = round(time.perf_counter() - started, 6)
     request = caller.request_id
-    fields = {
-        "tool": None if tool is None else _shown(tool),
-        "client": None if client is None else _shown(client),
-        "user": None if caller.user is None else _shown(caller.user),
+    fields: dict[str, str | float | None] = {
+        "tool": tool,
+        "client": client,
+        "user": caller.user,
         "outcome": outcome,
         "seconds": seconds,
-        "request_id": None if request is None else _shown(str(request)),
+        "request_id": None if request is None else str(request),
     }
-    line = " ".join(
-        f"{name}={_quoted(value)}"
-        for name, value in fields.items()
-        if value is not None
-    )
-    _logger.info(line, extra=fields)
-
-
-def _shown(text: str) -> str:
-    """A text from outside, on one line and short; equal texts stay equal."""
-    is_safe = len(text) <= _MOST_SHOWN and _is_plain(text)
-    return text if is_safe else escaped(text, _MOST_SHOWN)
-
-
-def _quoted(value: str | float) -> str:
-    """A value that ends where it seems to end."""
-    if isinstance(value, float):
-        return f"{value:.6f}"
-    return value if _is_plain(value) else '"' + value.replace('"', '\\"') + '"'
+    line = []
+    for name, value in fields.items():
+        if isinstance(value, str):
+            if len(value) > _MOST_SHOWN or not _is_plain(value):
+                fields[name] = value = escaped(value, _MOST_SHOWN)
+                if not _is_plain(value):
+                    value = '"' + value.replace('"', '\\"') + '"'
+            line.append(f"{name}={value}")
+        elif value is not None:
+            line.append(f"{name}={value:.6f}")
+    _logger.info(" ".join(line), extra=fields)
