@@ -60,6 +60,22 @@ def test_a_package_below_src_gets_the_tools_and_nothing_of_theirs_changes(
     run(repository, "black", "--check", "--quiet", "src/shop/agent")
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("pytest.ini", "", "  pytest.ini\n    [pytest]\n    testpaths = ... src/"),
+        ("setup.cfg", "[tool:pytest]\n", "  pyproject.toml\n"),
+    ],
+)
+def test_what_pytest_needs_is_told_for_the_file_that_it_reads(
+    repository: Path, file: str, text: str, told: str
+) -> None:
+    (repository / file).write_text(text)
+    said = run(repository, "toolcast", "init", "--into", ".").stdout
+    assert told in said
+    assert ("[tool.pytest.ini_options]" in said) == (file == "setup.cfg")
+
+
 def test_the_package_that_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "handlers").mkdir()
     (tmp_path / "handlers/count_words.py").write_text("ours = True\n")

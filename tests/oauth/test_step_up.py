@@ -169,7 +169,9 @@ def test_a_body_that_is_no_call_is_answered_as_before(
     asyncio.run(works())
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
+)
 def test_the_sdks_client_asks_its_person_for_more(
     mode: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:

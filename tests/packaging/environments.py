@@ -12,7 +12,7 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 __all__ = ["Environment", "build", "environment", "installed_for"]
 
@@ -72,8 +72,12 @@ def environment(
     venv.create(root, with_pip=False, symlinks=True)
     made = Environment(root)
     (packages,) = root.glob("lib/python*/site-packages")
+    # Through a link pip would replace what the tests themselves have installed.
+    wheels = list(wheels)
+    brought = {parse_wheel_filename(wheel.name)[0] for wheel in wheels}
     for one in installed_for(requires):
-        _link(one, packages)
+        if canonicalize_name(one.name) not in brought:
+            _link(one, packages)
     paths = [str(wheel) for wheel in wheels]
     if paths:
         pip = [sys.executable, "-m", "pip", "--python", made.python, "install"]

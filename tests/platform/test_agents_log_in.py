@@ -17,7 +17,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.consent.counters import YES, HttpCounter, said
-from tests.http.serving import Answer, Served, served
+from tests.http.serving import Answer, Served, rpc, served
 from tests.oauth.agent import Browser, agent
 from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
 from tests.platform.clinic_runs import MONDAY, PROJECT, Clinic
@@ -83,20 +83,19 @@ def running(clinic: Clinic, people: Logins) -> Iterator[Served]:
         yield server
         assert server.end() == 0
         # Tokens begin so, since each begins with a JSON object.
-        assert "refuses a token" in server.log and "eyJ" not in server.log
+        assert "eyJ" not in server.log
 
 
 @contextmanager
-def of_uvicorn(clinic: Clinic, people: Logins) -> Iterator[Served]:
+def of_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
     """`uvicorn clinic_tools.practice.mcp_server:app`."""
-    port = people.public.rpartition(":")[2]
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
     env["PRACTICE_ALLOWED_HOSTS"] = "127.0.0.1"
-    log = clinic.place / "uvicorn.log"
+    log = clinic.place / f"uvicorn-{port}.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "uvicorn", app, "--port", port],
+            [sys.executable, "-m", "uvicorn", app, "--port", str(port)],
             cwd=PROJECT,
             env=env,
             stdout=out,
@@ -104,7 +103,7 @@ def of_uvicorn(clinic: Clinic, people: Logins) -> Iterator[Served]:
         )
         try:
             clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
-            running = Served(process, int(port))
+            running = Served(process, port)
             yield running
             # As uvicorn ends once everything is closed.
             assert running.end() == -signal.SIGTERM
@@ -189,19 +188,59 @@ def test_an_agent_logs_in(clinic: Clinic, people: Logins, running: Served) -> No
 
 def test_who_has_no_good_token_is_not_let_in(people: Logins, running: Served) -> None:
     _is_not_let_in(people, running)
+    running.wait_for_log("refuses a token: the token has expired")
 
 
 def test_at_uvicorn(clinic: Clinic) -> None:
     """The client is known by the URL of its metadata, and does not register."""
     left = clinic.cents_left()
-    with logins(f"http://127.0.0.1:{free_port()}") as people:
+    port = free_port()
+    with logins(f"http://127.0.0.1:{port}") as people:
         people.server.people = PEOPLE
         people.server.takes_client_metadata = True
-        with of_uvicorn(clinic, people) as running:
+        with of_uvicorn(clinic, people, port) as running:
             url = "https://agent.example/client.json"
             asyncio.run(_logs_in_and_steps_up(people, "auto", metadata_url=url))
             _is_not_let_in(people, running)
     assert clinic.cents_left() == left - 1_000
+
+
+def test_a_question_of_one_process_is_answered_at_another(
+    clinic: Clinic, people: Logins
+) -> None:
+    """By the user who was asked, with a newer token, and once."""
+    can: dict[str, Any] = {
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}
+    }
+    refund = {**REFUND, "amount": {"cents": 500, "currency": "EUR"}}
+    left = clinic.cents_left()
+
+    def pay(at: Served, headers: dict[str, str], **answer: Any) -> dict[str, Any]:
+        given = {"name": "refund_visit", "arguments": refund, "_meta": can, **answer}
+        body, head = rpc("tools/call", given, modern=True)
+        return at.send("/mcp/", body, {**head, **headers}).message
+
+    with (
+        of_uvicorn(clinic, people, free_port()) as one,
+        of_uvicorn(clinic, people, free_port()) as other,
+    ):
+        asked = pay(one, people.headers("ben"))["result"]
+        (question,) = asked["inputRequests"]
+        answer = {
+            "requestState": asked["requestState"],
+            "inputResponses": {question: YES},
+        }
+        for thief in ("ann", "mia"):
+            for at in (one, other):
+                stolen = pay(at, people.headers(thief), **answer)
+                # Mia is told of the scope before; with it she would be where Ann is.
+                assert "error" in stolen, stolen
+        assert clinic.cents_left() == left
+        paid = pay(other, people.headers("ben", jti="new"), **answer)
+        assert paid["result"]["structuredContent"]["refunded"] == refund["amount"]
+        again = [pay(at, people.headers("ben"), **answer) for at in (one, other)]
+        assert all("structuredContent" not in each["result"] for each in again)
+    assert clinic.cents_left() == left - 500
 
 
 def test_a_session_is_of_one_user(

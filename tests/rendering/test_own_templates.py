@@ -117,3 +117,23 @@ def test_a_link_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> 
     (project.root / "templates").symlink_to(elsewhere)
     assert "a symbolic link leads to" in said(project, PREAMBLE, "--copy", code=2)
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% if view.a %}" * 3000 + "{% endif %}" * 3000,
+        "{% for a in view.a %}" * 25 + "{% endfor %}" * 25,
+        f"{{% include '{PREAMBLE}' %}}",
+        "{% if",
+    ],
+    ids=["deep", "loops", "itself", "torn"],
+)
+def test_a_template_that_cannot_be_drawn_is_named(project: Project, text: str) -> None:
+    said(project, PREAMBLE, "--copy")
+    project.write("templates/unknown.jinja", "x")
+    project.write(f"templates/{PREAMBLE}", text)
+    assert "unknown.jinja" in said(project)
+    checked = project.toolcast("check")
+    assert checked.returncode == 1
+    assert f"target/template: {PREAMBLE}" in checked.stderr

@@ -224,9 +224,10 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
     loader = found.loader
     try:
         source = loader.get_source(found, template)[0] if loader is not None else ""
-    except TemplateError as error:
+        parsed = found.parse(source)
+    except (TemplateError, RecursionError) as error:
         raise TemplateFailure(f"{template}: {error}") from error
-    texts = (node.data for node in found.parse(source).find_all(nodes.TemplateData))
+    texts = (node.data for node in parsed.find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
 
@@ -240,7 +241,14 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
 
     try:
         text = environment(folders).get_template(template).render(view=view)
-    except (TemplateError, TypeError, AttributeError, ValueError) as error:
+    except (
+        TemplateError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        RecursionError,  # of one that is nested too deeply, or includes itself
+        SyntaxError,  # of the Python that Jinja makes of it: nested too deeply, too
+    ) as error:
         import traceback
 
         frames = traceback.extract_tb(error.__traceback__)

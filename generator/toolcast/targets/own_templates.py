@@ -146,7 +146,7 @@ def _included(folder: str, names: set[str]) -> set[str]:
             text = read_regular(path, _LARGEST).decode("utf-8")
             named = meta.find_referenced_templates(environment().parse(text))
             new = {name for name in named if name is not None} - found
-        except (OSError, UnicodeDecodeError, TemplateError):
+        except (OSError, UnicodeDecodeError, TemplateError, RecursionError):
             continue  # Drawing it says why.
         found |= new
         waiting += new

@@ -7,6 +7,8 @@ it would use up the descriptors of the process, and nobody else would be answere
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -15,6 +17,7 @@ from .guard import ADMITTED
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
+    from uvicorn import Server
 
 __all__ = [
     "HEAD_SECONDS",
@@ -22,10 +25,14 @@ __all__ = [
     "MOST_WAITING",
     "BoundedProtocol",
     "most_waiting",
+    "stop_listening",
 ]
 
 HEAD_SECONDS = 10.0
 """From the opening of a connection, or its last answer, to the end of a request's head."""
+
+FIRST_SECONDS = 0.5
+"""How long a connection may take to bring its first request when the server ends."""
 
 MOST_WAITING = 200
 """Connections that no request was admitted on; fewer where descriptors are few."""
@@ -58,6 +65,32 @@ def _of_descriptors(most: int, part: int) -> int:
     return most if descriptors < 0 else max(_FEWEST, min(most, descriptors // part))
 
 
+async def stop_listening(server: Server) -> None:
+    """Takes no connection any more, but those that the system has taken already.
+
+    It would break them off, though a request may have been sent on them.
+    """
+    taken: list[socket.socket] = []
+    for each in server.servers:
+        for listening in each.sockets:
+            with listening.dup() as own:
+                own.setblocking(False)
+                with contextlib.suppress(OSError):
+                    while len(taken) < most_waiting():
+                        taken.append(own.accept()[0])
+        each.close()
+    loop = asyncio.get_running_loop()
+
+    def protocol() -> BoundedProtocol:
+        return BoundedProtocol(
+            server.config, server.server_state, server.lifespan.state
+        )
+
+    for connection in taken:
+        with contextlib.suppress(OSError):
+            await loop.connect_accepted_socket(protocol, connection)
+
+
 class BoundedProtocol(H11Protocol):
     """uvicorn's HTTP with a deadline for heads and a bound on connections.
 
@@ -79,6 +112,17 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server ends. What was taken a moment ago brings a request, which is answered."""
+        if self.cycle is None:
+            self.loop.call_later(FIRST_SECONDS, self._shut_down)
+        else:
+            super().shutdown()
+
+    def _shut_down(self) -> None:
+        if not self.transport.is_closing():
+            super().shutdown()
 
     def admit(self) -> None:
         """A request of its was let in."""

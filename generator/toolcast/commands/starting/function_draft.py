@@ -50,12 +50,15 @@ class AdapterView:
     module: Code
     function: Code
     name: Code
-    is_typed: bool
-    is_async: bool
+    definition: Code
+    is_open: bool
     is_made: bool
-    is_plain: bool
-    is_whole: bool
+    from_pydantic: Code
+    called: Code
     makes_json: bool
+    before: Code
+    after: Code
+    has_parameters: bool
     parameters: Sequence[ParameterView]
 
 
@@ -80,7 +83,7 @@ def draft_functions(
     module_of = cache(partial(read_module, workspace.root, workspace.sources))
     files: dict[str, bytes] = {}
     notes: list[str] = []
-    steps: list[str] = []
+    made: list[str] = []
     problems: list[str] = []
     named: dict[str, str] = {}
     for text in dict.fromkeys(references):
@@ -110,18 +113,23 @@ def draft_functions(
         if not tool.said.summary:
             notes.append(f"{tool.place}: without a docstring, the texts are TODOs")
         if not tool.gives_json or tool.fit is Fit.MADE:
-            made = list(adapter)
-            steps.append(
-                f"add toolcast-runtime[models] to your dependencies: {made[-1]} imports pydantic"
-            )
+            made.append(list(adapter)[-1])
     if problems:
         raise Refusal("\n".join(dict.fromkeys(problems)) + "\nnothing was written")
+    steps = []
+    if made:
+        what = (
+            f"{made[0]} imports" if len(made) == 1 else f"{len(made)} handlers import"
+        )
+        steps.append(
+            f"have toolcast-runtime[models] among your dependencies: {what} pydantic"
+        )
     specs = [path for path in files if path.endswith(".yaml")]
     shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
     return Draft(
         files,
         (
-            *dict.fromkeys(steps),
+            *steps,
             f"read {shown}: `when_to_use` and `annotations` are yours to decide",
             "toolcast generate",
         ),
@@ -182,17 +190,30 @@ def _handler(
     is_made = tool.fit is Fit.MADE
     is_typed = not is_made and tool.is_annotated
     is_typed = is_typed and all(one.annotation for one in tool.taken)
+    called, imported = "_function", "validate_call"
+    if is_made and tool.is_whole:
+        called = "validate_call(_function)"
+    elif is_made:
+        # What is left out may be of a class that pydantic does not know.
+        imported = "ConfigDict, validate_call"
+        config = "config=ConfigDict(arbitrary_types_allowed=True)"
+        called = f"validate_call(_function, {config})"
+    awaited = "await " if tool.is_async else ""
+    before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
     view = AdapterView(
         tool=line(name),
         module=line(reference.module),
         function=identifier(reference.function),
         name=identifier(module),
-        is_typed=is_typed,
-        is_async=tool.is_async,
+        definition=line("async def" if tool.is_async else "def"),
+        is_open=not is_typed,
         is_made=is_made,
-        is_plain=not is_made and not is_typed,
-        is_whole=tool.is_whole,
+        from_pydantic=line(imported),
+        called=line(called),
         makes_json=not tool.gives_json,
+        before=line(f"{before}{awaited}"),
+        after=line(after),
+        has_parameters=bool(tool.taken),
         parameters=[
             ParameterView(
                 identifier(one.name),

@@ -174,6 +174,7 @@ def command(
         ),
         ("make check test types", "hold everything against the specs"),
         (".venv/bin/toolcast new NAME", "add a tool of your own"),
+        (".venv/bin/toolcast dev", "serve the tools, and again after every change"),
     ]
     click.echo("\nNext:")
     width = max(len(step) for step, _ in steps) + 3
@@ -231,13 +232,16 @@ def _lay_out_own(
     if into:
         extras = "mcp" if minimal else "mcp,langchain,cli"
         needed = f"toolcast-runtime[{extras}]{view.versions}"
-        click.echo(surroundings(layout, needed, str(view.versions)))
+        click.echo(surroundings(root, layout, needed, str(view.versions)))
     server = f"{layout.output_package}.{toolset}.mcp_server"
     click.echo(f"The server is then: python -m {server}\n\nNext:")
     shown = os.path.relpath(root)
     steps = [] if shown == "." else [f"cd {typed_word(shown)}"]
     steps += ["toolcast new NAME"] if minimal else []
-    for number, step in enumerate([*steps, "toolcast generate", "toolcast check"], 1):
+    steps += ["toolcast generate", "toolcast check"]
+    if not minimal:
+        steps.append("toolcast new --from-function MODULE:FUNCTION, for one of yours")
+    for number, step in enumerate(steps, 1):
         click.echo(printable(f"  {number}. {step}"))
 
 

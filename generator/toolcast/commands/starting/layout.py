@@ -5,8 +5,19 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from ...handler_code.python_module import read_text
+
 __all__ = ["WHOLE", "Layout", "layout_in", "surroundings"]
 
+_OF_PYTEST = "[tool.pytest.ini_options]"
+# In the order in which pytest takes the first.
+_PYTEST = (
+    ("pytest.ini", "[pytest]"),
+    (".pytest.ini", "[pytest]"),
+    ("pyproject.toml", _OF_PYTEST),
+    ("tox.ini", "[pytest]"),
+    ("setup.cfg", "[tool:pytest]"),
+)
 _NOT_PACKAGES = ("__pycache__",)
 
 
@@ -75,28 +86,42 @@ def _packages(folder: str) -> list[str]:
     )
 
 
-def surroundings(layout: Layout, needed: str, versions: str) -> str:
+def surroundings(root: str, layout: Layout, needed: str, versions: str) -> str:
     """What to add to the files of a repository, which are its people's own.
 
     Args:
+        root: its folder.
         needed: what the outputs import.
         versions: the versions of Toolcast that fit.
     """
+    file, section = _pytest_settings(root)
+    if file == "pyproject.toml":
+        of_pytest = f"""\
+    {section}
+    testpaths = [..., "{layout.output}"]     # the generated snapshot tests
+    pythonpath = [..., "{layout.source}"]
+"""
+        elsewhere = ""
+    else:
+        of_pytest = ""
+        elsewhere = f"""
+  {file}
+    {section}
+    testpaths = ... {layout.output}
+    pythonpath = ... {layout.source}
+"""
     return f"""\
 Nothing of yours was changed. Add what you need of this:
 
   pyproject.toml
     dependencies, where the tools run: "{needed}"
-    for developers and CI:             "toolcast{versions}"
+    for developers and CI:             "toolcast[watch]{versions}"
                                        "toolcast-runtime[testing]{versions}"
-    [tool.pytest.ini_options]
-    testpaths = [..., "{layout.output}"]     # the generated snapshot tests
-    pythonpath = [..., "{layout.source}"]
-    [tool.black]
+{of_pytest}    [tool.black]
     force-exclude = "/{layout.output}/"      # compared byte by byte
     [tool.ruff]
     extend-exclude = ["{layout.output}"]
-
+{elsewhere}
   Makefile
     tools-generate: ; toolcast generate
     tools-check:    ; toolcast check
@@ -110,3 +135,12 @@ Nothing of yours was changed. Add what you need of this:
   .gitattributes
     {layout.output}/** text eol=lf
 """
+
+
+def _pytest_settings(root: str) -> tuple[str, str]:
+    """The file that pytest reads its settings from, and their table there."""
+    for file, section in _PYTEST:
+        text = read_text(root, file)
+        if text is not None and (file.endswith("pytest.ini") or section in text):
+            return file, section
+    return "pyproject.toml", _OF_PYTEST

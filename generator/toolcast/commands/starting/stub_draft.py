@@ -45,7 +45,9 @@ class StubView:
     tool: Code
     function: Code
     is_typed: bool
+    takes_query: bool
     takes_mapping: bool
+    has_parameters: bool
     parameters: Sequence[ParameterView]
 
 
@@ -109,16 +111,18 @@ def handler_files(
     template = "new/handler.py.jinja"
     properties = {} if tool is None else tool.properties
     taken = [*properties, *(() if tool is None else tool.uses)]
+    takes_mapping = not all(map(is_keyword_argument, taken))
+    parameters = [
+        _parameter(tool, key) for key in taken if tool is not None and not takes_mapping
+    ]
     view = StubView(
         tool=line(name),
         function=identifier(reference.function),
         is_typed=tool is not None,
-        takes_mapping=not all(map(is_keyword_argument, taken)),
-        parameters=(
-            [_parameter(tool, key) for key in taken if tool is not None]
-            if all(map(is_keyword_argument, taken))
-            else []
-        ),
+        takes_query=tool is None,
+        takes_mapping=takes_mapping,
+        has_parameters=bool(parameters),
+        parameters=parameters,
     )
     path = handler_place(workspace, reference)
     files[path] = formatted(template, render(template, view))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import validate_call
+from pydantic import ConfigDict, validate_call
 from pydantic_core import to_jsonable_python
 
 from acme.classes import place_order as _function
@@ -13,7 +13,9 @@ from acme.classes import place_order as _function
 __all__ = ["place_order"]
 
 # Makes what the function takes of what is sent: enumerations, classes, paths.
-_call: Callable[..., Any] = validate_call(_function)
+_call: Callable[..., Any] = validate_call(
+    _function, config=ConfigDict(arbitrary_types_allowed=True)
+)
 
 
 def place_order(**arguments: Any) -> Any:

@@ -44,6 +44,10 @@ class Receipt:
     kept: list[str] = field(default_factory=list)
 
 
+class Till:
+    """Nothing that a caller can send."""
+
+
 Number = Annotated[int, Field(ge=0, le=9)]
 
 
@@ -53,6 +57,7 @@ def place_order(
     colour: Colour = Colour.RED,
     rush: Number = 0,
     note: Path | None = None,
+    till: Till | None = None,
 ) -> Receipt:
     """Place an order.
 
