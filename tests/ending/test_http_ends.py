@@ -73,7 +73,9 @@ def test_a_running_call_is_finished(
         call.join(30)
     assert "finished" in call.answer
     assert code == 0
-    assert slow.told == ["begun", "atexit"]
+    # A worker without a call has imported the handlers too, unless it was still starting.
+    assert slow.told.count("begun") == 1
+    assert 1 <= slow.told.count("atexit") <= workers
     assert slow.outcomes == {tool: "ok"}
     assert "Traceback" not in running.log
 
@@ -128,7 +130,8 @@ def test_one_that_takes_longer_is_cancelled(
     assert code == 0
     assert seconds < CLOSED_WITHIN
     # A worker that does not let itself be ended is killed when all else is closed.
-    assert ("atexit" in slow.told) == (tool != "stubborn" or workers == 1)
+    killed = tool == "stubborn" and workers > 1
+    assert (not killed) <= slow.told.count("atexit") <= workers - killed
     assert ("cancelled" in slow.told) == (tool == "async_endless")
     assert slow.outcomes == {tool: "cancelled"}
 
@@ -145,7 +148,8 @@ def test_a_second_signal_ends_at_once(slow: Slow, workers: int) -> None:
         running.process.send_signal(signal.SIGTERM)
         code, seconds = waited(running.process)
     assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
-    assert slow.told == ["begun"]
+    # A worker without a call had ended.
+    assert slow.told in (["begun"], ["begun", "atexit"])[:workers]
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
@@ -154,7 +158,7 @@ def test_an_idle_server_ends_with_0(slow: Slow, workers: int) -> None:
         Call(running, slow, "quick").join(30)
         code = running.end()
     assert code == 0
-    assert slow.told == ["atexit"]
+    assert slow.told in (["atexit"], ["atexit", "atexit"])[:workers]
 
 
 def test_a_port_that_is_taken_is_a_failure(slow: Slow) -> None:

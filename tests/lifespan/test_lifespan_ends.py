@@ -13,6 +13,7 @@ from tests.http.serving import Served, served
 from tests.lifespan.conftest import Toolset
 from tests.lifespan.shop import Shop, write_shop
 from tests.mcp.servers import MODERN, sent
+from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 
 SLOW = pytest.mark.slow
@@ -208,10 +209,15 @@ def test_a_script_ends_it(shop: Shop, script: str, ended: int) -> None:
     assert shop.told == LIVED
 
 
-async def test_an_application_that_mounts_a_server_runs_it(toolset: Toolset) -> None:
-    app = McpServer(toolset.registry, name="toy").http_app()
+async def test_an_application_that_mounts_a_server_runs_it(
+    toolset: Toolset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_TOKEN", "token-of-the-toy")
+    endpoints = (Endpoint("/mcp/", None, "TOY_TOKEN"),)
+    http = HttpSettings(endpoints, "TOY_ADMIN", "TOY_HOSTS", ("toy.example",))
+    app = McpServer(toolset.registry, name="toy", http=http).asgi_app()
     async with toolset.registry:
-        async with app.router.lifespan_context(app):
+        async with app.lifespan():
             assert toolset.told == ["opened"]
         await asyncio.sleep(0)
         assert toolset.told == ["opened"]

@@ -9,11 +9,23 @@ import socket
 import httpx
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
 
+OPEN = {
+    "RECEPTION_TOKEN_DESK": "token-of-the-desk",
+    "RECEPTION_TOKEN_PORTAL": "token-of-the-portal",
+    "RECEPTION_ALLOWED_HOSTS": "clinic.example",
+}
 START = f"{MONDAY}T10:30:00+01:00"
 VISIT = {"patient_id": str(PATIENT), "start": START}
+
+
+@pytest.fixture(autouse=True)
+def _opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in OPEN.items():
+        monkeypatch.setenv(name, value)
 
 
 def free_port() -> int:
@@ -47,7 +59,12 @@ def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
                 assert "`db`" in sneaky.json()["detail"]
 
         async def visits() -> str:
-            async with Client(f"{url}/mcp/") as client:
+            token = {"Authorization": f"Bearer {OPEN['RECEPTION_TOKEN_PORTAL']}"}
+            http = httpx.AsyncClient(headers=token)
+            there = streamable_http_client(
+                f"{url}/platform/mcp/portal/", http_client=http
+            )
+            async with http, Client(there) as client:
                 found = await client.call_tool("search_visits", {"day": MONDAY})
                 return str(found.content[0])
 

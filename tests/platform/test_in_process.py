@@ -99,7 +99,11 @@ async def test_consent_is_a_function_of_the_application(
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_an_application_of_ones_own(clinic: Clinic) -> None:
+def test_an_application_of_ones_own(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TOKEN_DESK", "TOKEN_PORTAL", "ALLOWED_HOSTS"):
+        monkeypatch.setenv(f"RECEPTION_{name}", name)
     app = import_module("clinic_app").app
     with TestClient(app, base_url="http://localhost") as browser:
         assert clinic.told == ["opened"]

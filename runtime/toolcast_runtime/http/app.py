@@ -44,7 +44,11 @@ _logger = logging.getLogger("toolcast.http")
 
 
 def http_app(
-    server: ToolsetServer, listening: Listening, *, is_one_of_several: bool = False
+    server: ToolsetServer,
+    listening: Listening,
+    *,
+    is_one_of_several: bool = False,
+    is_alone: bool = True,
 ) -> Router:
     """The ASGI application that serves every endpoint of the settings.
 
@@ -52,6 +56,7 @@ def http_app(
         server: what is served.
         listening: where, and for whom.
         is_one_of_several: other processes answer at the same address.
+        is_alone: nobody else in the process uses the registry, which it closes at its end.
 
     Raises:
         SealingError: a person cannot be asked as the server is set up, and a tool has to.
@@ -153,8 +158,9 @@ def http_app(
                 await asyncio.gather(*works, return_exceptions=True)
                 await asyncio.gather(*(each.ended() for each in sessions))
         finally:
-            # Calls have ended or were cancelled; what they left to write is written.
-            await server.registry.close()
+            if is_alone:
+                # Calls have ended or were cancelled; what they left to write is written.
+                await server.registry.close()
 
     return Router(default=at_path, lifespan=lifespan)
 

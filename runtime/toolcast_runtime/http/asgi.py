@@ -55,7 +55,9 @@ class AsgiApp:
         if self._server.http is None:
             raise SettingsError("the toolset has no settings for HTTP")
         listening = Listening.on(self._server.http, _ANY_ADDRESS)
-        router = http_app(self._server, listening, is_one_of_several=True)
+        router = http_app(
+            self._server, listening, is_one_of_several=True, is_alone=False
+        )
         async with self._server.registry, router.lifespan_context(router):
             self._running = router
             tell_endpoints(listening)

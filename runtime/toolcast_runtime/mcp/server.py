@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .toolset_server import ToolsetServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from mcp.server import Server
-    from starlette.applications import Starlette
 
     from ..http.asgi import AsgiApp
 
@@ -42,27 +39,6 @@ class McpServer(ToolsetServer):
         from ..http.asgi import AsgiApp
 
         return AsgiApp(self)
-
-    def http_app(self, client: str | None = None, path: str = "/mcp") -> Starlette:
-        """An ASGI application that serves one client at a path, without sessions.
-
-        It answers to requests for loopback names only, and asks for no token. Its own
-        lifespan is the toolset's, too: what mounts it has to run that.
-        """
-        from contextlib import asynccontextmanager
-
-        app = self.build(client).streamable_http_app(
-            streamable_http_path=path, stateless_http=True, host="127.0.0.1"
-        )
-        sessions = app.router.lifespan_context
-
-        @asynccontextmanager
-        async def lifespan(app: Starlette) -> AsyncIterator[None]:
-            async with self.registry, sessions(app):
-                yield
-
-        app.router.lifespan_context = lifespan
-        return app
 
     def main(self, arguments: list[str] | None = None) -> None:
         """Serves stdio or HTTP, or prints the tools; `--help` names the options."""

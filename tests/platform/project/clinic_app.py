@@ -6,18 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from clinic_tools.reception.mcp_server import SERVER
+from clinic_tools.reception.mcp_server import app as tools
 from clinic_tools.reception.registry import REGISTRY
 from clinic_tools.records.registry import REGISTRY as RECORDS
 from fastapi import FastAPI, HTTPException
-
-MCP = SERVER.http_app("portal", path="/")
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     # A mounted application's own lifespan is not run by FastAPI.
-    async with REGISTRY, RECORDS, MCP.router.lifespan_context(MCP):
+    async with tools.lifespan(), RECORDS:
         yield
 
 
@@ -42,4 +40,4 @@ def call_in_thread(tool: str, arguments: dict[str, Any]) -> Any:
     return response.result
 
 
-app.mount("/mcp", MCP)
+app.mount("/platform", tools)
