@@ -29,6 +29,7 @@ from page import write_page
 from results import KEPT, Part, commit, keep, kept, machine, versions
 from selection import selection_part
 from servers import servers_part
+from watching import watching_part
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ PARTS = {
     "importing": Kind(importing_part),
     "servers": Kind(servers_part),
     "selection": Kind(selection_part),
+    "watching": Kind(watching_part),
 }
 
 

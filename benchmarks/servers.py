@@ -23,18 +23,18 @@ from results import Part
 from turns import Candidate, Figures, call_in_turn, table
 from workspaces import real
 
-__all__ = ["servers_part"]
+__all__ = ["CALL", "CLIENTS", "beside", "calls_of", "servers_part", "transports"]
 
 _PEERS = Path(__file__).parent / "peer_servers"
 _FASTMCP = "fastmcp==4.1.2"
 _OURS, _LEDGER = "generated", "generated, with a ledger"
 _PLAIN, _HIGH, _FAST = "plain low-level SDK", "SDK's MCPServer", "FastMCP"
-_CLIENTS = """\
+CLIENTS = """\
 clients: {assistant: {allow: "*"}, guest: {allow: [pods_log]}}
 targets: {registry: {}, mcp: {client: assistant}}
 """
 _LEDGER_LINE = "ledger: {path: ledger.sqlite3}\n"
-_CALL: dict[str, Any] = {
+CALL: dict[str, Any] = {
     "name": "pods_log",
     "arguments": {
         "name": "web-7f9c",
@@ -54,17 +54,18 @@ def servers_part(folder: Path, sizes: Sizes) -> Part:
     for number in (sizes.small, sizes.real):
         servers = list(_candidates(folder / f"servers-{number}", number))
         work = f"{number:,} real tools"
-        for transport, start in _transports():
-            figures = call_in_turn(servers, start, _CALL, sizes.few, calls)
+        for transport, start in transports():
+            figures = call_in_turn(servers, start, CALL, sizes.few, calls)
             if transport == "stdio":
-                rows += _beside(f"start to tools/list, {work}", _starts(figures))
-            rows += _beside(f"calls over {transport}, {work}", _calls(figures))
+                rows += beside(f"start to tools/list, {work}", _starts(figures))
+            rows += beside(f"calls over {transport}, {work}", calls_of(figures))
             tables.append(table(f"{work}, {transport}", figures, calls))
     versions = dict([_FASTMCP.split("==")]) if os.environ.get("PEERS") else {}
     return Part(rows, tables=tables, versions=versions)
 
 
-def _transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
+def transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
+    """What servers are called over, and what starts one for it."""
     yield "stdio", lambda server: Stdio(server.stdio, server.folder)
     for revision in (MODERN, LEGACY):
 
@@ -80,10 +81,10 @@ def _candidates(folder: Path, number: int) -> Iterator[Candidate]:
     for name, more in ((_OURS, ""), (_LEDGER, _LEDGER_LINE)):
         below = folder / name.rpartition(" ")[2]
         below.mkdir(parents=True)
-        workspace = real(below, number, toolset=_CLIENTS + more)
+        workspace = real(below, number, toolset=CLIENTS + more)
         root = workspace.root
         if more:
-            spec = root / "specs" / "things" / f"{_CALL['name']}.yaml"
+            spec = root / "specs" / "things" / f"{CALL['name']}.yaml"
             spec.write_text(spec.read_text("utf-8") + "persistent: true\n", "utf-8")
         prepared(workspace)
         words = [PYTHON, "-m", "generated.things.mcp_server"]
@@ -107,12 +108,15 @@ def _starts(figures: Figures) -> dict[str, list[Sample]]:
     return {name: [one.start for one in found] for name, found in figures.items()}
 
 
-def _calls(figures: Figures) -> dict[str, list[Sample]]:
+def calls_of(figures: Figures) -> dict[str, list[Sample]]:
+    """The calls of each round, by server."""
     return {name: [one.calls for one in found] for name, found in figures.items()}
 
 
-def _beside(work: str, samples: dict[str, list[Sample]]) -> Iterator[Row]:
-    """Every other server beside the generated one."""
+def beside(
+    work: str, samples: dict[str, list[Sample]], ours: str = _OURS
+) -> Iterator[Row]:
+    """Every other server beside one of ours."""
     for name in samples:
-        if name != _OURS:
-            yield compare(work, samples, name, _OURS)
+        if name != ours:
+            yield compare(work, samples, name, ours)

@@ -16,7 +16,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = tuple(
     "page picture results paired clients workspaces openapi generation generators importing servers"
-    " selection turns".split()
+    " selection turns watching".split()
 )
 
 
