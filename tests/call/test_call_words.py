@@ -121,7 +121,9 @@ def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
     nullable = {
         "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]
     }
-    properties = {"ids": nullable, "n": {"type": ["integer", "null"]}, "any": {}}
+    level = {"type": ["string", "null"], "enum": ["low", None]}
+    number = {"type": ["integer", "null"]}
+    properties = {"ids": nullable, "n": number, "any": {}, "level": level}
     schema = {"type": "object", "properties": properties}
     tool = Tool("f", "F.", "F.", {"name": "f", "inputSchema": schema})
     given = arguments_of(tool, ["ids=1", "ids=2", "n=null"], None)
@@ -130,4 +132,5 @@ def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
         "ids=... (array or null)",
         "n=... (integer or null)",
         "any:=... (any value)",
+        "level=... (one of low, null)",
     ]

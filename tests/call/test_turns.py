@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from toolcast_runtime.calls.turns import TURNS, Turns, turn
+from toolcast_runtime.calls.turns import LARGE_ANSWER, TURNS, Turns, turn
 
 NOW = datetime.now(UTC)
 
@@ -70,7 +70,7 @@ LARGE = [
 ]
 
 
-async def waited(*values: Any) -> bool:
+async def waited(*values: Any, **more: int) -> bool:
     count = 0
 
     class Counted(Turns):
@@ -80,7 +80,7 @@ async def waited(*values: Any) -> bool:
 
     token = TURNS.set(Counted())
     try:
-        await turn(*values)
+        await turn(*values, **more)
     finally:
         TURNS.reset(token)
     return count == 1
@@ -95,6 +95,13 @@ async def test_work_on_small_values_goes_on_at_once(value: Any) -> None:
 async def test_work_on_large_values_waits(value: Any) -> None:
     assert await waited(value)
     assert await waited("small", value)
+
+
+async def test_long_texts_of_an_answer_wait_later_than_those_of_arguments() -> None:
+    text = "x" * 50_000
+    assert await waited({"text": text})
+    assert not await waited({"text": text}, characters=LARGE_ANSWER)
+    assert await waited({"text": text * 3}, characters=LARGE_ANSWER)
 
 
 async def test_between_two_the_loop_is_free_for_as_long_as_the_first_took() -> None:

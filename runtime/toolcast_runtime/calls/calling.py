@@ -20,7 +20,7 @@ from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
 from .tool_response import Block, ToolError, ToolResponse
-from .turns import turn
+from .turns import LARGE_ANSWER, turn
 
 if TYPE_CHECKING:
     from ..consent.questions import Questions
@@ -95,7 +95,7 @@ async def run_call(
             result = ToolResponse(content=[result])
         elif not isinstance(result, ToolResponse):
             result = ToolResponse(result)
-        await turn(result.result, result.content)
+        await turn(result.result, result.content, characters=LARGE_ANSWER)
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
 

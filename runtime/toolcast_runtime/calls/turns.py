@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping, Set
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-__all__ = ["TURNS", "Turns", "turn"]
+__all__ = ["LARGE_ANSWER", "TURNS", "Turns", "turn"]
+
+LARGE_ANSWER = 100_000
+"""Characters; beyond that an answer takes as long as a call by itself."""
 
 _PAUSE_SECONDS = 0.002
+_ROUNDS = 5
 _LARGE_VALUES = 250
 _LARGE_CHARACTERS = 10_000
 _ONE_VALUE = {bool, int, float, type(None)}
@@ -23,7 +27,7 @@ class Turns:
 
     Pieces of work that are short by themselves are together as long as there are callers. Here
     each waits for its turn, and between two the loop is free for as long as the one before took,
-    up to a moment. One that comes alone waits for nobody.
+    up to a moment or some rounds. One that comes alone waits for nobody.
     """
 
     def __init__(self) -> None:
@@ -33,12 +37,13 @@ class Turns:
     async def wait(self) -> None:
         """Returns when the caller may go on, up to the next thing that it awaits."""
         async with self._lock:
-            # What kept the loop until now is over then, and known.
-            await asyncio.sleep(0)
             loop = asyncio.get_running_loop()
-            rest = self._free_until - loop.time()
-            if rest > 0:
-                await asyncio.sleep(rest)
+            # Rounds of the loop and no sleep: while nobody else has work, they take no time.
+            for _ in range(_ROUNDS):
+                # What kept the loop until now is over then, and known.
+                await asyncio.sleep(0)
+                if loop.time() >= self._free_until:
+                    break
             loop.call_soon(self._taken_since, loop.time(), loop)
 
     def _taken_since(self, started: float, loop: asyncio.AbstractEventLoop) -> None:
@@ -55,14 +60,19 @@ TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
 """Where others wait to be answered, the turns of their event loop."""
 
 
-async def turn(*values: Any) -> None:
-    """Waits for a turn to work on large values; goes on at once with small ones."""
+async def turn(*values: Any, characters: int = _LARGE_CHARACTERS) -> None:
+    """Waits for a turn to work on large values; goes on at once with small ones.
+
+    Args:
+        values: what is worked on.
+        characters: of texts in one of them that make it large.
+    """
     turns = TURNS.get()
-    if turns is not None and any(map(_is_large, values)):
+    if turns is not None and any(_is_large(value, characters) for value in values):
         await turns.wait()
 
 
-def _is_large(value: Any) -> bool:
+def _is_large(value: Any, most: int) -> bool:
     """Looks at no more values than a small one has; a handler may give any object."""
     values = characters = 0
     left = [value]
@@ -70,7 +80,7 @@ def _is_large(value: Any) -> bool:
         item = left.pop()
         if isinstance(item, (str, bytes)):
             characters += len(item)
-            if characters > _LARGE_CHARACTERS:
+            if characters > most:
                 return True
             continue
         if type(item) in _ONE_VALUE:

@@ -49,8 +49,8 @@ BODY_SECONDS = 30.0
 MOST_VALUES = 10_000
 """Of the JSON in a request; what is done with it takes some microseconds for each."""
 
-_LARGE = 1_024
-_LARGE_ANSWER = 65_536
+_LARGE = 10_000
+_LARGE_ANSWER = 262_144
 # Of HTTP (RFC 9110, section 5.6.3); `str.strip` takes others away as well.
 _BLANKS = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)

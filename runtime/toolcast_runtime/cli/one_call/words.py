@@ -13,7 +13,7 @@ from typing import Any
 from ...calls.untrusted_text import escaped
 from ...tools.tool import Tool
 from ..plain_schemas import properties_of
-from ..values import json_value, list_value, to_value
+from ..values import json_value, list_value, to_value, typed
 
 __all__ = ["WrongWords", "arguments_of", "likely", "usage"]
 
@@ -120,7 +120,7 @@ def usage(tool: Tool) -> Iterator[str]:
         sign = "=" if is_text else ":="
         told = [" or ".join(kinds)] if kinds else []
         if isinstance(choices, list):
-            told = ["one of " + ", ".join(str(choice) for choice in choices)]
+            told = ["one of " + ", ".join(map(typed, choices))]
         told += ["required"] if name in needed else []
         yield escaped(f"{name}{sign}... ({', '.join(told) or 'any value'})")
 
