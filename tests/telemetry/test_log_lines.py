@@ -30,7 +30,7 @@ def stderr(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
     levels = [each.level for each in loggers]
     handlers = list(loggers[0].handlers)
     yield lambda: capsys.readouterr().err
-    logging.logThreads = logging.logMultiprocessing = logging.logAsyncioTasks = True
+    logging.logThreads = logging.logMultiprocessing = True
     loggers[0].handlers[:] = handlers
     for each, level in zip(loggers, levels, strict=True):
         each.setLevel(level)

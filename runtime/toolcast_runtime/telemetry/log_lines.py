@@ -42,8 +42,8 @@ def write_logs(log_format: LogFormat = "text", level: LogLevel = "info") -> None
         from .json_lines import JsonLines
 
         lines = JsonLines()
-    # No line has them, and finding them out is a good part of what a record costs.
-    logging.logThreads = logging.logMultiprocessing = logging.logAsyncioTasks = False
+    # No line has these names, and finding them out is a good part of what a record costs.
+    logging.logThreads = logging.logMultiprocessing = False
     handler = StderrLines()
     handler.setFormatter(lines)
     number = logging.getLevelNamesMapping()[level.upper()]
