@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from ..access.caller import CALLER
 from ..calls.call_context import CALL_GUARD
 from ..telemetry.call_lines import log_call
-from ..telemetry.mcp_requests import watched_requests
+from ..telemetry.mcp_requests import PipeSession, watched_requests
 from ..validation.protocol import is_listed_before_2026
 from .asking import Approved, asker
 from .callers import CALLED, told_who_asks
@@ -143,8 +143,10 @@ def build_server(
             _logger.exception("the answer of %s cannot be sent", params.name)
             return failure("the answer cannot be sent; the server's log says why")
 
+    session = PipeSession()
     server: Server[Any] = Server(
         served.name,
+        lifespan=session.lifespan,
         title=served.title,
         version=served.version,
         instructions=served.instructions,
@@ -156,7 +158,7 @@ def build_server(
     if skills is not None:
         skills.add_to(server)
     # In place of the SDK's own, which is all that stands there.
-    server.middleware[:] = [watched_requests(served, who)]
+    server.middleware[:] = [watched_requests(served, who, session)]
     headers = () if served.http is None else served.http.headers
     server.middleware.append(told_who_asks(headers))
     server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from pydantic import ValidationError
 from .spans import REQUEST, is_traced
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from mcp.server.context import (
         CallNext,
         HandlerResult,
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..mcp.toolset_server import ToolsetServer
 
-__all__ = ["watched_requests"]
+__all__ = ["PipeSession", "watched_requests"]
 
 _METHODS = frozenset(
     f"{group}/{name}"
@@ -56,14 +59,39 @@ _PARENT = "traceparent"
 _SESSION = "mcp-session-id"
 
 
+class PipeSession:
+    """Measures the session of a server that has one connection, such as stdio's.
+
+    Over HTTP nothing public of the SDK tells when one ends.
+    """
+
+    def __init__(self) -> None:
+        self._begun: tuple[float, dict[str, str]] | None = None
+
+    def begin(self, shared: dict[str, str]) -> None:
+        """Begins with what its requests have in common."""
+        self._begun = time.perf_counter(), shared
+
+    @asynccontextmanager
+    async def lifespan(self, server: object) -> AsyncIterator[dict[str, Any]]:
+        """The SDK's server's: it is left when the connection ends."""
+        try:
+            yield {}
+        finally:
+            if self._begun is not None:
+                started, shared = self._begun
+                _duration("session").record(time.perf_counter() - started, shared)
+
+
 def watched_requests(
-    served: ToolsetServer, client: str | None
+    served: ToolsetServer, client: str | None, session: PipeSession
 ) -> ServerMiddleware[Any]:
     """The middleware that makes a span a message, and measures it.
 
     Args:
         served: what is served.
         client: who is served.
+        session: whose lifespan is the server's.
     """
     prompts: frozenset[str] = frozenset()
     if served.mcp_prompts is not None:
@@ -87,8 +115,8 @@ def watched_requests(
         if not (is_traced() or is_handed_on or _is_measured()):
             return await call_next(ctx)
         shared = _shared(ctx, client)
-        if ctx.method == "initialize" and _is_measured():
-            _measure_session(ctx, shared)
+        if ctx.method == "initialize" and ctx.request is None and _is_measured():
+            session.begin(shared)
         return await _Request(ctx, shared, target(ctx)).answered(ctx, call_next)
 
     return watched
@@ -210,24 +238,6 @@ def _parent(meta: Any) -> Context | None:
 def _is_measured() -> bool:
     """Whether somebody may have set metrics up: by itself nothing imports their API."""
     return "opentelemetry.metrics" in sys.modules
-
-
-def _measure_session(
-    ctx: ServerRequestContext[Any, Any], shared: dict[str, str]
-) -> None:
-    """Measures the session that a request begins, when its connection ends.
-
-    Over HTTP without a session, the connection is the request's alone.
-    """
-    connection = ctx.session._connection
-    if ctx.request is not None and connection.session_id is None:
-        return
-    started = time.perf_counter()
-
-    def end() -> None:
-        _duration("session").record(time.perf_counter() - started, shared)
-
-    connection.exit_stack.callback(end)
 
 
 @cache
