@@ -316,7 +316,12 @@ _LIKE_OTHERS = {
         pytest.param(
             fault,
             id=fault.id,
-            marks=[pytest.mark.slow] if fault.id in _LIKE_OTHERS else [],
+            # Those that only the generated tests see are found by running them.
+            marks=(
+                [pytest.mark.slow]
+                if fault.id in _LIKE_OTHERS or fault.tests != CHECK
+                else []
+            ),
         )
         for fault in FAULTS
     ],
@@ -386,7 +391,7 @@ def every_tool_deleted(project: Project) -> str:
         pytest.param(definition_deleted, marks=pytest.mark.slow),
         pytest.param(tool_deleted, marks=pytest.mark.slow),
         pytest.param(foreign_tool_added, marks=pytest.mark.slow),
-        every_tool_deleted,
+        pytest.param(every_tool_deleted, marks=pytest.mark.slow),
     ],
 )
 def test_a_tool_that_is_not_whole_is_found(

@@ -72,8 +72,8 @@ async def answers(address: Any, era: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("transport", "era"),
     [
-        ("stdio", ERAS[0]),
         ("http", ERAS[1]),
+        pytest.param("stdio", ERAS[0], marks=pytest.mark.slow),
         pytest.param("stdio", ERAS[1], marks=pytest.mark.slow),
         pytest.param("http", ERAS[0], marks=pytest.mark.slow),
     ],
@@ -100,6 +100,7 @@ def test_a_result_of_any_type_leaves_the_others_listed(
         assert result.structured_content == (VALUES[name] if is_shown else None), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_numbers_of_what_is_shown_are_spelled_as_in_the_spec(
     project: Project, era: str

@@ -151,6 +151,7 @@ def test_a_first_run_killed_at_any_step_heals(project: Project, step: int) -> No
     assert on_disk(project.folder) == files
 
 
+@pytest.mark.slow
 def test_runs_killed_again_and_again_while_the_specs_change(project: Project) -> None:
     """What any of the killed runs wrote is known to be the generator's."""
     chance = random.Random(7)
