@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from tests.deployment.deployed import (
     free_port,
     replica,
 )
+from tests.deployment.load import keep_calling
 from tests.examples.ren.postgres import postgres_server
 from tests.packaging.environments import build
 
@@ -148,21 +149,18 @@ class Load:
 
     async def client(self, who: int) -> None:
         """Calls until it is over, one call after the other, by the SDK's own client."""
-        number = 0
-        while not self.is_over:
-            with suppress(Exception):
-                async with (
-                    httpx2.AsyncClient(
-                        headers={"Authorization": f"Bearer {self.token}"}, timeout=60
-                    ) as http,
-                    Client(
-                        streamable_http_client(f"{self.url}/mcp/", http_client=http),
-                        mode=MODES[who % 2],
-                    ) as client,
-                ):
-                    while not self.is_over:
-                        number += 1
-                        await self._call(client, f"{who}-{number}")
+        numbers = itertools.count(1)
+
+        async def call(client: Client) -> None:
+            await self._call(client, f"{who}-{next(numbers)}")
+
+        await keep_calling(
+            f"{self.url}/mcp/",
+            {"Authorization": f"Bearer {self.token}"},
+            call,
+            lambda: self.is_over,
+            mode=MODES[who % 2],
+        )
 
     async def _call(self, client: Client, number: str) -> None:
         arguments = {"number": number, "seconds": 0.05 * (len(self.answered) % 8)}
