@@ -28,7 +28,9 @@ async def keep_calling(
         with suppress(Exception):
             async with (
                 httpx2.AsyncClient(headers=dict(headers), timeout=60) as http,
-                Client(streamable_http_client(url, http_client=http), **options) as client,
+                Client(
+                    streamable_http_client(url, http_client=http), **options
+                ) as client,
             ):
                 while not is_over():
                     await call(client)
