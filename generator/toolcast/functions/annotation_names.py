@@ -39,11 +39,6 @@ class Names:
         self._module_of = module_of
         self._bindings: dict[str, dict[str, list[Binding]]] = {}
 
-    def file_of(self, module: str) -> str:
-        """The file of a module of the project."""
-        found = self._module_of(module)
-        return found.file if found is not None else module
-
     def for_type_checkers(self, module: str) -> frozenset[str]:
         """The names that a module has under `if TYPE_CHECKING` alone."""
         found = self._module_of(module)
