@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -25,6 +25,7 @@ __all__ = [
     "ExtensionFailure",
     "Fields",
     "fields_of",
+    "guarded",
     "install_command",
     "loaded_from",
     "missing",
@@ -44,6 +45,9 @@ CHANGES = "toolcast.changes"
 _GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
 class ExtensionFailure(Exception):
@@ -125,6 +129,35 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     return Fields(tool, toolset, options, frozenset(read), tuple(held))
 
 
+def guarded(
+    what: str,
+    function: Callable[_Given, _Result],
+    passes: tuple[type[Exception], ...] = (),
+) -> Callable[_Given, _Result]:
+    """A function of an extension that is named when it raises.
+
+    Args:
+        what: who raises, as words of the message.
+        passes: what the caller of the function tells by itself.
+    """
+    told: tuple[type[Exception], ...] = (ExtensionFailure, *passes)
+
+    @wraps(function)
+    def call(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        try:
+            return function(*args, **kwargs)
+        except told:
+            raise
+        # It is other people's code, as what is loaded.
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ExtensionFailure(
+                f"{what} raises {reason}{_line_of(error)}"
+            ) from error
+
+    return call
+
+
 def loaded_from() -> list[str]:
     """The files and folders of the packages that extensions came from."""
     places = (_place_of(module) for module in _LOADED)
@@ -154,6 +187,17 @@ def _loaded(where: str, entry: EntryPoint) -> Any:
         raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
     _LOADED[entry.module] = None
     return value
+
+
+def _line_of(error: Exception) -> str:
+    """The last line of an extension that an error went through."""
+    import traceback
+
+    places = tuple(loaded_from())
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename.startswith(places):
+            return f" ({frame.filename}:{frame.lineno})"
+    return ""
 
 
 def _place_of(module: str) -> str | None:

@@ -45,6 +45,27 @@ def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+@pytest.mark.parametrize("by_descriptor", [True, False])
+def test_no_name_leads_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_descriptor: bool
+) -> None:
+    if not by_descriptor:
+        monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
+    top = tmp_path / "top"
+    top.mkdir()
+    (tmp_path / "mine").write_text("mine")
+    with Folder.at(str(top)) as opened:
+        for name in ("../mine", str(tmp_path / "mine")):
+            with pytest.raises(OSError, match="leads out of the folder"):
+                opened.write(name, b"x")
+            with pytest.raises(OSError, match="leads out of the folder"):
+                opened.remove_file(name)
+        with pytest.raises(OSError, match="leads out of the folder"):
+            opened.below("../top/x", create=True)
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert list(top.iterdir()) == []
+
+
 def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is a folder to `stat`, with a mark that only Windows has."""
     (tmp_path / "junction").mkdir()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -148,6 +148,33 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         written("x.json", compact, JsonShape(())),
         "its text is str, not Code",
     ),
+    **{
+        f"the path {path!r}": (
+            written(path, lambda _: pretty({}), JsonShape(())),
+            "no path of a file below the toolset's folder",
+        )
+        for path in (
+            "../../x",
+            "../y/x",
+            "/tmp/x",
+            ".git/x",
+            "a//x",
+            "a/./x",
+            "",
+            "x\n",
+        )
+    },
+    "one file in two spellings": (
+        lambda text, context: {
+            name: context.write(name, pretty({}), JsonShape(()))
+            for name in ("x.json", "X.json")
+        },
+        "two targets give the file x/X.json, the second is `planted`",
+    ),
+    "no files": (
+        lambda text, context: cast("dict[str, bytes]", None),
+        "gives NoneType, not its files",
+    ),
 }
 
 
@@ -195,9 +222,7 @@ def test_a_target_around_the_gate_writes_nothing(
         f for f in given.findings if f.rule in ("target/shape", "target/template")
     ]
     assert len(problems) == 1, given.findings
-    assert (
-        "target `planted`" in problems[0].message or "planted/" in problems[0].message
-    )
+    assert re.search("target `planted`|planted/|`planted`$", problems[0].message)
     assert re.search(reason, problems[0].message), problems[0].message
 
 

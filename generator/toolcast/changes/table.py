@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
+from typing import ParamSpec
 
-from ..extensions import CHANGES, ExtensionFailure, values
+from ..extensions import CHANGES, ExtensionFailure, guarded, values
 from . import cost_fields, extension_fields, project_fields, selection
 from .access import client_settings, client_tools, oauth_settings, target_options
-from .change import ChangeRule
+from .change import Change, ChangeRule
 from .family import Family
 from .life import life_fields, stability, tool_life
 from .listing import listed_keys, resources_and_prompts, tool_annotations
@@ -23,6 +26,8 @@ from .schemas import schema_family
 from .texts import notes, skill_changes, tool_texts, toolset_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
+
+_Given = ParamSpec("_Given")
 
 BUILT_IN = (
     tool_life.FAMILY,
@@ -61,14 +66,40 @@ def families(extensions: tuple[str, ...]) -> tuple[Family, ...]:
     """The built-in families, then those of the listed extensions.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, or is no `Family`.
+        ExtensionFailure: one cannot be loaded, is no `Family`, or takes an id that is taken.
     """
     known = list(BUILT_IN)
+    taken = {rule.id for one in known for rule in one.rules}
     for where, value in values(extensions, CHANGES):
         if not isinstance(value, Family):
             raise ExtensionFailure(f"{where} is not a toolcast Family of changes")
-        known.append(value)
+        for rule in value.rules:
+            if rule.id in taken:
+                raise ExtensionFailure(
+                    f"the change `{rule.id}` of {where} is there already"
+                )
+            taken.add(rule.id)
+        known.append(_held(where, value))
     return tuple(known)
+
+
+def _held(where: str, family: Family) -> Family:
+    """An extension's family whose functions are named when they raise."""
+    return replace(
+        family,
+        compare_tools=_guarded(where, family.compare_tools),
+        compare_toolsets=_guarded(where, family.compare_toolsets),
+        compare_workspaces=_guarded(where, family.compare_workspaces),
+    )
+
+
+def _guarded(
+    where: str, compare: Callable[_Given, Iterator[Change]] | None
+) -> Callable[_Given, Iterator[Change]] | None:
+    if compare is None:
+        return None
+    # A generator raises while it is gone through.
+    return guarded(where, lambda *a, **k: iter(list(compare(*a, **k))))
 
 
 def rules(extensions: tuple[str, ...]) -> dict[str, ChangeRule]:

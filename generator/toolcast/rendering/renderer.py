@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 _LARGEST = 2 * 1024 * 1024
+_BELOW = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,11 @@ class Renderer:
         Raises:
             ShapeViolation: with the path and what the target does instead.
         """
+        if not isinstance(path, str) or not _BELOW.fullmatch(path):
+            raise ShapeViolation(
+                f"{path!r}: no path of a file below the toolset's folder, of letters,"
+                " digits, `_`, `.` and `-`"
+            )
         made = self._made.get(id(data))
         if made is None:
             raise ShapeViolation(
@@ -226,7 +232,7 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
         source = loader.get_source(found, template)[0] if loader is not None else ""
         parsed = found.parse(source)
     except (TemplateError, RecursionError) as error:
-        raise TemplateFailure(f"{template}: {error}") from error
+        raise TemplateFailure(f"{template}: {_reason(error)}") from error
     texts = (node.data for node in parsed.find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
@@ -255,8 +261,15 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         line = getattr(error, "lineno", None) or next(
             (f.lineno for f in reversed(frames) if f.filename.endswith(".jinja")), 0
         )
-        raise TemplateFailure(f"{template}:{line}: {error}") from error
+        raise TemplateFailure(f"{template}:{line}: {_reason(error)}") from error
     return text.encode("utf-8")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TemplateNotFound):
+        return f"there is no template `{error.name}`"
+    # What Jinja adds to the reason of a syntax error is its line, and the file's path.
+    return error.message or "" if isinstance(error, TemplateSyntaxError) else str(error)
 
 
 def formatted(template: str, data: bytes) -> bytes:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ..extensions import RULES, ExtensionFailure, values
-from .rule import Rule
+from ..extensions import RULES, ExtensionFailure, guarded, values
+from ..findings import Finding, Severity
+from ..model.model import Toolset, Workspace
+from .rule import Check, Rule
 
 __all__ = ["built_in", "rules"]
 
+_ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 _FAMILIES = (
     "yaml",
     "spec",
@@ -73,12 +77,33 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
         for rule in _rules_of(where, value):
             if not isinstance(rule, Rule):
                 raise ExtensionFailure(f"{where} is not a toolcast Rule")
+            if not (_ID.fullmatch(rule.id) and isinstance(rule.severity, Severity)):
+                raise ExtensionFailure(
+                    f"the rule `{rule.id}` of {where} needs an id `family/kebab-name`"
+                    " and a Severity"
+                )
             if rule.id in taken or rule.id in found:
                 raise ExtensionFailure(
                     f"the rule `{rule.id}` of {where} is there already"
                 )
-            found[rule.id] = rule
+            found[rule.id] = rule._replace(check=_held(rule))
     return found
+
+
+def _held(rule: Rule) -> Check | None:
+    """The check of an extension's rule, which gives findings or is named."""
+    check = rule.check
+    if check is None:
+        return None
+
+    def findings(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+        given = list(check(toolset, workspace))
+        for one in given:
+            if not isinstance(one, Finding):
+                raise TypeError(f"a check gives findings, not {type(one).__name__}")
+        return iter(given)
+
+    return guarded(f"the rule `{rule.id}`", findings)
 
 
 def _rules_of(where: str, value: Any) -> list[Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from ..extensions import TARGETS, ExtensionFailure, values
+from ..extensions import TARGETS, ExtensionFailure, guarded, values
 from .target import Target
 
 __all__ = ["BUILT_IN", "enabled", "target_named", "target_names", "targets"]
@@ -22,6 +24,8 @@ BUILT_IN = (
     "snapshots",
 )
 """Their names, which are their modules' too. One is imported when somebody asks for it."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def targets(extensions: tuple[str, ...]) -> dict[str, Target]:
@@ -81,5 +85,28 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Target]:
                 raise ExtensionFailure(
                     f"the target `{target.name}` of {where} is there already"
                 )
-            known[target.name] = target
+            if not _NAME.fullmatch(target.name):
+                raise ExtensionFailure(
+                    f"the target `{target.name}` of {where} needs a name of small letters,"
+                    " digits, - and _"
+                )
+            known[target.name] = _held(target)
+    for target in known.values():
+        for need in target.needs:
+            if need not in BUILT_IN and need not in known:
+                raise ExtensionFailure(
+                    f"the target `{target.name}` needs the target `{need}`, which is not"
+                    " there"
+                )
     return known
+
+
+def _held(target: Target) -> Target:
+    """An extension's target whose functions are named when they raise, but for `generate`."""
+    who = f"the target `{target.name}`"
+    part, reason = target.definition_part, target.left_out
+    return replace(
+        target,
+        definition_part=None if part is None else guarded(who, part),
+        left_out=None if reason is None else guarded(who, reason),
+    )

@@ -10,6 +10,7 @@ moment open.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from typing import TypedDict
@@ -241,6 +242,9 @@ class Folder:
         return name if self._at else os.path.join(self.path, name)
 
     def _naming(self, name: str) -> _Naming:
+        if name == ".." or name != os.path.basename(name):
+            path = os.path.join(self.path, name)
+            raise OSError(errno.EINVAL, "this leads out of the folder", path)
         return _Naming(self.path, name)
 
 

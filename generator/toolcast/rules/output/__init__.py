@@ -89,6 +89,18 @@ RULES = (
         good="",
     ),
     Rule(
+        id="target/shape",
+        severity=Severity.ERROR,
+        purpose="Checks that every output is what its target declared before it was drawn.",
+        why=(
+            "A target of an extension, or a template of the project, that imports, calls or"
+            " heads anything else could let a text of a spec become code, or write outside"
+            " of its toolset's folder."
+        ),
+        bad="",
+        good="",
+    ),
+    Rule(
         id="target/template",
         severity=Severity.ERROR,
         purpose="Checks that every template can be rendered.",
