@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,11 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
 
 
-def own_names(trees: list[ast.Module]) -> set[str]:
-    """The private names that a distribution's own classes and modules have."""
+@cache
+def own_names(source: ast.Module) -> set[str]:
+    """The private names that a module and its classes have."""
     names = set[str]()
-    for node in (node for each in trees for node in ast.walk(each)):
+    for node in ast.walk(source):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -54,13 +56,16 @@ def foreign_names(source: ast.Module, own: str) -> dict[str, str]:
     return {name: path for name, path in found.items() if _top(path) != own}
 
 
-def private_uses(source: ast.Module, own: str, names: set[str]) -> Iterator[str]:
+def private_uses(
+    source: ast.Module, own: str, inherited: Collection[str] = ()
+) -> Iterator[str]:
     """`line: what` for each private name of another package that a module uses.
 
-    An attribute is another package's when the object comes from one, or when nothing of the
-    distribution has an attribute of that name.
+    An attribute is another package's when the object comes from one, or when nothing in the
+    module has an attribute of that name. One of `self` may be inherited.
     """
     foreign = foreign_names(source, own)
+    names = own_names(source)
     for node in ast.walk(source):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for path in _imported(node):
@@ -71,7 +76,8 @@ def private_uses(source: ast.Module, own: str, names: set[str]) -> Iterator[str]
             whole = ast.unparse(node)
             root = foreign.get(whole.partition(".")[0])
             is_public = whole in PUBLIC or node.attr in PUBLIC_ATTRIBUTES
-            if not is_public and (root or node.attr not in names):
+            is_inherited = whole == f"self.{node.attr}" and node.attr in inherited
+            if not is_public and (root or not (node.attr in names or is_inherited)):
                 yield f"{node.lineno}: {whole}"
         elif (
             isinstance(node, ast.Call)
@@ -99,17 +105,21 @@ def _top(path: str) -> str:
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 def test_no_private_name_of_another_package_is_used(distribution: str) -> None:
-    files = {
-        module.file: tree(module.file)
-        for module in modules().values()
-        if module.distribution == distribution
-    }
-    assert files
-    names = own_names(list(files.values()))
+    every = modules()
+    own = [each for each in every.values() if each.distribution == distribution]
+    assert own
     wrong = [
-        f"{file.relative_to(Path(__file__).parents[1])}:{use}"
-        for file, source in files.items()
-        for use in private_uses(source, distribution, names)
+        f"{each.file.relative_to(Path(__file__).parents[1])}:{use}"
+        for each in own
+        for use in private_uses(
+            tree(each.file),
+            distribution,
+            {
+                name
+                for imported in each.imports & every.keys()
+                for name in own_names(tree(every[imported].file))
+            },
+        )
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -127,16 +137,19 @@ def test_no_private_name_of_another_package_is_used(distribution: str) -> None:
         "def f(loop):\n    return loop._selector",
         "def f(process):\n    return getattr(process, '_transport', None)",
         "import asyncio\nasyncio._own",
+        # A name of another module's class makes no foreign one our own.
+        "def f(thing):\n    return thing._inherited",
     ],
 )
 def test_a_private_use_is_found(text: str) -> None:
-    assert list(private_uses(ast.parse(text), "toolcast_runtime", {"_own"}))
+    assert list(private_uses(ast.parse(text), "toolcast_runtime", {"_inherited"}))
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "class A:\n    def f(self):\n        return self._own",
+        "class A(Base):\n    def f(self):\n        return self._inherited",
+        "class A:\n    _own = 1\ndef f(thing):\n    return thing._own",
         "import os\nos._exit(0)",
         "from toolcast_runtime.calls import _own",
         "from ._own import thing",
@@ -145,4 +158,4 @@ def test_a_private_use_is_found(text: str) -> None:
     ],
 )
 def test_an_own_or_documented_name_is_no_private_use(text: str) -> None:
-    assert not list(private_uses(ast.parse(text), "toolcast_runtime", {"_own"}))
+    assert not list(private_uses(ast.parse(text), "toolcast_runtime", {"_inherited"}))

@@ -40,7 +40,7 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-LEVEL = 1
+LEVEL = 2
 """The newest level of generated code that this runtime serves."""
 
 OLDEST_LEVEL = 1

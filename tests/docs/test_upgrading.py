@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.docs.walking import walk
-from toolcast_runtime import LEVEL, __version__, require_level
+from toolcast_runtime import LEVEL, OLDEST_LEVEL, __version__, require_level
 from toolcast_runtime.ledger import rows
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def test_which_versions_fit() -> None:
     assert f"| `toolcast` {minor} | `toolcast-runtime` `{range_}` |" in PAGE
 
 
-@pytest.mark.parametrize("level", [LEVEL + 1, LEVEL - 1])
+@pytest.mark.parametrize("level", [LEVEL + 1, OLDEST_LEVEL - 1])
 def test_what_a_level_that_is_not_served_is_told(level: int) -> None:
     with pytest.raises(ImportError) as refused:
         require_level(level, "generated.my_tools")

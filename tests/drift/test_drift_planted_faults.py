@@ -36,6 +36,7 @@ import pytest
 
 from tests.conftest import CACHES, Project
 from tests.forked import Forks, forks
+from toolcast_runtime import LEVEL
 
 ROOT = Path(__file__).parents[2]
 K = "generated/kirishima"
@@ -129,7 +130,7 @@ FAULTS = [
     Fault(
         "runtime-of-another-level",
         f"{K}/__init__.py",
-        "require_level(1, ",
+        f"require_level({LEVEL}, ",
         "require_level(99, ",
         ("is generated for runtime level 99",),
     ),

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from tests.conftest import Project
 from tests.http.serving import rpc
+from toolcast_runtime import LEVEL
 from toolcast_runtime.http.app import http_app
 from toolcast_runtime.http.settings import Listening, SettingsError
 from toolcast_runtime.lifespan import Lifespan
@@ -146,6 +147,16 @@ def server(project: Project) -> JoinedServer:
     found = importlib.import_module("shared_desk.desk.mcp_server").SERVER
     assert isinstance(found, JoinedServer)
     return found
+
+
+def test_a_runtime_of_another_level_is_told_before_anything_is_imported_from_it(
+    project: Project,
+) -> None:
+    package = project.root / "shared_desk/desk/__init__.py"
+    text = package.read_text("utf-8")
+    source = text.replace(f"require_level({LEVEL}, ", f"require_level({LEVEL + 1}, ")
+    with pytest.raises(ImportError, match=f"^desk is generated for .* {LEVEL + 1}, "):
+        exec(source, {"__name__": "desk"})
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 
 from tests.packaging.conftest import ROOT
 from tests.packaging.environments import Environment, build, environment
+from toolcast_runtime import LEVEL
 
 MODULES = ("registry", "mcp_server", "tools.count_words")
 
@@ -55,7 +56,7 @@ def test_a_runtime_that_is_too_old(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:
     text = sentence(with_levels(0, 0), laid_out)
-    assert "generated.demo is generated for runtime level 1" in text
+    assert f"generated.demo is generated for runtime level {LEVEL}" in text
     assert "serves level 0" in text
     assert "install a newer toolcast-runtime" in text
 
@@ -65,7 +66,7 @@ def test_a_runtime_that_is_too_new(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:
     text = sentence(with_levels(7, 9), laid_out)
-    assert "generated.demo is generated for runtime level 1" in text
+    assert f"generated.demo is generated for runtime level {LEVEL}" in text
     assert "serves levels 7 to 9" in text
     assert "generate again with a newer toolcast" in text
 
@@ -74,7 +75,7 @@ def test_a_runtime_that_still_serves_it(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:
     code = "import generated.demo.registry as r; print(len(r.get_mcp_tools_sync()))"
-    assert with_levels(1, 9).run("-c", code, cwd=laid_out).stdout == "1\n"
+    assert with_levels(LEVEL, 9).run("-c", code, cwd=laid_out).stdout == "1\n"
 
 
 def test_no_runtime_at_all(tmp_path: Path, laid_out: Path) -> None:

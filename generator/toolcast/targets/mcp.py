@@ -10,7 +10,8 @@ from ..encoders.python import identifier, literal, names, tuple_of_names, words
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
-from .mcp_definitions import DefinitionsPackageView, mcp_definitions
+from .mcp_definitions import mcp_definitions
+from .registry import package_file
 from .target import Context, Target, header, package_of
 
 __all__ = ["TARGET", "shared_server"]
@@ -122,9 +123,8 @@ def shared_server(
         context: of the target.
     """
     view = _server(server, context, _WORKSPACE, toolsets)
-    package = DefinitionsPackageView(header(_WORKSPACE), words("toolsets together"))
     return {
-        "__init__.py": context.render("mcp/shared_package.py.jinja", package),
+        "__init__.py": package_file(server.name, header(_WORKSPACE), context),
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
     }
 

@@ -23,7 +23,7 @@ from .external import external_file, external_names, locks_file
 from .target import Context, Target, header, signature
 from .tool_types import types_file
 
-__all__ = ["TARGET", "definition_files"]
+__all__ = ["TARGET", "definition_files", "package_file"]
 
 _AWAITED = """
     get_mcp_tools get_openai_tools get_openai_tools_by_names get_always_tools
@@ -33,7 +33,7 @@ _FUNCTIONS = ["get_tool", *(name + end for name in _AWAITED for end in ("", "_sy
 
 
 class PackageView(NamedTuple):
-    """The toolset's package."""
+    """The package of a toolset, or of an endpoint."""
 
     header: Code
     name: Code
@@ -99,15 +99,9 @@ class RegistryView(NamedTuple):
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
-    package = PackageView(
-        source,
-        words(toolset.name),
-        literal(_requirement()),
-        literal(LEVEL),
-    )
     external = external_file(toolset, context)
     return {
-        "__init__.py": context.render("registry/package.py.jinja", package),
+        "__init__.py": package_file(toolset.name, source, context),
         "registry.py": context.render(
             "registry/registry.py.jinja", _registry_view(toolset, source)
         ),
@@ -121,6 +115,12 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             types_file(toolset, tool, context) for tool in toolset.tools_in("registry")
         ),
     }
+
+
+def package_file(name: str, source: Code, context: Context) -> bytes:
+    """`__init__.py` of a toolset's package, or an endpoint's, with the runtime's level."""
+    package = PackageView(source, words(name), literal(_requirement()), literal(LEVEL))
+    return context.render("registry/package.py.jinja", package)
 
 
 def _requirement() -> str:
