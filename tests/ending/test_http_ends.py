@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import re
 import signal
 import socket
 import subprocess
@@ -13,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.ending.conftest import Slow, waited
-from tests.http.serving import Served, served
+from tests.http.serving import Served, rpc, served
 
 SLOW = pytest.mark.slow
 WORKERS = pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
@@ -105,6 +108,56 @@ def test_what_was_taken_before_the_end_is_answered(slow: Slow) -> None:
                 with pytest.raises(ConnectionRefusedError):
                     socket.create_connection(place, timeout=10)
         assert waited(running.process)[0] == 0
+
+
+@pytest.mark.slow
+async def test_clients_that_go_on_calling_lose_no_call(slow: Slow) -> None:
+    """Each call is answered, or its connection is refused and nothing was sent."""
+    with server(slow, 10, 2) as running:
+        clients = [
+            asyncio.create_task(calls_until_refused(running.port, is_kept))
+            for is_kept in (True, False) * 6
+        ]
+        await asyncio.sleep(0.5)
+        running.process.send_signal(signal.SIGTERM)
+        answered = await asyncio.gather(*clients)
+        code, _ = await asyncio.to_thread(waited, running.process)
+    assert code == 0
+    assert all(count > 0 for count in answered)
+
+
+async def calls_until_refused(port: int, is_kept: bool) -> int:
+    """How many calls were answered, on one connection for as long as the server keeps it."""
+    body, more = rpc("tools/call", {"name": "quick", "arguments": {}})
+    headers = {
+        "Host": "localhost",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "Connection": "keep-alive" if is_kept else "close",
+        "Content-Length": str(len(body)),
+        **more,
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    request = f"POST /mcp/ HTTP/1.1\r\n{head}\r\n".encode() + body
+    for count in itertools.count():
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            return count
+        is_last = False
+        while not is_last:
+            writer.write(request)
+            said = await reader.readuntil(b"\r\n\r\n")
+            assert said.startswith(b"HTTP/1.1 200 ")
+            is_last = b"connection: close" in said.lower()
+            if b"chunked" in said:
+                said = await reader.readuntil(b"0\r\n\r\n")
+            else:
+                (length,) = re.findall(rb"content-length: (\d+)", said)
+                said = await reader.readexactly(int(length))
+            assert b"quick" in said
+        writer.close()
+    raise AssertionError
 
 
 @pytest.mark.slow

@@ -24,12 +24,12 @@ NAMES = ("", "toolcast", "mcp", "uvicorn.access")
 
 
 @pytest.fixture
-def stderr(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
+def stderr(capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
     """What is written there; how this process logs is as before afterwards."""
     loggers = [logging.getLogger(name) for name in NAMES]
     levels = [each.level for each in loggers]
     handlers = list(loggers[0].handlers)
-    yield lambda: capsys.readouterr().err
+    yield lambda: capfd.readouterr().err
     logging.logThreads = logging.logMultiprocessing = True
     loggers[0].handlers[:] = handlers
     for each, level in zip(loggers, levels, strict=True):
@@ -91,8 +91,8 @@ def test_a_level_keeps_what_libraries_tell_of_requests_to_itself(
 
 def test_a_stderr_that_nobody_reads_holds_nothing_up() -> None:
     read, write = os.pipe()
-    with os.fdopen(write, "w", encoding="utf-8") as stream:
-        handler = StderrLines(stream)
+    with os.fdopen(write, "wb"):
+        handler = StderrLines(write)
 
         def log(text: str) -> None:
             handler.emit(logging.makeLogRecord({"msg": text}))
@@ -107,6 +107,21 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up() -> None:
     lost = re.fullmatch(r"(\d+) log lines are lost: nobody has read them", lines[-2])
     assert lost and 2_000 < int(lost[1]) < 3_000
     assert lines[-1] == "read again"
+
+
+@pytest.mark.slow
+def test_without_a_stderr_no_other_file_takes_its_lines(tmp_path: Path) -> None:
+    program = """
+import logging
+from toolcast_runtime.telemetry.log_lines import write_logs
+write_logs()
+file = open("data", "w")
+assert file.fileno() == 2
+logging.getLogger("library").error("told")
+"""
+    words = ["sh", "-c", '"$0" -c "$1" 2>&-', sys.executable, program]
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
+    assert (tmp_path / "data").read_text("utf-8") == ""
 
 
 def say(method: str, number: int | str | None, **params: Any) -> str:

@@ -31,8 +31,10 @@ __all__ = [
 HEAD_SECONDS = 10.0
 """From the opening of a connection, or its last answer, to the end of a request's head."""
 
-FIRST_SECONDS = 0.5
-"""How long a connection may take to bring its first request when the server ends."""
+LAST_SECONDS = 0.5
+"""How long a connection on which nothing runs may bring a request when the server ends."""
+
+_LAST_ANSWER = (b"connection", b"close")
 
 MOST_WAITING = 200
 """Connections that no request was admitted on; fewer where descriptors are few."""
@@ -72,13 +74,14 @@ async def stop_listening(server: Server) -> None:
     """
     taken: list[socket.socket] = []
     for each in server.servers:
-        for listening in each.sockets:
-            with listening.dup() as own:
-                own.setblocking(False)
-                with contextlib.suppress(OSError):
-                    while len(taken) < most_waiting():
-                        taken.append(own.accept()[0])
+        listening = [one.dup() for one in each.sockets]
         each.close()
+        for own in listening:
+            own.setblocking(False)
+            with contextlib.suppress(OSError), own:
+                # The next statement closes it: what comes in between is lost.
+                while len(taken) < most_waiting():
+                    taken.append(own.accept()[0])
     loop = asyncio.get_running_loop()
 
     def protocol() -> BoundedProtocol:
@@ -114,15 +117,19 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """The server ends. What was taken a moment ago brings a request, which is answered."""
-        if self.cycle is None:
-            self.loop.call_later(FIRST_SECONDS, self._shut_down)
-        else:
-            super().shutdown()
+        """The server ends. A request that is on its way is answered, as its connection's last."""
+        state = self.server_state
+        if _LAST_ANSWER not in state.default_headers:
+            state.default_headers = [*state.default_headers, _LAST_ANSWER]
+        # Handed to `call_later` and nobody else.
+        self.timeout_keep_alive = LAST_SECONDS  # type: ignore[assignment]
+        if self.cycle is not None:
+            self.cycle.default_headers = state.default_headers
+        self.loop.call_later(LAST_SECONDS, self._end_idle)
 
-    def _shut_down(self) -> None:
-        if not self.transport.is_closing():
-            super().shutdown()
+    def _end_idle(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.timeout_keep_alive_handler()
 
     def admit(self) -> None:
         """A request of its was let in."""

@@ -81,7 +81,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     with gc_freeze():
         import uvicorn
 
-        from .connections import BoundedProtocol, most_waiting, stop_listening
+        from .connections import BoundedProtocol, most_waiting
 
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
@@ -122,10 +122,6 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
             if self.started:
                 listeners = self.servers[0].sockets
                 tell_endpoints(listening, _origin(options.host, listeners))
-
-        async def shutdown(self, sockets: list[socket] | None = None) -> None:
-            await stop_listening(self)
-            await super().shutdown(sockets)
 
     # What uvicorn sets while it serves, it takes back to these.
     ending.take_signals()

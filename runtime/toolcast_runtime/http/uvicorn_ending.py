@@ -38,7 +38,8 @@ def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
         if scope["type"] == "lifespan":
             # While it serves, uvicorn has its server's own method for a handler.
             server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-
+            if server is not None:
+                _stop_listening_first(server)
             loop = asyncio.get_running_loop()
             starting = asyncio.ensure_future(registry.__aenter__())
 
@@ -63,6 +64,19 @@ def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
     return started
 
 
+def _stop_listening_first(server: uvicorn.Server) -> None:
+    """Of a worker nobody makes the server but uvicorn, so that it cannot be of a class of ours."""
+    from .connections import stop_listening
+
+    shutdown = server.shutdown
+
+    async def stopped(sockets: list[socket.socket] | None = None) -> None:
+        await stop_listening(server)
+        await shutdown(sockets)
+
+    server.shutdown = stopped  # type: ignore[method-assign]
+
+
 def supervise(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:
     """Serves in several processes until a signal ends them all.
 
@@ -79,6 +93,9 @@ def supervise(config: uvicorn.Config, listener: socket.socket, grace: int) -> No
             for number in SIGNALS:
                 signal.signal(number, self._end_at_once)
             super().terminate_all()
+            # Or the system would take connections that nobody answers.
+            for each in self.sockets:
+                each.close()
             timer = threading.Timer(grace + CLOSING_SECONDS, self._kill_all)
             timer.daemon = True
             timer.start()

@@ -61,4 +61,8 @@ def log_call(
             line.append(f"{name}={value}")
         elif value is not None:
             line.append(f"{name}={value:.6f}")
-    _logger.info(" ".join(line), extra=fields)
+    # Each call has one, and `info` would look for the line of code that it is called from.
+    told = (_logger.name, logging.INFO, __file__, 0, " ".join(line), (), None)
+    record = logging.getLogRecordFactory()(*told)
+    vars(record).update(fields)
+    _logger.handle(record)
