@@ -59,8 +59,8 @@ test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL and HAProxy (
 	@command -v haproxy >/dev/null || apt-get install -y -q haproxy
 	@TOOLCAST_TEST_POSTGRES=1 $(PYTEST) -m "not node" tests/deployment tests/examples/ren tests/ledger tests/lifespan tests/platform -k postgresql
 
-test-servers: $(STAMP) ## Run the tests against MCP servers that others wrote (sets them up once)
-	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external
+test-servers: $(STAMP) ## Run the tests against servers that others wrote (sets them up once)
+	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external tests/oauth
 
 test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or lost
 	@TOOLCAST_KILLS=200 $(PYTEST) -m "" tests/output/test_killed_runs.py

@@ -1,4 +1,4 @@
-"""Installs MCP servers that others wrote, once, outside of the repository.
+"""Installs servers that others wrote, once, outside of the repository.
 
     python -m tests.external.third_party_setup
 
@@ -39,6 +39,9 @@ NODE_PACKAGES = (
     "chrome-devtools-mcp@1.11.0",
     "firecrawl-mcp@3.26.0",
 )
+ISSUER = "oidc-provider@9.13.3"
+"""An authorization server, certified by the OpenID Foundation."""
+
 _SCRIPTS = {
     "chrome-devtools-mcp": "build/src/bin/chrome-devtools-mcp.js",
 }
@@ -51,12 +54,16 @@ class ThirdParty:
 
     Attributes:
         all: each by the package's name.
+        node: Node.js.
+        oidc_provider: the module of an authorization server for it.
     """
 
     time: tuple[str, ...]
     git: tuple[str, ...]
     everything: tuple[str, ...]
     all: Mapping[str, tuple[str, ...]]
+    node: str
+    oidc_provider: str
 
 
 def folder() -> Path:
@@ -76,7 +83,10 @@ def installed() -> ThirdParty | None:
         name = package.rpartition("@")[0]
         script = folder() / "node_modules" / name / _SCRIPTS.get(name, "dist/index.js")
         commands[name] = (node, script)
-    if not all(path.exists() for paths in commands.values() for path in paths):
+    issuer = folder() / "node_modules/oidc-provider/lib/index.js"
+    if not issuer.exists() or not all(
+        path.exists() for paths in commands.values() for path in paths
+    ):
         return None
     words = {
         name: (*map(str, paths), *_ARGUMENTS.get(name, ()))
@@ -87,6 +97,8 @@ def installed() -> ThirdParty | None:
         words["mcp-server-git"],
         words["@modelcontextprotocol/server-everything"],
         words,
+        str(node),
+        str(issuer),
     )
 
 
@@ -102,7 +114,7 @@ def main() -> int:
         [sys.executable, "-m", "venv", str(where / "python")],
         [*pip, "--disable-pip-version-check", *PYTHON_PACKAGES],
         install_node(where),
-        install_packages(where, *NODE_PACKAGES),
+        install_packages(where, *NODE_PACKAGES, ISSUER),
     ]
     return set_up(where, lambda: installed() is not None, commands)
 

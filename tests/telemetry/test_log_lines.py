@@ -20,7 +20,7 @@ from toolcast_runtime.telemetry.stderr_lines import StderrLines
 ROOT = Path(__file__).parents[2]
 BEGIN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00 [A-Z]+ ")
 FORGED = "2026-11-23T00:00:00.000+00:00 INFO toolcast.calls tool=forged"
-NAMES = ("", "toolcast", "mcp", "uvicorn.access")
+NAMES = ("", "toolcast", "mcp", "httpx", "httpx2", "uvicorn.access")
 
 
 @pytest.fixture
@@ -70,9 +70,12 @@ def test_a_line_for_machines_is_one_object(stderr: Callable[[], str]) -> None:
 @pytest.mark.parametrize(
     ("level", "told"),
     [
-        ("debug", "toolcast:10 toolcast:20 library:20 toolcast:30 library:30 mcp:30"),
-        ("info", "toolcast:20 library:20 toolcast:30 library:30 mcp:30"),
-        ("warning", "toolcast:30 library:30 mcp:30"),
+        (
+            "debug",
+            "toolcast:10 toolcast:20 library:20 toolcast:30 library:30 mcp:30 httpx:30",
+        ),
+        ("info", "toolcast:20 library:20 toolcast:30 library:30 mcp:30 httpx:30"),
+        ("warning", "toolcast:30 library:30 mcp:30 httpx:30"),
         ("error", ""),
     ],
 )
@@ -82,7 +85,7 @@ def test_a_level_keeps_what_libraries_tell_of_requests_to_itself(
     write_logs("json", level)
     numbers = {"DEBUG": 10, "INFO": 20, "WARNING": 30}
     for number in numbers.values():
-        for name in ("toolcast", "library", "mcp"):
+        for name in ("toolcast", "library", "mcp", "httpx"):
             logging.getLogger(name).log(number, "told")
     lines = [json.loads(line) for line in stderr().splitlines()]
     found = [f"{line['name']}:{numbers[line['level']]}" for line in lines]

@@ -54,8 +54,10 @@ def write_logs(log_format: LogFormat = "text", level: LogLevel = "info") -> None
     logging.getLogger("toolcast").setLevel(number)
     logging.getLogger().handlers[:] = [handler]
     logging.getLogger().setLevel(max(number, logging.INFO))
-    # It tells of every manager and request; ours tells what came of them.
-    logging.getLogger("mcp").setLevel(max(number, logging.WARNING))
+    # They tell of every manager and request; ours tells what came of them. URLs that handlers
+    # ask for, with their query strings, are nobody's to read.
+    for library in ("mcp", "httpx", "httpx2"):
+        logging.getLogger(library).setLevel(max(number, logging.WARNING))
     # A line a request would show query strings.
     logging.getLogger("uvicorn.access").setLevel(logging.ERROR)
 

@@ -1,0 +1,37 @@
+// An authorization server that others wrote, with its pages for a login.
+// node oidc_provider.mjs MODULE ISSUER FORMAT
+
+const [module, issuer, accessTokenFormat] = process.argv.slice(2);
+const { Provider } = await import(module);
+const scope = "shop money";
+
+const provider = new Provider(issuer, {
+  scopes: ["openid", "offline_access", ...scope.split(" ")],
+  clientAuthMethods: ["none", "client_secret_basic"],
+  clients: [
+    {
+      client_id: "shop",
+      client_secret: "secret",
+      grant_types: [],
+      response_types: [],
+      redirect_uris: [],
+    },
+  ],
+  findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+  features: {
+    devInteractions: { enabled: true },
+    registration: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: () => true },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: (_, audience) => ({
+        scope,
+        audience,
+        accessTokenTTL: 600,
+        accessTokenFormat,
+      }),
+    },
+  },
+});
+const { hostname, port } = new URL(issuer);
+provider.listen(Number(port), hostname, () => console.log("listens"));
