@@ -7,6 +7,7 @@ it, compare it with the disk, or print its findings.
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from .rules.running import check_workspace, without_suppressed
 
 if TYPE_CHECKING:
     from .documents.filling import Document
+    from .rendering.renderer import TemplateFailure
 
 __all__ = ["Generated", "Progress", "generate"]
 
@@ -84,10 +86,12 @@ def generate(
     progress.stage("rendering")
     try:
         files = render_workspace(workspace, progress.step)
-    except (TemplateFailure, ShapeViolation) as failure:
-        rule = "template" if isinstance(failure, TemplateFailure) else "shape"
+    except TemplateFailure as failure:
+        problem = _of_template(workspace, failure)
+        return Generated(workspace, {}, in_order([*findings, problem]))
+    except ShapeViolation as failure:
         place = Place(WORKSPACE_FILE)
-        problem = Finding(f"target/{rule}", Severity.ERROR, place, str(failure))
+        problem = Finding("target/shape", Severity.ERROR, place, str(failure))
         return Generated(workspace, {}, in_order([*findings, problem]))
     findings += [
         Finding(
@@ -105,3 +109,15 @@ def generate(
     if has_errors(findings):
         return Generated(workspace, {}, findings)
     return Generated(workspace, files, findings, documents)
+
+
+def _of_template(workspace: Workspace, failure: TemplateFailure) -> Finding:
+    """At its line where it is the project's own."""
+    place, message = Place(WORKSPACE_FILE), str(failure)
+    if failure.template and workspace.templates is not None:
+        own = f"{workspace.templates}/{failure.template}"
+        if os.path.lexists(os.path.join(workspace.root, own)):
+            column = min(failure.line, 1)
+            place = Place(own, failure.line, column, column + 1)
+            message = failure.reason
+    return Finding("target/template", Severity.ERROR, place, message)

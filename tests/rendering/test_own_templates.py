@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -137,4 +138,19 @@ def test_a_template_that_cannot_be_drawn_is_named(project: Project, text: str) -
     assert "unknown.jinja" in said(project)
     checked = project.toolcast("check")
     assert checked.returncode == 1
-    assert f"target/template: {PREAMBLE}" in checked.stderr
+    assert re.search(f"templates/{PREAMBLE}[:0-9]*: error: target/", checked.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["{{ view.nope }}", "{{ view.header ~ view.heading }}"]
+)
+def test_what_is_wrong_is_told_at_its_line_also_in_what_is_included(
+    project: Project, line: str
+) -> None:
+    said(project, PREAMBLE, "--copy")
+    text = project.root / "templates" / PREAMBLE
+    text.write_text(text.read_text() + "{% include 'prompts/more.jinja' %}\n")
+    project.write("templates/prompts/more.jinja", f"More.\n{line}\n")
+    checked = project.toolcast("check").stderr
+    assert "templates/prompts/more.jinja:2:1: error: target/template: " in checked

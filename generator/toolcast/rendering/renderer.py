@@ -130,7 +130,18 @@ class Renderer:
 
 
 class TemplateFailure(Exception):
-    """A template could not be rendered: its author's mistake, never a spec's."""
+    """A template could not be rendered: its author's mistake, never a spec's.
+
+    Attributes:
+        reason: what is wrong.
+        template: its name; empty where no template is at fault.
+        line: its line; 0 for none.
+    """
+
+    def __init__(self, reason: str, template: str = "", line: int = 0) -> None:
+        where = f"{template}:{line}: " if line else f"{template}: " if template else ""
+        super().__init__(where + reason)
+        self.reason, self.template, self.line = reason, template, line
 
 
 def _only_code(value: Any) -> Any:
@@ -232,7 +243,7 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
         source = loader.get_source(found, template)[0] if loader is not None else ""
         parsed = found.parse(source)
     except (TemplateError, RecursionError) as error:
-        raise TemplateFailure(f"{template}: {_reason(error)}") from error
+        raise TemplateFailure(_reason(error), template) from error
     texts = (node.data for node in parsed.find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
@@ -255,14 +266,27 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         RecursionError,  # of one that is nested too deeply, or includes itself
         SyntaxError,  # of the Python that Jinja makes of it: nested too deeply, too
     ) as error:
-        import traceback
-
-        frames = traceback.extract_tb(error.__traceback__)
-        line = getattr(error, "lineno", None) or next(
-            (f.lineno for f in reversed(frames) if f.filename.endswith(".jinja")), 0
-        )
-        raise TemplateFailure(f"{template}:{line}: {_reason(error)}") from error
+        name, line = _place_of(error, template, folders)
+        raise TemplateFailure(_reason(error), name, line) from error
     return text.encode("utf-8")
+
+
+def _place_of(
+    error: Exception, template: str, folders: tuple[str, ...]
+) -> tuple[str, int]:
+    """The name of the template that is at fault, which another may include, and the line."""
+    if isinstance(error, TemplateSyntaxError):
+        return error.name or template, error.lineno
+    import traceback
+
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename.endswith(".jinja"):
+            for folder in folders:
+                if frame.filename.startswith(folder + os.sep):
+                    template = os.path.relpath(frame.filename, folder)
+                    break
+            return template.replace(os.sep, "/"), frame.lineno or 0
+    return template, 0
 
 
 def _reason(error: Exception) -> str:
@@ -288,9 +312,9 @@ def formatted(template: str, data: bytes) -> bytes:
         # Black takes very long over brackets that are nested deeper than Python's may be.
         ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise TemplateFailure(f"{template}: not Python: {error}") from error
+        raise TemplateFailure(f"not Python: {error}", template) from error
     mode = black.Mode(target_versions={TargetVersion.PY311})
     try:
         return black.format_str(data.decode("utf-8"), mode=mode).encode("utf-8")
     except InvalidInput as error:
-        raise TemplateFailure(f"{template}: not Python: {error}") from error
+        raise TemplateFailure(f"not Python: {error}", template) from error
