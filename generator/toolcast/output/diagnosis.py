@@ -7,7 +7,10 @@ line of its own, and so has a file that is none of ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+
+from toolcast_runtime import LEVEL
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
@@ -18,6 +21,7 @@ from .signature import source_of
 __all__ = ["diagnose"]
 
 _RUN = "run `toolcast generate` and commit the result"
+_LEVEL = re.compile(rb"^require_level\((\d{1,9}), __name__\)$", re.MULTILINE)
 _MANY = 20
 _NAMED = 3
 
@@ -106,7 +110,10 @@ def _differing(
         for path, found in difference.differing.items()
         if path in stale
     )
-    if known:
+    if any(_is_newer(found.data) for found in difference.differing.values()):
+        words = "not what this version of Toolcast gives: a newer one wrote it"
+        run = "install that one; `toolcast generate` would write what this one gives"
+    elif known:
         words, run = "not what the specs give now", _RUN
     else:
         words = "not what the specs give: stale, or edited by hand"
@@ -114,6 +121,12 @@ def _differing(
     yield from _by_source(
         "differs", output, stale, sources, f"is {words}", f"are {words}", run
     )
+
+
+def _is_newer(data: bytes | None) -> bool:
+    """Whether bytes say that code was generated for a newer runtime."""
+    said = _LEVEL.search(data or b"")
+    return said is not None and int(said[1]) > LEVEL
 
 
 def _others(output: str, difference: Comparison) -> Iterator[Finding]:
