@@ -65,4 +65,4 @@ def test_help_says_how_it_is_started_and_what_holds_without_an_option(
     assert shown.startswith("usage: python -m generated.molecule.mcp_server [-h]")
     assert "127.0.0.1, if not given" in shown
     assert "8000, if not given" in shown
-    assert "when the server is to end: 10" in shown
+    assert "when the server ends: 10, if not given" in shown

@@ -73,19 +73,20 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         type=int,
         default=GRACE_SECONDS,
         metavar="SECONDS",
-        help="how long running calls may take when the server is to end: %(default)s",
+        help="how long running calls have when the server ends: %(default)s, if not given",
     )
     parser.add_argument(
         "--log-format",
         choices=get_args(LogFormat),
         default="text",
-        help="what stderr gets: lines for people, or JSON: %(default)s",
+        help="lines for people, or JSON, on stderr: %(default)s, if not given",
     )
     parser.add_argument(
         "--log-level",
         choices=get_args(LogLevel),
         default="info",
-        help="the lowest level that is logged: %(default)s has a line for each call",
+        help="the lowest level that is logged: %(default)s, if not given, which has a line"
+        " for each call",
     )
     http = parser.add_argument_group("with --http", argument_default=argparse.SUPPRESS)
     http.add_argument(
@@ -93,7 +94,9 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         help="127.0.0.1, if not given; beyond loopback, every client needs a token",
     )
     http.add_argument("--port", type=int, help="8000, if not given; 0 takes a free one")
-    http.add_argument("--path", help="the path of one client alone: /mcp/")
+    http.add_argument(
+        "--path", help="the path of one client alone: /mcp/, if not given"
+    )
     http.add_argument(
         "--workers", type=int, help="processes that answer: 1, if not given"
     )
