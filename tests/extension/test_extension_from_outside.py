@@ -272,6 +272,21 @@ def test_a_schema_of_an_extension_that_is_none_is_named(
     assert broken.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
+def test_a_schema_of_an_extension_fetches_nothing(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+    remote = '"$ref": "http://127.0.0.1:9/x"'
+    (site / "toolcast_house.py").write_text(
+        MODULE.replace('"type": "string"}}', remote + "}}")
+    )
+    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    broken = project.toolcast("check", env=extension)
+    assert broken.returncode == 2
+    assert "http://127.0.0.1:9/x is not fetched" in broken.stderr
+
+
 def test_a_projects_own_template_goes_before_the_built_in_one(
     make_project: Callable[..., Any],
 ) -> None:

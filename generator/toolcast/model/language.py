@@ -55,13 +55,17 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     import jsonschema_rs
 
     try:
-        jsonschema_rs.Draft202012Validator(own)
+        jsonschema_rs.Draft202012Validator(own, retriever=_refuse)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise ExtensionFailure(
             f"the schema of a field of {', '.join(extensions)} is not valid: {reason}"
         ) from error
     return own
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} is not fetched")
 
 
 def _add(
