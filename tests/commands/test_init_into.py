@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,25 @@ def test_a_package_below_src_gets_the_tools_and_nothing_of_theirs_changes(
     run(repository, "toolcast", "generate")
     run(repository, "toolcast", "check")
     assert (repository / "src/shop/generated/store/mcp_server.py").is_file()
-    # Their black has longer lines, and leaves the example as it is.
+    # Their black has longer lines, or shorter ones, and leaves the example as it is.
     run(repository, "black", "--check", "--quiet", "src/shop/agent")
+    rules = ["--line-length", "79", "--select", "E,F,I,D1,D4,UP", "--ignore", "D413"]
+    run(repository, "ruff", "check", "--isolated", *rules, "src/shop/agent")
+
+
+def test_what_setuptools_needs_is_told_where_it_builds(repository: Path) -> None:
+    words = ("toolcast", "init", "--into", ".", "--minimal")
+    assert "package-data" not in run(repository, *words).stdout
+    (repository / "toolcast.yaml").unlink()
+    shutil.rmtree(repository / "specs")
+    with (repository / "pyproject.toml").open("a") as file:
+        file.write('[build-system]\nbuild-backend = "setuptools.build_meta"\n')
+    said = run(repository, *words).stdout
+    lines = """\
+    [tool.setuptools.package-data]
+    "shop.generated" = ["**/*.json", "**/*.md"]     # what generated modules read
+"""
+    assert lines in said
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,6 @@ _WHEN = "TODO: say when an agent should choose it, and what to use instead other
 class AdapterView:
     """What the adapter's template places."""
 
-    tool: Code
     module: Code
     function: Code
     name: Code
@@ -201,7 +200,6 @@ def _handler(
     awaited = "await " if tool.is_async else ""
     before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
     view = AdapterView(
-        tool=line(name),
         module=line(reference.module),
         function=identifier(reference.function),
         name=identifier(module),

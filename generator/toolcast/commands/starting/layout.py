@@ -110,6 +110,12 @@ def surroundings(root: str, layout: Layout, needed: str, versions: str) -> str:
     testpaths = ... {layout.output}
     pythonpath = ... {layout.source}
 """
+    data = f"""\
+    [tool.setuptools.package-data]
+    "{layout.output_package}" = ["**/*.json", "**/*.md"]     # what generated modules read
+"""
+    if "setuptools" not in (read_text(root, "pyproject.toml") or ""):
+        data = ""
     return f"""\
 Nothing of yours was changed. Add what you need of this:
 
@@ -117,7 +123,7 @@ Nothing of yours was changed. Add what you need of this:
     dependencies, where the tools run: "{needed}"
     for developers and CI:             "toolcast[watch]{versions}"
                                        "toolcast-runtime[testing]{versions}"
-{of_pytest}    [tool.black]
+{data}{of_pytest}    [tool.black]
     force-exclude = "/{layout.output}/"      # compared byte by byte
     [tool.ruff]
     extend-exclude = ["{layout.output}"]

@@ -1,4 +1,4 @@
-"""The handler of the tool `place_order`: calls `acme.classes:place_order`."""
+"""Calls `acme.classes:place_order`."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ _call: Callable[..., Any] = validate_call(
 
 
 def place_order(**arguments: Any) -> Any:
-    """Calls it with what the caller sent: what was left out is not given."""
+    """Call it with what the caller sent: what was left out is not given."""
     return to_jsonable_python(_call(**arguments))

@@ -1,4 +1,4 @@
-"""The handler of the tool `search_orders`: calls `shop.google:search_orders`."""
+"""Calls `shop.google:search_orders`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _call: Callable[..., Any] = _function
 
 
 def search_orders(**arguments: Any) -> Any:
-    """Calls it with what the caller sent: what was left out is not given."""
+    """Call it with what the caller sent: what was left out is not given."""
     return _call(**arguments)

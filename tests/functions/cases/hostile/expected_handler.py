@@ -1,4 +1,4 @@
-"""The handler of the tool `attack`: calls `shop.hostile:attack`."""
+"""Calls `shop.hostile:attack`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def attack(
     text: str = "'; DROP TABLE x; --\n# {{ 7 * 7 }}",
     number: float = -1.5e300,
 ) -> Any:
-    """Calls it."""
+    """Call it."""
     return _function(
         text=text,
         number=number,

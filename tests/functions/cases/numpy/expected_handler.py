@@ -1,4 +1,4 @@
-"""The handler of the tool `mean`: calls `shop.numpy:mean`."""
+"""Calls `shop.numpy:mean`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _call: Callable[..., Any] = _function
 
 
 async def mean(**arguments: Any) -> Any:
-    """Calls it with what the caller sent: what was left out is not given."""
+    """Call it with what the caller sent: what was left out is not given."""
     return await _call(**arguments)

@@ -1,4 +1,4 @@
-"""The handler of the tool `look_up`: calls `shop.open_ends:look_up`."""
+"""Calls `shop.open_ends:look_up`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _call: Callable[..., Any] = _function
 
 
 def look_up(**arguments: Any) -> Any:
-    """Calls it with what the caller sent: what was left out is not given."""
+    """Call it with what the caller sent: what was left out is not given."""
     return _call(**arguments)

@@ -1,4 +1,4 @@
-"""The handler of the tool `greet`: calls `shop.sphinx:greet`."""
+"""Calls `shop.sphinx:greet`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def greet(
     name: str,
     loud: bool = False,
 ) -> Any:
-    """Calls it."""
+    """Call it."""
     return _function(
         name=name,
         loud=loud,

@@ -1,4 +1,4 @@
-"""The handler of the tool `book`: calls `shop.values:book`."""
+"""Calls `shop.values:book`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _call: Callable[..., Any] = _function
 
 
 def book(**arguments: Any) -> Any:
-    """Calls it with what the caller sent: what was left out is not given."""
+    """Call it with what the caller sent: what was left out is not given."""
     return _call(**arguments)
