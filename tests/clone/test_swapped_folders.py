@@ -68,6 +68,7 @@ def test_nothing_is_written_through(clone: Clone, place: str) -> None:
     assert clone.state() == before
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_does_not_either(clone: Clone) -> None:
     before = clone.state()
     with swapping(clone.root / "generated/toy/tools", clone.outside):

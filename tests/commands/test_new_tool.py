@@ -51,6 +51,7 @@ def test_draft_generates_and_only_its_texts_are_left_to_write(
     assert "not written yet" in called.stderr
 
 
+@pytest.mark.slow
 def test_draft_in_this_repository(tmp_path: Path) -> None:
     for folder in ("specs", "examples"):
         shutil.copytree(REPOSITORY / folder, tmp_path / folder)

@@ -32,6 +32,7 @@ def checked(folder: Path, *words: str) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
 
 
+@pytest.mark.slow
 def test_ruff_with_its_default_rules(project: Path) -> None:
     checked(project, "ruff", "check", "--isolated", "--no-cache", "generated")
 

@@ -28,7 +28,7 @@ def test_folding_keeps_places() -> None:
         assert len(folded(chr(point))) == 1
 
 
-@tried(300)
+@tried(100)
 @given(st.from_regex(_pattern(tuple(sorted(NAMES)))))
 def test_few_names_find_what_the_pattern_of_all_names_finds(text: str) -> None:
     known = CrossToolInstructions(NAMES)

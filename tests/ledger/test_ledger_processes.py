@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.runtime.kept_ledger import Kept
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +82,7 @@ for number in range(50):
 """
 
 
+@pytest.mark.slow
 def test_processes_make_one_file_at_the_same_time(tmp_path: Path) -> None:
     began = str(time.time() + 1)
     words = [sys.executable, "-c", CONNECTED, str(tmp_path), began]

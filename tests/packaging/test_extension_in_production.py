@@ -49,6 +49,7 @@ def production(
     return environment(root, built, [*RUNTIME, "letta-client"])
 
 
+@pytest.mark.slow
 def test_the_server_runs_without_the_generator(
     production: Environment, project: Path
 ) -> None:

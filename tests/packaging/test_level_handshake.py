@@ -52,6 +52,7 @@ def sentence(place: Environment, project: Path) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_a_runtime_that_is_too_old(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:

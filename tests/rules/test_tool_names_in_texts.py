@@ -101,6 +101,7 @@ def test_a_text_of_a_hundred_thousand_words_takes_a_second(tmp_path: Path) -> No
     assert time.monotonic() - begin < 3
 
 
+@pytest.mark.slow
 def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
     lists = {
         path.stem.replace("-", "_"): path.read_text("utf-8")
