@@ -109,7 +109,15 @@ def test_black_may_be_any_of_four_years() -> None:
 
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     [black] = [r for r in settings["project"]["dependencies"] if r.startswith("black")]
-    for version in ("23.1.0", "23.12.1", "24.10.0", "25.1.0", "25.12.0", "26.1.0", "26.10.1"):
+    for version in (
+        "23.1.0",
+        "23.12.1",
+        "24.10.0",
+        "25.1.0",
+        "25.12.0",
+        "26.1.0",
+        "26.10.1",
+    ):
         assert Requirement(black).specifier.contains(version)
 
 
