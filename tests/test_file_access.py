@@ -30,7 +30,8 @@ ELSEWHERE = {
     ("toolcast_runtime/ledger/rows.py", "sqlite3.connect"),
     # The terminal that a person sits at, by the name that it has for every process.
     ("toolcast_runtime/cli/terminal.py", "os.open"),
-    # The file that takes everything.
+    # The file that takes everything, and has nothing.
+    ("toolcast/commands/generating/held_server.py", "os.open"),
     ("toolcast_runtime/mcp/process/stdio.py", "os.open"),
 }
 

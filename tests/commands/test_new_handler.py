@@ -49,7 +49,9 @@ def test_a_spec_that_was_written_first_gets_its_handler(project: Path) -> None:
     assert "wrote handlers/order.py\nchanged specs/shop/order.yaml\n" in said
     spec = (project / "specs/shop/order.yaml").read_text()
     assert spec == ORDER + 'handler: "handlers.order:order"\n'
-    assert SIGNATURE in (project / "handlers/order.py").read_text()
+    stub = (project / "handlers/order.py").read_text()
+    assert SIGNATURE in stub
+    assert max(map(len, stub.splitlines())) <= 79, "a team's limit may be PEP 8's"
     run(project, "toolcast", "generate")
     found = run(project, "toolcast", "check", "--fail-on", "error").stderr
     assert "handler/" not in found
@@ -93,6 +95,7 @@ def test_a_further_toolset_is_listed_and_generates(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["--kind", "toolset"], "say the NAME of the toolset"),
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
         (["shop", "--kind", "toolset"], "there is a toolset `shop` already"),
         (["../x", "--kind", "toolset"], "is not a toolset's name"),

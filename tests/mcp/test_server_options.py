@@ -61,8 +61,10 @@ def test_help_says_how_it_is_started_and_what_holds_without_an_option(
 ) -> None:
     with pytest.raises(SystemExit):
         main(SERVER, ["--help"])
-    shown = " ".join(capsys.readouterr().out.split())
-    assert shown.startswith("usage: python -m generated.molecule.mcp_server [-h]")
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    shown = " ".join(out.split())
+    assert shown.startswith("usage: python -m generated.molecule.mcp_server [options]")
     assert "127.0.0.1, if not given" in shown
     assert "8000, if not given" in shown
     assert "when the server ends: 10, if not given" in shown

@@ -110,6 +110,25 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
             assert tried.connect_ex(("127.0.0.1", served.port)) != 0
 
 
+@pytest.mark.slow
+def test_a_kill_of_it_ends_the_server_too(make_project: Callable[..., Any]) -> None:
+    project = make_project(
+        {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
+    )
+    with developing(project.root) as dev:
+        found = re.search(r"http://127.0.0.1:(\d+)/mcp/\n\n", dev.says("/mcp/\n\n"))
+        assert found
+        dev.process.kill()
+        dev.process.wait()
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", int(found[1]))) != 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("the server serves on")
+
+
 def children(pid: int) -> list[str]:
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [child for task in tasks for child in task.read_text().split()]

@@ -127,8 +127,8 @@ class Listening:
                 )
             if not hosts and _is_wildcard(host):
                 problems.append(
-                    f"{host} is every address of this machine: set"
-                    f" {settings.hosts_variable} to the names that clients use"
+                    f"at every address of this machine ({host}) it needs the names that"
+                    f" clients use: set {settings.hosts_variable}"
                 )
         if problems:
             raise SettingsError("; ".join(problems))

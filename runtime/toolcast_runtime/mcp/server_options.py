@@ -53,6 +53,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
 def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {server.registry.package}.mcp_server",
+        usage="%(prog)s [options]",
         description="Serves MCP over stdio, or over streamable HTTP with --http.",
     )
     parser.add_argument("--client", default=None, help="serve this client alone")

@@ -34,6 +34,7 @@ __all__ = ["command"]
 
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector --transport http --server-url"
+_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.held_server")
 # How long running calls have when the server is to end, and it has to end after them.
 _GRACE = 2
 _LONGEST_END = 5
@@ -184,10 +185,11 @@ class _Server:
         path.append(os.environ.get("PYTHONPATH", ""))
         words = ["--http", "--host", _HOST, "--port", str(self.port), *options]
         self._process = subprocess.Popen(  # noqa: S603  # the project's own server
-            [sys.executable, "-P", "-m", module, *words, "--grace", str(_GRACE)],
+            [*_PROGRAM, module, *words, "--grace", str(_GRACE)],
             cwd=workspace.root,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
-            stdin=subprocess.DEVNULL,
+            # Closed by the system when this process is gone, however it went.
+            stdin=subprocess.PIPE,
             **OWN_GROUP,
         )
         end = time.monotonic() + _LONGEST_START
@@ -216,3 +218,6 @@ class _Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()

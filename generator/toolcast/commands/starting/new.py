@@ -77,7 +77,11 @@ def command(
     if functions and (kind != "tool" or (name is not None and len(functions) > 1)):
         fail("`--from-function` makes tools, and a NAME is for one")
     if not functions and name is None:
-        fail("say a NAME, or `--from-function module:function`")
+        fail(
+            "say a NAME, or `--from-function module:function`"
+            if kind == "tool"
+            else f"say the NAME of the {kind}"
+        )
     root = project_root(project)
     loaded = load_workspace(root)
     if loaded.workspace is None or has_errors(loaded.findings):
