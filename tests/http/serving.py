@@ -88,10 +88,10 @@ class Served:
             headers["Authorization"] = f"Bearer {token}"
         return self.send(path, body, headers)
 
-    def wait_for_log(self, text: str) -> None:
-        """Waits until the log has a text."""
+    def wait_for_log(self, text: str, after: int = 0) -> None:
+        """Waits until the log has a text after its first so many lines."""
         deadline = time.monotonic() + _PATIENCE
-        while text not in self.log:
+        while text not in b"".join(self.lines[after:]).decode():
             assert time.monotonic() < deadline, self.log
             time.sleep(0.02)
 

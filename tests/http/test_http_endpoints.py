@@ -149,8 +149,9 @@ def test_an_endpoint_takes_posts_alone(server: Served, method: str) -> None:
 
 
 def test_each_request_is_one_line_of_json(server: Served) -> None:
+    before = len(server.lines)
     server.send("/mcp/copilot/?secret=query-7c", b"{}")
-    server.wait_for_log('"path": "/mcp/copilot/"')
+    server.wait_for_log('"path": "/mcp/copilot/"', before)
     assert "query-7c" not in server.log
     for line in server.log.splitlines():
         record: dict[str, Any] = json.loads(line)
@@ -161,7 +162,7 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     call = {"name": "get_personality", "arguments": {}}
     before = len(server.lines)
     server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
-    server.wait_for_log('"tool": "get_personality"')
+    server.wait_for_log('"tool": "get_personality"', before)
     lines = [json.loads(line) for line in server.lines[before:]]
     (record,) = [line for line in lines if line["name"].startswith("toolcast")]
     told = {name: record[name] for name in ("tool", "client", "user", "outcome")}
