@@ -13,6 +13,7 @@ import pytest
 
 from tests.consent.counters import KEY, Shop
 from toolcast_runtime import current_call
+from toolcast_runtime.access.caller import Caller, calling_as
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.consent.confirmation import confirmation, readable
 from toolcast_runtime.consent.questions import _content
@@ -53,16 +54,19 @@ def test_nobody_to_ask(registry: Registry, shop: Shop) -> None:
 
 def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
     person = Person(YES)
-    assert refund(registry, person, amount=2.5, card="4711") == "refunded A-1 2.5"
+    with calling_as(Caller(user="mia")):
+        paid = refund(registry, person, amount=2.5, card="4711")
+    assert paid == "refunded A-1 2.5"
     assert person.asked[0].message == (
         'Pay this order back?\n\nrefund_order:\n- order_id: "A-1"\n- amount: 2.5\n'
         '- card: "4711"'
     )
-    columns = "tool", "client", "message", "arguments", "action"
+    columns = "tool", "client", "user", "message", "arguments", "action"
     assert shop.approvals(*columns) == [
         (
             "refund_order",
             "desk",
+            "mia",
             "Pay this order back?",
             '{"order_id": "A-1", "amount": 2.5, "card": "[redacted]"}',
             "accept",

@@ -56,6 +56,37 @@ def test_what_is_wrong_with_it_is_one_sentence(
 
 
 @pytest.mark.parametrize(
+    ("raises", "code", "says"),
+    [
+        (
+            "{}['x']",
+            2,
+            "error: the command `house` of the extension `house` raises Key",
+        ),
+        ("raise click.UsageError('no key')", 2, "Error: no key"),
+        ("raise click.Abort", 1, "Aborted!"),
+        ("click.get_current_context().exit(3)", 3, ""),
+    ],
+)
+def test_a_command_that_raises_is_named_and_ends_as_click_says(
+    make_project: Callable[..., Any],
+    extension: dict[str, str],
+    raises: str,
+    code: int,
+    says: str,
+) -> None:
+    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+    opens = 'click.echo("the house is open")'
+    (site / "toolcast_house.py").write_text(MODULE.replace(opens, raises))
+    project = make_project({"greet": GREET}, workspace="extensions: [house]\n")
+    done = project.toolcast("house", env=extension)
+    assert done.returncode == code
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert ("toolcast_house.py:" in done.stderr) == ("Key" in says)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ('"house/moved"', '"tool/removed"', "the change `tool/removed` of the entry"),

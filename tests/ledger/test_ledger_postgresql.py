@@ -247,7 +247,7 @@ asyncio.run(take())
 async def test_an_answer_is_taken_by_one_process(url: str) -> None:
     table = ApprovalsTable(SETTINGS)
     for number in range(10):
-        asked = Asked(f"{number}", "sure", "spin", None, "Sure? \0", {}, "2026")
+        asked = Asked(f"{number}", "sure", "spin", None, "mia", "Sure? \0", {}, "2026")
         await table.begin(asked)
     words = [sys.executable, "-c", TAKES]
     run = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -276,7 +276,8 @@ async def test_processes_make_the_tables_at_the_same_time(url: str) -> None:
 
 async def test_tables_of_an_earlier_version_get_what_is_new(url: str) -> None:
     await open_ledger(SETTINGS).write(STARTED)
-    asked_of(url, 'ALTER TABLE calls DROP COLUMN "user"')
+    for table in ("calls", "approvals"):
+        asked_of(url, f'ALTER TABLE {table} DROP COLUMN "user"')
     asked_of(url, "COMMENT ON TABLE calls IS 'Toolcast ledger, version 1'")
     ledgers = [open_ledger(SETTINGS) for _ in range(4)]
     await asyncio.gather(
@@ -381,7 +382,7 @@ async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> No
     table = ApprovalsTable(SETTINGS)
     for round_, month in (("taken", "05"), ("open", "05"), ("waits", "11")):
         asked = f"2026-{month}-20"
-        await table.begin(Asked(round_, "1", "spin", None, "Sure?", {}, asked))
+        await table.begin(Asked(round_, "1", "spin", None, None, "Sure?", {}, asked))
     assert await table.take("taken")
     now = datetime(2026, 11, 23, tzinfo=UTC)
     gone = await asyncio.to_thread(remove_old, settings, threading.Event(), now)

@@ -1,4 +1,4 @@
-"""A file that the runtime before has written, and still writes."""
+"""A file that a runtime before has written, and still writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.access.caller import Caller, calling_as
-from toolcast_runtime.ledger import rows
+from toolcast_runtime.consent.approvals import Asked
+from toolcast_runtime.ledger import LedgerSettings, rows
+from toolcast_runtime.ledger.approvals_table import ApprovalsTable
 
 # As version 1 made its file, and wrote to it.
 FIRST = """
@@ -65,7 +67,21 @@ async def test_a_file_of_the_first_version_gets_its_column(first: Path) -> None:
         (False, "mia"),
     ]
     with closing(sqlite3.connect(first)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+
+
+async def test_approvals_of_the_second_version_get_the_column(tmp_path: Path) -> None:
+    path = tmp_path / "toys.sqlite3"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(rows.CALLS)
+        connection.execute(rows.APPROVALS)
+        connection.execute('ALTER TABLE approvals DROP COLUMN "user"')
+        connection.execute("PRAGMA user_version = 2")
+    table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
+    await table.begin(Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, "2026"))
+    with closing(sqlite3.connect(path)) as connection:
+        asked = connection.execute("SELECT round, user FROM approvals").fetchall()
+    assert asked == [("1", "mia\\ud800")]
 
 
 async def test_what_the_runtime_before_began_it_can_end(first: Path) -> None:
@@ -101,7 +117,7 @@ def test_processes_that_open_it_at_once_make_one_column(first: Path) -> None:
 
 async def test_a_file_of_a_later_version_is_refused(first: Path) -> None:
     with closing(sqlite3.connect(first)) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
     response = await asyncio.wait_for(Kept(first).call("echo"), 10)
     assert response.error is not None
     assert "calls must be recorded" in response.error

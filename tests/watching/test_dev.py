@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -17,17 +18,18 @@ from typing import Any
 import pytest
 
 from tests.http.serving import Served
+from tests.mcp.node_setup import installed
 from toolcast.commands.generating.watching import watched
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
 HANDLERS = "from shop.texts import PONG\ndef ping() -> str:\n    return PONG\n"
-INSPECTOR = "npx @modelcontextprotocol/inspector --transport http --server-url"
+INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
 
 
 class Developing:
     """The real process, and what it has said."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, token: str = "") -> None:
         self._log = root.parent / "dev.log"
         self._at = 0
         with self._log.open("wb") as log:
@@ -36,7 +38,7 @@ class Developing:
                 cwd=root,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "TOY_TOKEN": ""},
+                env={**os.environ, "TOY_TOKEN": token},
             )
 
     def says(self, text: str) -> str:
@@ -54,8 +56,8 @@ class Developing:
 
 
 @contextlib.contextmanager
-def developing(root: Path) -> Iterator[Developing]:
-    dev = Developing(root)
+def developing(root: Path, token: str = "") -> Iterator[Developing]:
+    dev = Developing(root, token)
     try:
         yield dev
     finally:
@@ -127,6 +129,59 @@ def test_a_kill_of_it_ends_the_server_too(make_project: Callable[..., Any]) -> N
                 return
         time.sleep(0.05)
     raise AssertionError("the server serves on")
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("token", ["", "a-token-of-a-team"])
+def test_the_line_that_it_prints_opens_the_inspector(
+    make_project: Callable[..., Any], token: str, tmp_path: Path
+) -> None:
+    node = installed()
+    if node is None:
+        pytest.skip("the Inspector is not set up: make test-node does it")
+    # What npx would install is there already.
+    npx = tmp_path / "bin/npx"
+    npx.parent.mkdir()
+    npx.write_text(f'#!/bin/sh\nshift\nexec {shlex.join(node.inspector)} "$@"\n')
+    npx.chmod(0o755)
+    env = {
+        **os.environ,
+        "PATH": f"{npx.parent}{os.pathsep}{os.environ['PATH']}",
+        "TOY_TOKEN": token,
+        "MCP_AUTO_OPEN_ENABLED": "false",
+        "CLIENT_PORT": str(free_port()),
+    }
+    project = make_project(
+        {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
+    )
+    with developing(project.root, token) as dev:
+        dev.says("In the MCP Inspector:\n")
+        line = dev.says("\n\n").strip()
+        assert line.startswith(INSPECTOR) and ("$TOY_TOKEN" in line) == bool(token)
+        lists = line.replace("@2", "@2 --cli") + " --format json --method tools/list"
+        listed = subprocess.run(
+            ["sh", "-c", lists], env=env, capture_output=True, text=True
+        )
+        assert listed.returncode == 0, listed.stderr
+        assert '"ping"' in listed.stdout
+        page = subprocess.Popen(
+            ["sh", "-c", f"exec {line}"],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            assert page.stdout is not None
+            assert any("is up and running" in said for said in page.stdout)
+        finally:
+            page.terminate()
+            page.communicate()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
 def children(pid: int) -> list[str]:

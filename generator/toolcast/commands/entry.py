@@ -183,6 +183,13 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
             if loaded.workspace is None:
                 print_findings(loaded.findings, "text")
                 sys.exit(USAGE)
+        return None
+    from ..extensions import guarded
+
+    # A reader that has gone, and all that click ends a command with, is for click to tell.
+    passes = (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError)
+    what = f"the command `{name}` of the extension `{name}`"
+    found.invoke = guarded(what, found.invoke, passes)  # type: ignore[method-assign]
     return found
 
 

@@ -20,7 +20,8 @@ class Asked:
         round: what the questions of one request are kept under.
         question: the question's name.
         tool: the tool that is called.
-        client: who calls; None in a toolset without clients.
+        client: the program that calls; None in a toolset without clients.
+        user: who asked for the call; None when nobody is known.
         message: what is asked, without the arguments.
         arguments: of the call, secrets replaced.
         asked: when, ISO 8601 in UTC.
@@ -30,6 +31,7 @@ class Asked:
     question: str
     tool: str
     client: str | None
+    user: str | None
     message: str
     arguments: Any
     asked: str

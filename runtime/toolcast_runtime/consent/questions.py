@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ..access.caller import CALLER
 from ..calls.background_loop import in_loop
 from ..tools.tool import Tool
 from ..validation.checker import Checker
@@ -209,6 +210,7 @@ class Questions:
             question.name,
             self._tool.name,
             self._client,
+            CALLER.get().user,
             message,
             Redaction(self._tool.parameters).of(self._arguments),
             now,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .keeping import keep_no_longer
 from .record import LedgerError
-from .rows import APPROVALS, RECORD_ERRORS, connected, json_text
+from .rows import APPROVALS, RECORD_ERRORS, connected, json_text, storable
 
 if TYPE_CHECKING:
     from ..consent.approvals import Asked
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ApprovalsTable"]
 
-_ASKED = "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)"
+_ASKED = (
+    'INSERT INTO approvals (round, question, toolset, tool, client, "user", message,'
+    " arguments, asked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _TAKEN = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
 _GIVEN_BACK = "UPDATE approvals SET taken = NULL WHERE round = ?"
 _ANSWERED = (
@@ -45,6 +48,7 @@ class ApprovalsTable:
             self._settings.toolset,
             asked.tool,
             asked.client,
+            storable(asked.user),
             asked.message,
             json_text(asked.arguments),
             asked.asked,

@@ -203,7 +203,7 @@ def _make_tables(connection: Connection) -> None:
         version = _version(connection)
         if version > VERSION:
             raise LedgerError("the ledger's tables were written by a newer version")
-        steps = [CHANGES[before] for before in range(version or VERSION, VERSION)]
+        steps = [CHANGES[before][1] for before in range(version or VERSION, VERSION)]
         for text in (CALLS, APPROVALS, *steps, INDEX):
             text = text.replace("STRICT, WITHOUT ROWID", "")
             connection.execute(text.replace(" REAL", " DOUBLE PRECISION").encode())

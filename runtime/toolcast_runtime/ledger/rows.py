@@ -22,11 +22,12 @@ __all__ = [
     "connected",
     "ending",
     "json_text",
+    "storable",
     "wait_for_others",
     "written",
 ]
 
-VERSION = 2
+VERSION = 3
 # The files that SQLite makes beside its own.
 _BESIDE = ("-wal", "-shm", "-journal")
 _BUSY_MILLISECONDS = 30_000
@@ -57,11 +58,16 @@ CREATE TABLE IF NOT EXISTS approvals (
     asked TEXT NOT NULL,     -- ISO 8601 in UTC
     taken TEXT,              -- when a call went on with the answers of the round
     action TEXT,             -- accept, decline, cancel; client: its program says so
+    "user" TEXT,             -- who asked for the call; NULL when nobody is known
     PRIMARY KEY (round, question)
 ) STRICT, WITHOUT ROWID
 """
-# What makes the next version of a version's table. The first one had no users.
-CHANGES = {1: 'ALTER TABLE calls ADD COLUMN "user" TEXT'}
+# What makes the next version of a version, where it has the table. The first one had no users.
+CHANGES = {
+    1: ("calls", 'ALTER TABLE calls ADD COLUMN "user" TEXT'),
+    2: ("approvals", 'ALTER TABLE approvals ADD COLUMN "user" TEXT'),
+}
+_IS_THERE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
 _WHOLE = """
 INSERT INTO calls (
@@ -112,7 +118,7 @@ def written(record: Record) -> Statement:
     """
     arguments = json_text(record.arguments)
     end = _end(record)
-    user = None if record.user is None else _storable(record.user)
+    user = storable(record.user)
     start = (record.id, record.toolset, record.tool, record.client, user)
     characters = len(arguments) + _characters(end)
     return Statement(_WHOLE, (*start, record.started, arguments, *end), characters)
@@ -152,7 +158,9 @@ def connected(path: Path) -> sqlite3.Connection:
             raise LedgerError(f"{path} was written by a newer version")
         connection.execute(CALLS)
         for before in range(version or VERSION, VERSION):
-            connection.execute(CHANGES[before])
+            table, change = CHANGES[before]
+            if connection.execute(_IS_THERE, (table,)).fetchone():
+                connection.execute(change)
         connection.execute(INDEX)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
@@ -186,7 +194,7 @@ def _end(record: Record) -> tuple[Any, ...]:
     return (
         record.outcome,
         None if record.result is None else json_text(record.result),
-        None if record.error is None else _storable(record.error),
+        storable(record.error),
         record.seconds,
     )
 
@@ -204,7 +212,10 @@ def json_text(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-def _storable(text: str) -> str:
+def storable(text: str | None) -> str | None:
+    """A text with its halves of surrogate pairs escaped."""
+    if text is None:
+        return None
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
