@@ -39,7 +39,7 @@ NOTES = """
     clients:
       assistant: {allow: "*", permissions: [write]}
       guest: {allow: [read_note]}
-    targets: {registry: {}, mcp: {client: assistant}}
+    targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}}
 """
 PLANS = """
     name: plans
@@ -51,7 +51,7 @@ PLANS = """
     clients:
       assistant: {allow: "*", restrict: [drop_plan]}
       planner: {allow: ["*_plan*"]}
-    targets: {registry: {}, mcp: {client: assistant}}
+    targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}}
 """
 TOOL = """
     name: {name}
@@ -241,14 +241,20 @@ def test_a_token_opens_its_own_clients_path(
     assert (answer == 401) == (who != owner)
 
 
-def test_resources_and_prompts_are_those_of_all(client: TestClient) -> None:
+def test_resources_prompts_and_skills_are_those_of_all(client: TestClient) -> None:
     for who, guides in {
         "assistant": ["notes", "plans"],
         "guest": ["notes"],
         "planner": ["plans"],
     }.items():
         listed = ask(client, who, "resources/list")["result"]["resources"]
-        assert [one["uri"] for one in listed] == [f"desk://{g}/guide" for g in guides]
+        skills = [f"skill://{g}/SKILL.md" for g in guides]
+        assert [one["uri"] for one in listed] == [
+            *(f"desk://{g}/guide" for g in guides),
+            *skills,
+        ]
+        listed = ask(client, who, "skills/list")["result"]["skills"]
+        assert [one["uri"] for one in listed] == skills
         for guide in ("notes", "plans"):
             params = {"uri": f"desk://{guide}/guide"}
             answer = ask(client, who, "resources/read", params)
@@ -257,6 +263,11 @@ def test_resources_and_prompts_are_those_of_all(client: TestClient) -> None:
                 assert contents["text"] == f"{guide}: the guide"
             else:
                 assert answer["error"]["message"] == "Resource not found"
+            params = {"uri": f"skill://{guide}/SKILL.md"}
+            for method in ("skills/get", "resources/read"):
+                assert ("result" in ask(client, who, method, params)) == (
+                    guide in guides
+                )
     prompts = ask(client, "assistant", "prompts/list")["result"]["prompts"]
     assert [one["name"] for one in prompts] == ["notes_hello", "plans_hello"]
 

@@ -156,8 +156,19 @@ def amount(
     return FieldRow(field, subject, differences)
 
 
-def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> FieldRow:
-    """A field that is a list whose order says nothing: each item is a change."""
+def items(
+    field: str,
+    subject: str,
+    came: ChangeRule,
+    gone: ChangeRule,
+    *,
+    moved: ChangeRule | None = None,
+) -> FieldRow:
+    """A field that is a list: each item that comes or goes is a change.
+
+    Args:
+        moved: the items stand in another order; default: their order says nothing.
+    """
 
     def differences(subject: str, before: Any, after: Any) -> Iterator[Difference]:
         old, new = (() if side is ABSENT else side for side in (before, after))
@@ -167,6 +178,7 @@ def items(field: str, subject: str, came: ChangeRule, gone: ChangeRule) -> Field
         for item in _unlike(old, new):
             message = f"{said(item)} is no longer among {subject}"
             yield Difference(gone, message, item, ABSENT)
+        yield from _in_another_order(subject, old, new, moved)
 
     return FieldRow(field, subject, differences)
 
@@ -206,14 +218,18 @@ def entries(
                 message = f"{said(key)} is no longer among {subject}"
                 value = old[key] if other is not None else key
                 yield Difference(gone, message, value, ABSENT, (key,))
-        orders = [
-            [k for k in one if k in other] for one, other in ((old, new), (new, old))
-        ]
-        if moved is not None and orders[0] != orders[1]:
-            message = f"{subject} stand in another order"
-            yield Difference(moved, message, orders[0], orders[1])
+        yield from _in_another_order(subject, old, new, moved)
 
     return FieldRow(field, subject, differences)
+
+
+def _in_another_order(
+    subject: str, old: Iterable[Any], new: Iterable[Any], moved: ChangeRule | None
+) -> Iterator[Difference]:
+    orders = [[k for k in one if k in other] for one, other in ((old, new), (new, old))]
+    if moved is not None and orders[0] != orders[1]:
+        message = f"{subject} stand in another order"
+        yield Difference(moved, message, orders[0], orders[1])
 
 
 def _unlike(values: Iterable[Any], others: Iterable[Any]) -> Iterator[Any]:

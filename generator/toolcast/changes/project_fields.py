@@ -83,12 +83,24 @@ SHARED, NOT_SHARED = RULES.pair(
     "The clients of a shared server have the tools of a toolset no more.",
     Grades(call=_B, attachment=_B),
 )
+SHARED_ORDER = RULES.alone(
+    "project/endpoint-order",
+    "The tools of a shared server stand in another order by their toolsets, and its"
+    " instructions, too. An external server's tool that two of them have is the first one's.",
+    Grades(prompt=_R),
+)
 ENDPOINT_TITLE = RULES.alone(
     "project/endpoint-title", "A shared server is called otherwise.", Grades()
 )
 _ROWS = (
     entries("endpoints", "the endpoints", ENDPOINT_ADDED, ENDPOINT_REMOVED),
-    items("endpoints.*.toolsets", "the toolsets of {}", SHARED, NOT_SHARED),
+    items(
+        "endpoints.*.toolsets",
+        "the toolsets of {}",
+        SHARED,
+        NOT_SHARED,
+        moved=SHARED_ORDER,
+    ),
     value("endpoints.*.title", "the title of {}", ENDPOINT_TITLE),
     value("output", "the output folder", OUTPUT, default="generated"),
     value("sources", "the folders of handlers' packages", SOURCES, default=["."]),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..calls.tool_response import ToolResponse
     from ..consent.question import AskPerson
     from ..resources.definitions_of_mcp import McpPrompt, McpResource
+    from ..skills import Skill
     from ..tools.provider import ToolProvider
     from ..tools.tool import Tool
     from .toolset_server import ToolsetServer
@@ -286,6 +287,19 @@ class JoinedServer(McpServer):
         """
         found = tuple(one for server in self.toolsets for one in server.all_prompts)
         self._refuse_twice("prompt", [one.name for one in found])
+        return found
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether a toolset has Agent Skills, for anybody."""
+        return any(one.has_skills for one in self.toolsets)
+
+    def skills_of(self, client: str | None) -> list[Skill]:
+        """The skills of all toolsets that have the client; raises as `all_prompts`."""
+        self.registry.access().client(client)
+        has = [one for one in self.toolsets if _has(one.registry, client)]
+        found = [skill for one in has for skill in one.skills_of(client)]
+        self._refuse_twice("skill", [skill.name for skill in found])
         return found
 
     def _refuse_twice(self, what: str, keys: Sequence[str]) -> None:

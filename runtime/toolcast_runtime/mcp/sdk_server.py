@@ -70,10 +70,10 @@ def build_server(
 
         kept = KeptContent(served.name, served.links)
     skills = None
-    if served.skills is not None:
+    if served.has_skills:
         from ..skills.served_skills import ServedSkills
 
-        skills = ServedSkills(served.skills, who)
+        skills = ServedSkills(partial(served.skills_of, who))
     if served.has_offers or kept or skills:
         from .offers import offers
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..http.settings import HttpSettings
     from ..resources.definitions_of_mcp import McpPrompt, McpResource
     from ..resources.link_limits import LinkLimits
-    from ..skills import Skills
+    from ..skills import Skill, Skills
     from ..tools.tool import Tool
     from .server_part import ServerPart
 
@@ -140,6 +140,15 @@ class ToolsetServer:
     def prompts(self, client: str | None) -> list[McpPrompt]:
         """The MCP prompts that a client may get; raises as `resources`."""
         return [one for one in self.all_prompts if self._is_for(client, one.clients)]
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether there are Agent Skills, for anybody."""
+        return self.skills is not None
+
+    def skills_of(self, client: str | None) -> list[Skill]:
+        """The Agent Skills that a client may have; raises as `tools`."""
+        return [] if self.skills is None else self.skills.of(client, target="mcp")
 
     @cached_property
     def all_resources(self) -> tuple[McpResource, ...]:

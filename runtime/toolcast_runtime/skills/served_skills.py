@@ -8,7 +8,7 @@ Source: https://github.com/modelcontextprotocol/ext-skills (SEP-2640)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
 
-    from .skills import Skill, Skills
+    from .skills import Skill
 
 __all__ = ["ServedSkills"]
 
@@ -45,13 +45,11 @@ class ServedSkills:
     """The skills that one client is served.
 
     Args:
-        skills: the toolset's.
-        client: who is served.
+        skills: gives those that it may have by now.
     """
 
-    def __init__(self, skills: Skills, client: str | None) -> None:
-        self._skills = skills
-        self._client = client
+    def __init__(self, skills: Callable[[], list[Skill]]) -> None:
+        self._all = skills
 
     def add_to(self, server: Server[Any]) -> None:
         """Declares the extension, and answers its methods."""
@@ -76,9 +74,6 @@ class ServedSkills:
             if not folder and path in skill.files:
                 return {"uri": uri, "mimeType": _MARKDOWN, "text": skill.files[path]}
         return None
-
-    def _all(self) -> list[Skill]:
-        return self._skills.of(self._client, target="mcp")
 
     async def _list(
         self,
