@@ -109,6 +109,7 @@ def test_minimal_is_two_files(tmp_path: Path) -> None:
     said = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
     assert files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
     assert "1. toolcast new NAME\n" in said and "pyproject" not in said
+    assert 'It needs "toolcast-runtime[mcp]>=' in said
     assert yaml.safe_load((tmp_path / "specs/tiny/toolset.yaml").read_text())["targets"]
     run(tmp_path, "toolcast", "new", "greet")
     run(tmp_path, "toolcast", "generate")

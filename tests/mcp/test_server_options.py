@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
 from generated.molecule.mcp_server import SERVER
@@ -54,6 +56,26 @@ def test_what_is_for_http_is_not_taken_over_stdio(
         main(SERVER, words)
     assert ended.value.code == 2
     assert f"{words[0]} needs --http" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "package"), [([], "mcp"), (["--http"], "mcp"), (["--http"], "uvicorn")]
+)
+def test_what_is_not_installed_is_said_in_one_sentence(
+    words: list[str],
+    package: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda n: None if n == package else there(n)
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(SERVER, words)
+    assert ended.value.code == 2
+    says = f"error: it needs {package}: pip install 'toolcast-runtime[mcp]'\n"
+    assert capsys.readouterr().err.endswith(says)
 
 
 def test_help_says_how_it_is_started_and_what_holds_without_an_option(

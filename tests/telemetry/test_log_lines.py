@@ -55,6 +55,17 @@ def test_a_text_of_others_begins_no_line(stderr: Callable[[], str], end: str) ->
     assert FORGED in rest[-1]
 
 
+@pytest.mark.parametrize("log_format", get_args(LogFormat))
+def test_no_line_of_a_start_reads_as_an_error(
+    stderr: Callable[[], str], log_format: LogFormat
+) -> None:
+    write_logs(log_format)
+    logging.getLogger("uvicorn.error").info("Started server process")
+    written = stderr()
+    assert "Started server process" in written and "uvicorn" in written
+    assert "error" not in written.lower()
+
+
 def test_a_line_for_machines_is_one_object(stderr: Callable[[], str]) -> None:
     write_logs("json")
     log_a_fault(f"bad\n{FORGED}\x1b[31m")

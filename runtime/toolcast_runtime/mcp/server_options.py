@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
@@ -34,7 +35,11 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
         names = server.names(client)
         if options.list:
             print("".join(f"{name}\n" for name in names), end="")
-        elif options.http:
+            return
+        for package in ("mcp", "uvicorn") if options.http else ("mcp",):
+            if importlib.util.find_spec(package) is None:
+                parser.error(f"it needs {package}: pip install 'toolcast-runtime[mcp]'")
+        if options.http:
             _serve_http(server, options, parser)
         else:
             _refuse_options_of_http(options, parser)

@@ -58,6 +58,8 @@ def write_logs(log_format: LogFormat = "text", level: LogLevel = "info") -> None
     # ask for, with their query strings, are nobody's to read.
     for library in ("mcp", "httpx", "httpx2"):
         logging.getLogger(library).setLevel(max(number, logging.WARNING))
+    # Where uvicorn tells of its start and its end, too.
+    logging.getLogger("uvicorn.error").name = "uvicorn"
     # A line a request would show query strings.
     logging.getLogger("uvicorn.access").setLevel(logging.ERROR)
 

@@ -229,12 +229,15 @@ def _lay_out_own(
     for path in files:
         click.echo(f"wrote {path}")
     click.echo()
+    extras = "mcp" if minimal else "mcp,langchain,cli"
+    needed = f"toolcast-runtime[{extras}]{view.versions}"
     if into:
-        extras = "mcp" if minimal else "mcp,langchain,cli"
-        needed = f"toolcast-runtime[{extras}]{view.versions}"
         click.echo(surroundings(root, layout, needed, str(view.versions)))
     server = f"{layout.output_package}.{toolset}.mcp_server"
-    click.echo(f"The server is then: python -m {server}\n\nNext:")
+    click.echo(f"The server is then: python -m {server}")
+    if not into:
+        click.echo(f'It needs "{needed}".')
+    click.echo("\nNext:")
     shown = os.path.relpath(root)
     steps = [] if shown == "." else [f"cd {typed_word(shown)}"]
     steps += ["toolcast new NAME"] if minimal else []
