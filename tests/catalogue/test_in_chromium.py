@@ -229,6 +229,7 @@ def test_resources_and_prompts(opened: Open, clinic: Path) -> None:
     page = opened(clinic)
     page.locator("nav >> text=Resources").click()
     blocks = page.locator("#results section")
+    blocks.first.wait_for()
     assert blocks.count() == 3
     assert page.locator("#count").inner_text() == "3 specs of resources and prompts"
     page.locator("#search").fill("clinic://plans")
