@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,7 +41,7 @@ NOTES = """
     clients:
       assistant: {allow: "*", permissions: [write]}
       guest: {allow: [read_note]}
-    targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}}
+    targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}, snapshots: {}}
 """
 PLANS = """
     name: plans
@@ -51,7 +53,7 @@ PLANS = """
     clients:
       assistant: {allow: "*", restrict: [drop_plan]}
       planner: {allow: ["*_plan*"]}
-    targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}}
+    targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}, snapshots: {}}
 """
 TOOL = """
     name: {name}
@@ -306,6 +308,28 @@ def test_its_module_serves_stdio_and_says_what_it_is(project: Project) -> None:
     assert [tool["name"] for tool in json.loads(shown)] == LISTS["planner"]
     told = project.run("-m", "shared_desk.desk.mcp_server", "--help").stdout
     assert "python -m shared_desk.desk.mcp_server" in told
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_its_generated_tests_hold_it_to_the_definitions(
+    server: JoinedServer, monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    def listed(command: list[str], root: Path, revision: str) -> bytes:
+        assert command[1:] == [
+            "shared_desk.desk.mcp_server",
+            *("--local-tools", "--no-lifespan", "--client", "assistant"),
+        ]
+        assert (root / "shared_desk").is_dir()
+        return json.dumps(server.list_tools("assistant")[lost:]).encode()
+
+    generated = importlib.import_module("shared_desk.desk.test_snapshots")
+    monkeypatch.setattr(
+        "toolcast_runtime.testing.shared_endpoint.raw_tools_list", listed
+    )
+    tests = generated.TestSnapshots()
+    tests.test_resources_and_prompts_are_the_definitions("assistant")
+    with pytest.raises(AssertionError, match="-.*read_note") if lost else nullcontext():
+        tests.test_mcp_tools_list_is_exact("assistant", "2026-07-28")
 
 
 @pytest.mark.slow

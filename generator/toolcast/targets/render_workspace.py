@@ -13,6 +13,7 @@ from ..model.model import Toolset, Workspace
 from ..rendering.output_shape import ShapeViolation
 from ..rendering.renderer import Renderer, TemplateFailure
 from .mcp import shared_server
+from .snapshots import endpoint_tests
 from .table import BUILT_IN, enabled
 from .target import DefinitionPart
 
@@ -64,7 +65,8 @@ def render_workspace(
                 taken.add(whole.casefold())
                 files[whole] = data
     for endpoint in workspace.endpoints:
-        server = joined(endpoint, toolsets_of(workspace, endpoint))
+        shared = toolsets_of(workspace, endpoint)
+        server = joined(endpoint, shared)
         own = workspace.templates
         project = (os.path.join(workspace.root, own),) if own else ()
         context = _Context(
@@ -75,7 +77,9 @@ def render_workspace(
             package=workspace.package,
         )
         try:
-            given = shared_server(server, endpoint.toolsets, context)
+            given = dict(shared_server(server, endpoint.toolsets, context))
+            if all("snapshots" in one.targets for one in shared):
+                given |= endpoint_tests(context)
             for path, data in given.items():
                 context.verify(path, data)
         except ShapeViolation as violation:

@@ -11,7 +11,7 @@ from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
 from .target import Context, Target, header
 
-__all__ = ["TARGET"]
+__all__ = ["TARGET", "endpoint_tests"]
 
 # The module that each target has for them.
 _MODULES = {
@@ -44,6 +44,29 @@ class TestsView(NamedTuple):
         ),
         frozenset(["snapshot_tests"]),
     )
+
+
+class EndpointTestsView(NamedTuple):
+    """The test module of an endpoint that toolsets share."""
+
+    header: Code
+    shape: PythonShape = PythonShape(
+        (
+            "docstring",
+            "from __future__",
+            "from toolcast_runtime.testing",
+            "from .",
+            "TestSnapshots =",
+        ),
+        frozenset(["endpoint_tests"]),
+    )
+
+
+def endpoint_tests(context: Context) -> Mapping[str, bytes]:
+    """`test_snapshots.py` of an endpoint that toolsets share."""
+    view = EndpointTestsView(header("toolcast.yaml"))
+    template = "snapshots/test_endpoint.py.jinja"
+    return {"test_snapshots.py": context.render(template, view)}
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:

@@ -7,6 +7,7 @@ except ImportError as error:
         f"{__name__} needs pytest: pip install 'toolcast-runtime[testing]'"
     ) from error
 
+from .shared_endpoint import endpoint_tests
 from .snapshot_tests import snapshot_tests
 
-__all__ = ["snapshot_tests"]
+__all__ = ["endpoint_tests", "snapshot_tests"]

@@ -42,13 +42,13 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
-        self._spelled: dict[str, Any] = {}
+        self.spelled: dict[str, Any] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
             text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
             self.definitions[name] = definition
-            self._spelled[name] = spelled(text)["mcp"]
+            self.spelled[name] = spelled(text)["mcp"]
 
     @property
     def clients(self) -> tuple[str | None, ...]:
@@ -111,16 +111,9 @@ class GeneratedPackage:
         *,
         before_2026: bool = False,
     ) -> None:
-        """Holds a list of MCP tools, as JSON text, to the definitions of these names.
-
-        `before_2026`: it is for clients of a revision before 2026-07-28.
-        """
-        listed, expected = spelled(live), list(names)
-        same(f"{what}: the names", [tool.get("name") for tool in listed], expected)
-        for tool, name in zip(listed, expected, strict=True):
-            definition = self._spelled[name]
-            shown = listed_before_2026(definition) if before_2026 else definition
-            same(f"{what}: {name}", tool, shown)
+        """Holds a list of MCP tools, as JSON text, to the definitions of these names."""
+        expected = {name: self.spelled[name] for name in names}
+        same_tools(what, live, expected, before_2026=before_2026)
 
     def taken_by_strict_clients(
         self, listed: Iterable[Mapping[str, Any]], revision: str
@@ -151,6 +144,24 @@ def spelled(text: str | bytes) -> Any:
         return {"number": digits}
 
     return json.loads(text, parse_int=number, parse_float=number)
+
+
+def same_tools(
+    what: str,
+    live: str | bytes,
+    expected: Mapping[str, Any],
+    *,
+    before_2026: bool = False,
+) -> None:
+    """Holds a list of MCP tools, as JSON text, to definitions by their names.
+
+    `before_2026`: it is for clients of a revision before 2026-07-28.
+    """
+    listed = spelled(live)
+    same(f"{what}: the names", [tool.get("name") for tool in listed], list(expected))
+    for tool, (name, definition) in zip(listed, expected.items(), strict=True):
+        shown = listed_before_2026(definition) if before_2026 else definition
+        same(f"{what}: {name}", tool, shown)
 
 
 def same(what: str, live: Any, expected: Any) -> None:
