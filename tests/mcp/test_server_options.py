@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,23 @@ def test_what_is_not_installed_is_said_in_one_sentence(
     assert ended.value.code == 2
     says = f"error: it needs {package}: pip install 'toolcast-runtime[mcp]'\n"
     assert capsys.readouterr().err.endswith(says)
+
+
+async def test_an_application_without_its_packages_does_not_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await SERVER.asgi_app()({"type": "lifespan"}, receive, send)
+    says = "it needs mcp: pip install 'toolcast-runtime[mcp]'"
+    assert sent == [{"type": "lifespan.startup.failed", "message": says}]
 
 
 def test_help_says_how_it_is_started_and_what_holds_without_an_option(

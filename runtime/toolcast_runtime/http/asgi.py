@@ -6,6 +6,7 @@ this module, too.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -42,15 +43,18 @@ class AsgiApp:
         """Serves within it: `FastAPI(lifespan=app.lifespan)` where this one is mounted.
 
         Raises:
-            SettingsError: a token or the allowed hosts are missing.
+            SettingsError: a token, the allowed hosts or a package is missing.
             SealingError: a tool has to ask a person, and no key is set.
             UnknownClientError: an endpoint is of a client that the toolset does not have.
             AccessError: who may have which tool cannot be found out.
             LifespanError: the toolset's own lifespan cannot be started.
         """
+        from .settings import Listening, SettingsError
+
+        if importlib.util.find_spec("mcp") is None:
+            raise SettingsError("it needs mcp: pip install 'toolcast-runtime[mcp]'")
         from .app import http_app
         from .endpoints_told import tell_endpoints
-        from .settings import Listening, SettingsError
 
         if self._server.http is None:
             raise SettingsError("the toolset has no settings for HTTP")
