@@ -168,12 +168,15 @@ def test_filters(opened: Open, changed: Path) -> None:
     few = names(page)
     assert 0 < len(few) < 6
     page.locator("nav >> text=Exposure").click()
+    # The page follows its address, which the browser tells it of a moment later.
+    page.locator("#results tbody th").first.wait_for()
     rows = page.locator("#results tbody th").all_inner_texts()
     assert sorted(rows) == sorted(few)
     page.locator("#clear").click()
     assert page.locator("#count").inner_text() == "77 tools"
     page.get_by_label("destructive", exact=False).first.check()
     page.locator("nav >> text=Tools").click()
+    page.locator("#results .row").first.wait_for()
     assert page.locator("#results .badge.bad").count() == len(names(page)) > 0
 
 
@@ -226,6 +229,7 @@ def test_resources_and_prompts(opened: Open, clinic: Path) -> None:
     page = opened(clinic)
     page.locator("nav >> text=Resources").click()
     blocks = page.locator("#results section")
+    blocks.first.wait_for()
     assert blocks.count() == 3
     assert page.locator("#count").inner_text() == "3 specs of resources and prompts"
     page.locator("#search").fill("clinic://plans")
@@ -321,9 +325,9 @@ def test_long_words_break_on_a_phone(
 def test_back_on_a_phone(opened: Open, changed: Path) -> None:
     page = opened(changed, PHONE)
     page.locator("#results .row a").first.click()
-    assert page.locator("#results").is_hidden()
+    page.locator("#results").wait_for(state="hidden")
     page.locator("#back").click()
-    assert page.locator("#results").is_visible()
+    page.locator("#results").wait_for()
 
 
 def test_hostile_texts_are_only_text(

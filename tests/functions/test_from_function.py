@@ -176,3 +176,21 @@ def test_a_module_in_a_folder_that_is_no_source(project: Project) -> None:
     (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
     assert "it is in src/: say `sources: [., src]` in toolcast.yaml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "src/acme/classes.py:place_order",
+        "src.acme.classes:place_order",
+        "acme.classes.place_order",
+    ],
+)
+def test_a_place_below_src_is_told_as_it_is_imported(
+    project: Project, given: str
+) -> None:
+    text = "version: 1\ntoolsets: [specs/toy]\nsources: [src]\n"
+    (project.root / "toolcast.yaml").write_text(text)
+    done = toolcast(project.root, "new", "--from-function", given)
+    assert done.returncode == 2
+    assert "did you mean `acme.classes:place_order`?" in done.stderr

@@ -87,7 +87,7 @@ def draft_functions(
     named: dict[str, str] = {}
     for text in dict.fromkeys(references):
         try:
-            reference = _reference(text)
+            reference = _reference(workspace, text)
             called = name or reference.function
             if module_name(called) in named:
                 other = named[module_name(called)]
@@ -136,21 +136,33 @@ def draft_functions(
     )
 
 
-def _reference(text: str) -> HandlerReference:
+def _reference(workspace: Workspace, text: str) -> HandlerReference:
     found = _REFERENCE.fullmatch(text)
     if found is None:
         path, _, function = text.partition(":")
         stem = path.removesuffix(".py").strip("/").replace("/", ".")
-        better = f"{stem}:{function or 'function'}"
+        if not function and stem == path and "." in stem:
+            stem, _, function = stem.rpartition(".")
+        better = f"{_imported(workspace, stem)}:{function or 'function'}"
         help_ = f"did you mean `{better}`?" if _REFERENCE.fullmatch(better) else ""
         raise Refusal(f"`{text}` is not `module:function`", help_)
     return HandlerReference(found[1], found[2])
+
+
+def _imported(workspace: Workspace, module: str) -> str:
+    """A module without the folder that it is looked for in."""
+    for source in workspace.sources:
+        module = module.removeprefix(f"{source.strip('./').replace('/', '.')}.")
+    return module
 
 
 def _worded(
     workspace: Workspace, reference: HandlerReference, reason: str, help_: str
 ) -> str:
     path = reference.module.replace(".", "/")
+    better = _imported(workspace, reference.module)
+    if not help_ and better != reference.module:
+        help_ = f"did you mean `{better}:{reference.function}`?"
     for folder in ("src", "."):
         there = [f"{folder}/{path}.py", f"{folder}/{path}/__init__.py"]
         is_there = any(os.path.isfile(os.path.join(workspace.root, p)) for p in there)
