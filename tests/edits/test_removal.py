@@ -92,6 +92,8 @@ def test_a_tool_whose_day_has_come_goes_quietly(kept: Project) -> None:
     before = contents(kept.root)
     said = run(kept, "remove", "store_note")
     assert said.startswith("`store_note` is removed, and its name reserved")
+    # What it has written itself is not left to decide.
+    assert "toolset.yaml" not in said
     after = contents(kept.root)
     assert before.keys() - after.keys() == {"specs/toy/store_note.yaml"}
     reason = f"Removed on {today()}; find_note is used instead."

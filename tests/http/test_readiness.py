@@ -127,6 +127,24 @@ def test_a_ledger_that_cannot_be_opened_and_one_that_can(
     assert str(path) not in json.dumps(broken)
 
 
+def test_a_ledger_that_does_not_answer_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
+    registry = Registry(package, handlers=name, ledger=settings)
+    is_free = asyncio.Event()
+    monkeypatch.setattr(registry.calls, "check_ledger", is_free.wait)
+    monkeypatch.setattr("toolcast_runtime.http.readiness._PATIENCE", 0.01)
+    monkeypatch.setattr("toolcast_runtime.http.readiness._BETWEEN", 0)
+    caplog.set_level("INFO", "toolcast.http")
+    late = (503, {**WHOLE, "status": "not ready", "ledger": "failed"})
+    assert asked(registry, 2) == [late, late]
+    assert caplog.text.count("not ready: the ledger has not answered within") == 1
+    is_free.set()
+    assert asked(registry) == [(200, WHOLE)]
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_ledger_that_is_a_function(tmp_path: Path, there: bool) -> None:
     source = "def work(): return 1\n" + "def sink(record): ...\n" * there

@@ -315,10 +315,8 @@ def test_its_generated_tests_hold_it_to_the_definitions(
     server: JoinedServer, monkeypatch: pytest.MonkeyPatch, lost: int
 ) -> None:
     def listed(command: list[str], root: Path, revision: str) -> bytes:
-        assert command[1:] == [
-            "shared_desk.desk.mcp_server",
-            *("--local-tools", "--no-lifespan", "--client", "assistant"),
-        ]
+        assert command[:2] == ["-m", "shared_desk.desk.mcp_server"]
+        assert command[2:] == "--local-tools --no-lifespan --client assistant".split()
         assert (root / "shared_desk").is_dir()
         return json.dumps(server.list_tools("assistant")[lost:]).encode()
 
@@ -328,7 +326,9 @@ def test_its_generated_tests_hold_it_to_the_definitions(
     )
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_are_the_definitions("assistant")
-    with pytest.raises(AssertionError, match="-.*read_note") if lost else nullcontext():
+    with (
+        pytest.raises(AssertionError, match=r"-.*read_note") if lost else nullcontext()
+    ):
         tests.test_mcp_tools_list_is_exact("assistant", "2026-07-28")
 
 

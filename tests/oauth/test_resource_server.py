@@ -8,6 +8,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from mcp_types import TextContent
 from starlette.applications import Starlette
@@ -324,6 +325,12 @@ def test_it_is_found_below_another_application(
             async with agent(url, browser, app=outer) as client:
                 listed = await client.list_tools()
                 assert [tool.name for tool in listed.tools] == ["who"]
+            # As the page says, the outer one hands on what is asked for at its root.
+            root = "/.well-known/oauth-protected-resource/tools/mcp/"
+            outer.add_route(root, server.app)
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(outer)) as one:
+                told = await one.get(f"https://shop.example{root}")
+                assert told.json()["resource"] == url
 
     asyncio.run(works())
     assert [page["resource"] for page in browser.asked] == [url]

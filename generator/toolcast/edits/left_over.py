@@ -115,8 +115,10 @@ def _declarations(tree: object, name: str) -> Iterator[Path]:
     for key in ("renamed_from", "reserved_names"):
         listed = values.get(key)
         for index, item in enumerate(listed if isinstance(listed, list) else ()):
-            if item == name or (isinstance(item, dict) and item.get("name") == name):
+            if item == name:
                 yield (key, index)
+            elif isinstance(item, dict) and item.get("name") == name:
+                yield from ((key, index, field) for field in item)
 
 
 def left_in_handlers(

@@ -65,9 +65,9 @@ def move(
             text.set_value(("handler",), handler)
         else:
             text.insert_key(("name",), "handler", handler)
-    editing.move(
-        tool.source.file, f"{target.folder}/{spec_name(tool.name)}.yaml", begun
-    )
+    moved_to = f"{target.folder}/{spec_name(tool.name)}.yaml"
+    text.keep_schema(moved_to)
+    editing.move(tool.source.file, moved_to, begun)
     # In this order: a run that is killed between the two loses none.
     _carry_exclusions(editing, owned, target)
     take_from_lists(editing, toolset, tool)

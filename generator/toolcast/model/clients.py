@@ -5,7 +5,6 @@ Patterns become the names of today's tools here, so that what is generated names
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,5 +106,21 @@ def _names(
     if not text.strip("*"):
         # `allow: "*"` says every tool; as one entry of a list it is taken for a mistake.
         return ()
-    pattern = re.compile(".*".join(map(re.escape, re.split(r"\*+", text))))
-    return tuple(sorted(filter(pattern.fullmatch, {*sections, *outside})))
+    return tuple(sorted(n for n in {*sections, *outside} if _matches(text, n)))
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a name has a pattern's pieces in their order, each as early as can be.
+
+    A regular expression would try every way to lay them out, for hours.
+    """
+    first, *pieces, last = pattern.split("*")
+    if not name.startswith(first) or not name.endswith(last):
+        return False
+    at = len(first)
+    for piece in pieces:
+        found = name.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return at + len(last) <= len(name)

@@ -41,7 +41,7 @@ class Readiness:
     def __init__(self, server: ToolsetServer) -> None:
         self._server = server
         self._unimported = 0
-        self._look: asyncio.Task[dict[str, Any]] | None = None
+        self._look: asyncio.Task[str] | None = None
         self._since = 0.0
         self._told = ""
 
@@ -60,27 +60,31 @@ class Readiness:
         look = self._look
         if look is None or (look.done() and now - self._since > _BETWEEN):
             self._since = now
-            look = self._look = asyncio.create_task(self._looked())
+            look = self._look = asyncio.create_task(self._problem_with_ledger())
         await asyncio.wait({look}, timeout=_PATIENCE)
-        found = look.result() if look.done() else {"ledger": "failed"}
+        late = f"the ledger has not answered within {_PATIENCE:g} s"
+        found = self._found(look.result() if look.done() else late)
         is_ready = "failed" not in found.values()
         value = {"status": "ready" if is_ready else "not ready", **found}
         fresh = {"cache-control": "no-store"}
         response = JSONResponse(value, 200 if is_ready else 503, fresh)
         await response(scope, receive, send)
 
-    async def _looked(self) -> dict[str, Any]:
+    async def _problem_with_ledger(self) -> str:
+        """Why records cannot be written; empty when they can."""
+        try:
+            for one in self._server.toolsets:
+                await one.registry.at_start().check_ledger()
+        except Exception as error:  # LedgerError, or what a driver raises besides
+            cause = f": {error.__cause__}" if error.__cause__ else ""
+            return f"{error}{cause}"
+        return ""
+
+    def _found(self, problem: str) -> dict[str, Any]:
+        """What is told, and logged when it has changed; `problem` is the ledger's."""
         starts = [one.registry.at_start() for one in self._server.toolsets]
         is_up = all(one.is_lifespan_up for one in starts)
-        reason = "" if is_up else "the lifespan does not run"
-        ledger = "ok"
-        try:
-            for one in starts:
-                await one.check_ledger()
-        except Exception as error:  # LedgerError, or what a driver raises besides
-            ledger = "failed"
-            cause = f": {error.__cause__}" if error.__cause__ else ""
-            reason = f"{error}{cause}"
+        reason = problem if is_up else "the lifespan does not run"
         if reason != self._told:
             self._told = reason
             (
@@ -91,7 +95,7 @@ class Readiness:
         return {
             "handlers": "failed" if self._unimported else "ok",
             "lifespan": "ok" if is_up else "failed",
-            "ledger": ledger,
+            "ledger": "failed" if problem else "ok",
             # Without one its tools are left out; another process would not have it either.
             "external_servers": Counter(
                 state for one in starts for state in one.servers().values()

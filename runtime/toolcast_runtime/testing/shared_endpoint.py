@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -43,11 +44,9 @@ def endpoint_tests(mcp_server: ModuleType) -> type:
         ) -> None:
             command = ["-m", module, "--local-tools", "--no-lifespan"]
             command += [] if client is None else ["--client", client]
-            expected = {
-                name: one.spelled[name]
-                for one in of(client)
-                for name in one.offered(client, "mcp")
-            }
+            expected: dict[str, Any] = {}
+            for one in of(client):
+                expected |= one.spelled_of(one.offered(client, "mcp"))
             listed = raw_tools_list(command, root, revision)
             before_2026 = revision != REVISIONS[-1]
             what = f"tools/list for {client}"
@@ -57,13 +56,12 @@ def endpoint_tests(mcp_server: ModuleType) -> type:
         def test_resources_and_prompts_are_the_definitions(
             self, client: str | None
         ) -> None:
-            folders = {
-                "mcp_resources": server.resources,
-                "mcp_prompts": server.prompts,
+            shown = {
+                "mcp_resources": [one.definition for one in server.resources(client)],
+                "mcp_prompts": [one.definition for one in server.prompts(client)],
             }
-            for folder, offered in folders.items():
+            for folder, live in shown.items():
                 expected = [d for one in of(client) for d in one.offers(folder, client)]
-                live = [one.definition for one in offered(client)]
                 same(f"{folder} of {client}", live, expected)
 
     return TestEndpoint

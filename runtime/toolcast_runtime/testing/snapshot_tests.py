@@ -42,13 +42,13 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
-        self.spelled: dict[str, Any] = {}
+        self._spelled: dict[str, Any] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
             text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
             self.definitions[name] = definition
-            self.spelled[name] = spelled(text)["mcp"]
+            self._spelled[name] = spelled(text)["mcp"]
 
     @property
     def clients(self) -> tuple[str | None, ...]:
@@ -103,17 +103,9 @@ class GeneratedPackage:
         if reason is not None:
             pytest.skip(f"{name} is excluded from {target}: {reason}")
 
-    def same_tools(
-        self,
-        what: str,
-        live: str | bytes,
-        names: Iterable[str],
-        *,
-        before_2026: bool = False,
-    ) -> None:
-        """Holds a list of MCP tools, as JSON text, to the definitions of these names."""
-        expected = {name: self.spelled[name] for name in names}
-        same_tools(what, live, expected, before_2026=before_2026)
+    def spelled_of(self, names: Iterable[str]) -> dict[str, Any]:
+        """The tools of definitions, as MCP lists them, with numbers as they are written."""
+        return {name: self._spelled[name] for name in names}
 
     def taken_by_strict_clients(
         self, listed: Iterable[Mapping[str, Any]], revision: str
@@ -245,7 +237,8 @@ def _registry_tests(package: GeneratedPackage) -> type:
         @each_tool
         def test_the_registry_shows_the_definition(self, tool: str) -> None:
             live, expected = package.tool(tool), definitions[tool]
-            package.same_tools("the registry", b"[" + live.mcp_json() + b"]", [tool])
+            listed = b"[" + live.mcp_json() + b"]"
+            same_tools("the registry", listed, package.spelled_of([tool]))
             same(f"{tool}: what is called", live.definition, expected["mcp"])
             read = expected.get("description", expected["mcp"].get("description"))
             function = {
@@ -325,10 +318,10 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
             command += [] if client is None else ["--client", client]
             root = package.folder.parents[package.name.count(".")]
             listed = raw_tools_list(command, root, revision)
-            expected = package.offered(client, "mcp")
+            expected = package.spelled_of(package.offered(client, "mcp"))
             before_2026 = revision != REVISIONS[-1]
             what = f"tools/list for {client}"
-            package.same_tools(what, listed, expected, before_2026=before_2026)
+            same_tools(what, listed, expected, before_2026=before_2026)
             package.taken_by_strict_clients(json.loads(listed), revision)
 
     return McpTests

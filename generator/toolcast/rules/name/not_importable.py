@@ -22,6 +22,17 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             f"no package can be called `{toolset.name}`",
             f"`{module_name(toolset.name)}` is free, for example",
         )
+    for endpoint in workspace.endpoints:
+        other = module_name(endpoint.name)
+        if toolset is workspace.toolsets[0] and other != endpoint.name:
+            yield workspace.source.finding(
+                RULE.id,
+                RULE.severity,
+                ("endpoints", endpoint.name),
+                f"no package can be called `{endpoint.name}`",
+                f"`{other}` is free, for example",
+                at_key=True,
+            )
     reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
     if reserved:
         yield workspace.source.finding(
