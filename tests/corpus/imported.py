@@ -15,7 +15,7 @@ from toolcast.project import WORKSPACE_FILE
 
 __all__ = ["import_lists", "import_tools"]
 
-_TARGETS = "targets:\n  mcp: {}\n  registry: {}\n"
+_TARGETS = "targets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n"
 
 
 def import_lists(

@@ -122,7 +122,7 @@ def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
         ).encode(),
         "specs/things/toolset.yaml": (
             f"{LINE}../schemas/toolset.schema.json\nname: things\ntitle: The clinic\n"
-            'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n'
+            'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n'
         ).encode(),
         "specs/things/find-visits.yaml": SPEC.encode(),
     }

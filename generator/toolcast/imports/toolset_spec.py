@@ -16,7 +16,7 @@ from .source import Source
 
 __all__ = ["change_toolset", "new_toolset", "schemas_of", "spec_text"]
 
-_TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}}
+_TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
 
 
 def spec_text(
