@@ -114,6 +114,8 @@ def _matches(pattern: str, name: str) -> bool:
 
     A regular expression would try every way to lay them out, for hours.
     """
+    if "*" not in pattern:
+        return name == pattern
     first, *pieces, last = pattern.split("*")
     if not name.startswith(first) or not name.endswith(last):
         return False
