@@ -52,9 +52,11 @@ class AdapterView:
     definition: Code
     is_open: bool
     is_made: bool
+    has_any: bool
     from_pydantic: Code
     called: Code
     makes_json: bool
+    result: Code
     before: Code
     after: Code
     has_parameters: bool
@@ -208,7 +210,7 @@ def _handler(
         # What is left out may be of a class that pydantic does not know.
         imported = "ConfigDict, validate_call"
         config = "config=ConfigDict(arbitrary_types_allowed=True)"
-        called = f"validate_call(_function, {config})"
+        called = f"validate_call(_function, {config},)"
     awaited = "await " if tool.is_async else ""
     before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
     view = AdapterView(
@@ -218,9 +220,12 @@ def _handler(
         definition=line("async def" if tool.is_async else "def"),
         is_open=not is_typed,
         is_made=is_made,
+        has_any=not is_typed or tool.returns is not None,
         from_pydantic=line(imported),
         called=line(called),
         makes_json=not tool.gives_json,
+        # Nothing compares it where the spec says nothing of results.
+        result=line("object" if tool.returns is None else "Any"),
         before=line(f"{before}{awaited}"),
         after=line(after),
         has_parameters=bool(tool.taken),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from shop.hostile import attack as _function
 
 __all__ = ["attack"]
@@ -13,7 +11,7 @@ def attack(
     *,
     text: str = "'; DROP TABLE x; --\n# {{ 7 * 7 }}",
     number: float = -1.5e300,
-) -> Any:
+) -> object:
     """Call it."""
     return _function(
         text=text,

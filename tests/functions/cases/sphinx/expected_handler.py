@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from shop.sphinx import greet as _function
 
 __all__ = ["greet"]
@@ -13,7 +11,7 @@ def greet(
     *,
     name: str,
     loud: bool = False,
-) -> Any:
+) -> object:
     """Call it."""
     return _function(
         name=name,

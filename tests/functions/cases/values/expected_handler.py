@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from shop.values import book as _function
 
 __all__ = ["book"]
 
-_call: Callable[..., Any] = _function
+_call: Any = _function
 
 
-def book(**arguments: Any) -> Any:
+def book(**arguments: object) -> object:
     """Call it with what the caller sent: what was left out is not given."""
     return _call(**arguments)
