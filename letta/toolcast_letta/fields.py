@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
+
+import yaml
 
 from toolcast.extensions import Fields
 
@@ -11,8 +12,8 @@ __all__ = ["FIELDS"]
 
 _AGENT = ("letta", "agents", "*")
 FIELDS = Fields(
-    **json.loads(
-        files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
+    **yaml.safe_load(
+        files(__package__).joinpath("fields.language.yaml").read_bytes()
     ),
     tool_names=(
         (*_AGENT, "expects", "*"),

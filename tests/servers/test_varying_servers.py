@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.changes.outside.listed_entries import Owner, listing_changes
+from toolcast.changes.listed_entries import Owner, listing_changes
 from toolcast.servers.lock_file import lock_members, locked_listing
 from toolcast.servers.server_listing import ServerListing, saved_listing
 from toolcast.servers.variations import variations

@@ -18,11 +18,13 @@ from ..reading.tree import NOWHERE, Path, Source
 __all__ = [
     "ABSENT",
     "AUDIENCES",
+    "HIDDEN",
     "Both",
     "Change",
     "ChangeRule",
     "Grade",
     "Grades",
+    "Rules",
     "SpecFiles",
     "files_of",
     "place_of",
@@ -40,6 +42,10 @@ permission.
 
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 """The value of a field that a side does not have: null is a value of its own."""
+
+
+HIDDEN = "***"
+"""Stands for what looks like a secret."""
 
 
 class Grade(IntEnum):
@@ -85,6 +91,32 @@ class ChangeRule:
     means: str
     grades: Grades
     opposite: str
+
+
+class Rules(list[ChangeRule]):
+    """The rules of a family, in the order in which they are said."""
+
+    def pair(
+        self,
+        id_: str,
+        means: str,
+        grades: Grades,
+        id2: str,
+        means2: str,
+        grades2: Grades,
+    ) -> tuple[ChangeRule, ChangeRule]:
+        """A kind of change, and the change back."""
+        both = (
+            ChangeRule(id_, means, grades, opposite=id2),
+            ChangeRule(id2, means2, grades2, opposite=id_),
+        )
+        self.extend(both)
+        return both
+
+    def alone(self, id_: str, means: str, grades: Grades) -> ChangeRule:
+        """A kind of change that goes back by one of its own kind."""
+        self.append(ChangeRule(id_, means, grades, opposite=id_))
+        return self[-1]
 
 
 class Both(NamedTuple):

@@ -3,18 +3,51 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
-from ..model.model import Workspace
-from .change import Change, SpecFiles, files_of
+from ..extensions import CHANGES, ExtensionFailure, guarded, values
+from ..model.model import Toolset, Workspace
+from . import access, selection, servers, special
+from .change import Both, Change, ChangeRule, Grade, Grades
 from .effects.effect import Effect
-from .extension_fields import changes_of_extensions
-from .field_rows import changes_of
-from .life.stability import relaxed
-from .life.tool_life import Matched, match
-from .table import families
+from .schemas import schema_family
+from .schemas.schema_rules import RULES as SCHEMA_RULES
+from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
+from .table import rows
+from .texts import skill_changes, tool_texts, toolset_texts
+from .texts.text_rules import RULES as TEXT_RULES
+from .tools import Matched, match
+from .walk import changes_of
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["ChangeFunctions", "Comparison", "compare", "rules"]
+
+_Rows = Mapping[str, ChangeRule]
+_OfTool = Callable[[Both], Iterator[Change]]
+_OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]
+
+_OF_TOOL: tuple[_OfTool, ...] = (
+    schema_family.compare,
+    tool_texts.compare,
+    skill_changes.compare_tools,
+    access.compare_tools,
+    special.compare_tools,
+)
+"""What tells the changes of a tool that need more than its fields' values."""
+_OF_TOOLSET: tuple[_OfToolset, ...] = (
+    toolset_texts.compare_toolsets,
+    skill_changes.compare_toolsets,
+    access.compare_toolsets,
+    servers.compare_toolsets,
+    special.compare_toolsets,
+    selection.compare_toolsets,
+)
+_LEVELS = ("draft", "beta", "stable")
+_Levels = dict[tuple[str, str], str]
+"""The promise of a tool by the names of its toolset and its own, empty for the toolset's."""
+_PROMISES = ("tool.stability/", "toolset.stability/")
 
 
 class Comparison(NamedTuple):
@@ -32,6 +65,22 @@ class Comparison(NamedTuple):
     effects: list[Effect]
 
 
+@dataclass(frozen=True)
+class ChangeFunctions:
+    """What an extension tells of its fields that their annotations cannot say.
+
+    Each function is given the kinds of changes by their ids: those that the annotations of
+    its fields declare.
+
+    Attributes:
+        of_tool: tells the changes of a tool that both sides have.
+        of_toolset: tells those of a toolset, given before and after.
+    """
+
+    of_tool: Callable[[Both, _Rows], Iterator[Change]] | None = None
+    of_toolset: Callable[[Toolset, Toolset, _Rows], Iterator[Change]] | None = None
+
+
 def compare(
     before: Workspace, after: Workspace, today: datetime.date | None = None
 ) -> Comparison:
@@ -46,28 +95,88 @@ def compare(
     matched = match(before, after, today)
     changes = list(matched.changes)
     extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
-    known = families(extensions)
-    project = SpecFiles("", "", before.source, after.source)
-    for family in known:
-        changes += changes_of(family.workspace_rows, project)
-        if family.compare_workspaces is not None:
-            changes += family.compare_workspaces(before, after)
-        for old, new in matched.toolsets:
-            changes += changes_of(family.toolset_rows, files_of(old, new))
-            if family.compare_toolsets is not None:
-                changes += family.compare_toolsets(old, new, before, after)
-        for both in matched.tools:
-            # What both sides have alike was loaded once.
-            if both.before is both.after:
-                continue
-            changes += changes_of(family.tool_rows, both.files)
-            if family.compare_tools is not None:
-                changes += family.compare_tools(both)
-    changes += changes_of_extensions(matched, known)
-    changes = list(relaxed(changes, matched, before))
+    changes += special.compare_workspaces(before, after)
+    for pair in _pairs(matched, before, after, extensions):
+        changes += changes_of(pair)
+    for old, new in matched.toolsets:
+        for of_toolset in _OF_TOOLSET:
+            changes += of_toolset(old, new, before, after)
+    for both in matched.tools:
+        # What both sides have alike was loaded once.
+        if both.before is not both.after:
+            for of_tool in _OF_TOOL:
+                changes += of_tool(both)
+    changes += _of_extensions(matched, extensions)
+    changes = list(_relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)
     return Comparison(changes, [] if is_same else _effects(matched, before, after))
+
+
+@cache
+def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
+    """Every kind of change by its id.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
+    """
+    told = [*SCHEMA_RULES.values(), *TEXT_RULES, *selection.RULES]
+    return {**rows(extensions), **{rule.id: rule for rule in told}}
+
+
+def _pairs(
+    matched: Matched,
+    before: Workspace,
+    after: Workspace,
+    extensions: tuple[str, ...],
+) -> Iterator[FilePair]:
+    """The files of both sides that may differ."""
+    yield workspace_pair(before, after)
+    for old, new in matched.toolsets:
+        yield toolset_pair(old, new, after.package, extensions)
+        yield from pairs_of_specs(old, new)
+    for both in matched.tools:
+        if both.before is not both.after:
+            tools = both.before, both.after
+            toolsets = both.toolset_before, both.toolset_after
+            yield tool_pair(both.files, tools, toolsets, extensions)
+
+
+@cache
+def _functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
+    """Those of listed extensions.
+
+    Raises:
+        ExtensionFailure: one cannot be loaded, or is no `ChangeFunctions`.
+    """
+    found = []
+    for where, value in values(extensions, CHANGES):
+        if not isinstance(value, ChangeFunctions):
+            raise ExtensionFailure(f"{where} is not a toolcast ChangeFunctions")
+        found.append(_held(where, value))
+    return tuple(found)
+
+
+def _held(where: str, functions: ChangeFunctions) -> ChangeFunctions:
+    """An extension's functions, which are named when they raise."""
+    of_tool, of_toolset = functions.of_tool, functions.of_toolset
+    # A generator raises while it is gone through.
+    return ChangeFunctions(
+        of_tool and guarded(where, lambda *a: iter(list(of_tool(*a)))),
+        of_toolset and guarded(where, lambda *a: iter(list(of_toolset(*a)))),
+    )
+
+
+def _of_extensions(matched: Matched, extensions: tuple[str, ...]) -> Iterator[Change]:
+    known = rows(extensions)
+    for functions in _functions(extensions):
+        if functions.of_toolset is not None:
+            for old, new in matched.toolsets:
+                yield from functions.of_toolset(old, new, known)
+        if functions.of_tool is not None:
+            for both in matched.tools:
+                if both.before is not both.after:
+                    yield from functions.of_tool(both, known)
 
 
 def _effects(matched: Matched, before: Workspace, after: Workspace) -> list[Effect]:
@@ -76,3 +185,49 @@ def _effects(matched: Matched, before: Workspace, after: Workspace) -> list[Effe
 
     effects = effects_of(matched, before, after)
     return sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
+
+
+def _relaxed(
+    changes: Iterable[Change], matched: Matched, before: Workspace
+) -> Iterator[Change]:
+    """The changes with the grades that the promises before them leave.
+
+    Nobody can take a promise back by breaking it in the same breath. Of a draft nothing is
+    breaking, and nothing risky for callers, prompts and code. Of a beta what would be
+    breaking is risky. Who has a tool, and what runs for it, is no matter of stability: there
+    a draft is as a beta.
+    """
+    levels = _levels(matched, before)
+    for change in changes:
+        level = levels.get((change.toolset, change.tool), "stable")
+        grades = _of_level(change.grades, level)
+        if grades == change.grades or change.rule.id.startswith(_PROMISES):
+            yield change
+            continue
+        what = "the tool" if change.tool else "each tool of the toolset"
+        told = f"{what} was {'a draft' if level == 'draft' else 'beta'}"
+        reason = f"{change.reason}; {told}" if change.reason else told
+        yield replace(change, grades=grades, reason=reason)
+
+
+def _levels(matched: Matched, before: Workspace) -> _Levels:
+    levels: _Levels = {}
+    for toolset in before.toolsets:
+        own = {tool.name: toolset.stability_of(tool) for tool in toolset.tools}
+        for name, level in own.items():
+            levels[toolset.name, name] = level
+        promised = [toolset.stability, *own.values()]
+        levels[toolset.name, ""] = max(promised, key=_LEVELS.index)
+    for old, new in matched.toolsets:
+        levels[new.name, ""] = levels[old.name, ""]
+    for both in matched.tools:
+        here = both.toolset_after.name, both.after.name
+        levels[here] = both.toolset_before.stability_of(both.before)
+    return levels
+
+
+def _of_level(grades: Grades, level: str) -> Grades:
+    if level == "stable":
+        return grades
+    beta = Grades(*(min(grade, Grade.RISKY) for grade in grades))
+    return beta if level == "beta" else Grades(attachment=beta.attachment)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
+from ..model.model import Case, Toolset, ToolSpec, Workspace
 from ..selection.cases import DeclaredCase, cases_of, same_words
 from .change import (
     ABSENT,
@@ -18,15 +18,13 @@ from .change import (
     ChangeRule,
     Grade,
     Grades,
+    Rules,
     SpecFiles,
-    files_of,
     place_of,
-    raw,
     tools_of_both,
 )
-from .family import Family, Rules
 
-__all__ = ["FAMILY", "selection_changes"]
+__all__ = ["RULES", "compare_toolsets"]
 
 _RISKY = Grades(prompt=Grade.RISKY)
 _BREAKING = Grades(prompt=Grade.BREAKING)
@@ -34,7 +32,6 @@ _BREAKING = Grades(prompt=Grade.BREAKING)
 _LOST_TOOL = 0.5
 _MOST_QUOTED = 3
 _LONGEST_QUOTE = 60
-_OF_CASES = ("cases", *(f"cases.*.{f}" for f in ("message", "never", "near", "top")))
 
 RULES = Rules()
 LOST, WON = RULES.pair(
@@ -67,13 +64,6 @@ CASE_CHANGED = RULES.alone(
     "A message is held to something else: another tool, near misses, other limits.",
     Grades(),
 )
-GATES_CHANGED = RULES.alone(
-    "selection/gates-changed",
-    "The cases of a toolset are held to something else.",
-    Grades(),
-)
-
-
 _PASSING = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
 
 
@@ -109,32 +99,17 @@ class _About(NamedTuple):
     is_near: bool
 
 
-def selection_changes(
+def compare_toolsets(
     before: Toolset, after: Toolset, _before: Workspace, _after: Workspace
 ) -> Iterator[Change]:
     """The changes of a toolset's cases, then of what they lead to."""
     yield from _declared(before, after)
-    yield from _gates(before, after)
     moved = _moved(before, after)
     meant: defaultdict[str | None, int] = defaultdict(int)
     for declared in cases_of(after):
         meant[declared.case.tool] += 1
     for about, messages in moved.items():
         yield _outcome(about, after, messages, meant[about.tool])
-
-
-FAMILY = Family(
-    rules=RULES,
-    tool_fields=frozenset(_OF_CASES),
-    toolset_fields=frozenset(
-        [
-            *_OF_CASES,
-            "cases.*.tool",
-            *(f"selection.{f}" for f in SelectionGates._fields),
-        ]
-    ),
-    compare_toolsets=selection_changes,
-)
 
 
 def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
@@ -300,19 +275,3 @@ def _of_case(
     name = one.owner.name if isinstance(one.owner, ToolSpec) else ""
     files = SpecFiles(toolset.name, name, one.owner.source, one.owner.source)
     return files.changed(rule, one.path, f'"{text}" {what}', before, after)
-
-
-def _gates(before: Toolset, after: Toolset) -> Iterator[Change]:
-    if before.selection == after.selection:
-        return
-    message = (
-        f"cases are held to {_told(after.selection)}, not to {_told(before.selection)}"
-    )
-    values = raw(before, "selection"), raw(after, "selection")
-    yield files_of(before, after).changed(
-        GATES_CHANGED, ("selection",), message, *values
-    )
-
-
-def _told(gates: SelectionGates) -> str:
-    return f"top {gates.top}, margin {gates.margin:g}, coverage {gates.coverage:g}"

@@ -1,111 +1,224 @@
-"""Every family of changes: the built-in ones, and those of extensions."""
+"""The table of changes: each kind of change with its grades, read from data.
+
+Most kinds stand where their field does, in the annotations `change` of the spec language; what
+no field says stands in `rows.yaml`, and what keywords of schemas and edits of texts do with
+them. An id is the kind of file, the path and the event: `tool.timeout/lowered`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import ParamSpec
+from typing import Any
 
-from ..extensions import CHANGES, ExtensionFailure, guarded, values
-from . import cost_fields, extension_fields, project_fields, selection
-from .access import client_settings, client_tools, oauth_settings, target_options
-from .change import Change, ChangeRule
-from .family import Family
-from .life import life_fields, stability, tool_life
-from .listing import listed_keys, resources_and_prompts, tool_annotations
-from .outside import listed_entries, reach, servers
-from .running import (
-    databases,
-    person_questions,
-    routers,
-    running_fields,
-    shell_commands,
+import yaml
+
+from ..language.spec_language import Field, annotated, parts
+from ..shipped import shipped
+from .change import AUDIENCES, ChangeRule, Grade, Grades
+
+__all__ = ["FILES", "called", "fields", "former", "id_of", "language", "row_of", "rows"]
+
+FILES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
+"""The files whose fields are compared."""
+_SHORT = (
+    ("toolset.mcp_servers", "server"),
+    ("toolset.clients", "client"),
+    ("toolset.targets", "target"),
+    ("mcp_resource", "resource"),
+    ("mcp_prompt", "prompt"),
 )
-from .schemas import schema_family
-from .texts import notes, skill_changes, tool_texts, toolset_texts
+_EVENTS = {
+    "more": "added",
+    "less": "removed",
+    "entry": "changed",
+    "other": "changed",
+    "any": "changed",
+}
+"""What ids call the events that have a shorter word in annotations."""
+_BACK = {
+    "set": "unset",
+    "lowered": "raised",
+    "more": "less",
+    "to null": "from null",
+    "to true": "to false",
+}
+_BACK |= {back: there for there, back in _BACK.items()}
+_WORDS = {
+    "set": "There is a value for {}, and was none",
+    "unset": "There is no value for {} any more",
+    "lowered": "There is a lower value for {}",
+    "raised": "There is a higher value for {}",
+    "more": "Something is new among {}",
+    "less": "Something is gone from {}",
+    "entry": "Something is another one among {}",
+    "moved": "There is another order of {}",
+    "to null": "MCP's list has null for {}",
+    "from null": "MCP's list no longer has null for {}",
+}
+_OTHER = "There is another value for {}"
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-__all__ = ["BUILT_IN", "families", "rules"]
 
-_Given = ParamSpec("_Given")
+def id_of(kind: str, way: str, event: str) -> str:
+    """The id of what happens to a field.
 
-BUILT_IN = (
-    tool_life.FAMILY,
-    schema_family.FAMILY,
-    tool_texts.FAMILY,
-    toolset_texts.FAMILY,
-    skill_changes.FAMILY,
-    notes.FAMILY,
-    tool_annotations.FAMILY,
-    listed_keys.FAMILY,
-    resources_and_prompts.FAMILY,
-    client_tools.FAMILY,
-    client_settings.FAMILY,
-    target_options.FAMILY,
-    oauth_settings.FAMILY,
-    running_fields.FAMILY,
-    person_questions.FAMILY,
-    routers.FAMILY,
-    shell_commands.FAMILY,
-    databases.FAMILY,
-    servers.FAMILY,
-    listed_entries.FAMILY,
-    reach.FAMILY,
-    life_fields.FAMILY,
-    stability.FAMILY,
-    project_fields.FAMILY,
-    cost_fields.FAMILY,
-    extension_fields.FAMILY,
-    selection.FAMILY,
-)
-"""In the order in which they look."""
+    Args:
+        kind: the kind of file.
+        way: the keys to the field, `*` for any.
+        event: as annotations have it.
+    """
+    steps = [kind, *(step for step in way.split(".") if step and step != "*")]
+    path = ".".join(steps)
+    for long, short in _SHORT:
+        if path == long or path.startswith(f"{long}."):
+            path = short + path[len(long) :]
+    return f"{path}/{_EVENTS.get(event, event).replace(' ', '-')}"
+
+
+def row_of(id_: str) -> ChangeRule:
+    """A kind of change that no field says."""
+    return _own_rows()[id_]
 
 
 @cache
-def families(extensions: tuple[str, ...]) -> tuple[Family, ...]:
-    """The built-in families, then those of the listed extensions.
+def rows(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
+    """The kinds of changes of fields, with those of listed extensions, and of `rows.yaml`.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, is no `Family`, or takes an id that is taken.
+        ExtensionFailure: an extension's field is one that is there already.
     """
-    known = list(BUILT_IN)
-    taken = {rule.id for one in known for rule in one.rules}
-    for where, value in values(extensions, CHANGES):
-        if not isinstance(value, Family):
-            raise ExtensionFailure(f"{where} is not a toolcast Family of changes")
-        for rule in value.rules:
-            if rule.id in taken:
-                raise ExtensionFailure(
-                    f"the change `{rule.id}` of {where} is there already"
-                )
-            taken.add(rule.id)
-        known.append(_held(where, value))
-    return tuple(known)
+    found = dict(_own_rows())
+    for kind in FILES:
+        for field in fields(kind, extensions):
+            for event in field.node.get("change", {}):
+                if event != "by":
+                    one = _of_field(kind, field, event)
+                    found[one.id] = one
+    return found
 
 
-def _held(where: str, family: Family) -> Family:
-    """An extension's family whose functions are named when they raise."""
-    return replace(
-        family,
-        compare_tools=_guarded(where, family.compare_tools),
-        compare_toolsets=_guarded(where, family.compare_toolsets),
-        compare_workspaces=_guarded(where, family.compare_workspaces),
+@cache
+def language(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
+    """The annotated fields of a kind of file, and what follows from several of them.
+
+    Raises:
+        ExtensionFailure: an extension's field is one that is there already.
+    """
+    node: Mapping[str, Any] = annotated(kind, extensions)
+    for place, added in _data()["fields"].items():
+        file, *way = place.split(".")
+        if file == kind:
+            node = _with(node, way, added)
+    return node
+
+
+def fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
+    """Each of them, those inside of others after them."""
+    return _fields("", language(kind, extensions))
+
+
+def _fields(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
+    for name, part in parts(node):
+        inner = f"{way}.{name}" if way else name
+        yield Field(inner, part)
+        yield from _fields(inner, part)
+
+
+def _with(node: Mapping[str, Any], way: list[str], added: Any) -> Mapping[str, Any]:
+    if way[0] == "*":
+        return {**node, "items": _with(node["items"], way[1:], added)}
+    known = node.get("properties", {})
+    inner = added if len(way) == 1 else _with(known[way[0]], way[1:], added)
+    return {**node, "properties": {**known, way[0]: inner}}
+
+
+@cache
+def former() -> Mapping[str, Any]:
+    """What ids of former versions are called now: an id, several, or what says it now."""
+    text = shipped("changes", "former_ids.yaml")
+    read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506
+    return read
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    read: dict[str, Any] = yaml.load(shipped("changes", "rows.yaml"), _Loader)
+    return read
+
+
+@cache
+def _own_rows() -> Mapping[str, ChangeRule]:
+    return {
+        id_: ChangeRule(id_, row["means"], _grades(row), row.get("back") or _back(id_))
+        for id_, row in _data()["kinds"].items()
+    }
+
+
+def _back(id_: str) -> str:
+    path, _, event = id_.partition("/")
+    return f"{path}/{ {'added': 'removed', 'removed': 'added'}.get(event, event) }"
+
+
+def _of_field(kind: str, field: Field, event: str) -> ChangeRule:
+    change = field.node["change"]
+    row = change[event] or {}
+    back = _event_back(field.node, event)
+    means = f"{_sentence(field, event, row)}. {row.get('means', '')}".strip()
+    return ChangeRule(
+        id_of(kind, field.way, event),
+        means,
+        _grades(row),
+        id_of(kind, field.way, back),
     )
 
 
-def _guarded(
-    where: str, compare: Callable[_Given, Iterator[Change]] | None
-) -> Callable[_Given, Iterator[Change]] | None:
-    if compare is None:
-        return None
-    # A generator raises while it is gone through.
-    return guarded(where, lambda *a, **k: iter(list(compare(*a, **k))))
+def _event_back(node: Mapping[str, Any], event: str) -> str:
+    change = node["change"]
+    back = _BACK.get(event, event)
+    if event.startswith(("to ", "from ")) and event not in _BACK:
+        word, _, value = event.partition(" ")
+        back = f"{'from' if word == 'to' else 'to'} {value}"
+        if back not in change:
+            others = (e for e in change if e.startswith(f"{word} ") and e != event)
+            back = next(others, event)
+    return back if back in change else "any" if "any" in change else event
 
 
-def rules(extensions: tuple[str, ...]) -> dict[str, ChangeRule]:
-    """Every rule by its id.
+def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
+    """A row in a few words, without what one change alone knows."""
+    what = called(field.node, field.way.rpartition(".")[2]).format("NAME")
+    words = row.get("says")
+    if words is None:
+        verb, _, value = event.partition(" ")
+        of_value = f"There is `{value}` for {{}}, and was another value"
+        if verb == "from":
+            of_value = f"There is another value than `{value}` for {{}}"
+        words = _WORDS.get(event, of_value if value else _OTHER).format(what)
+    else:
+        words = words.format("NAME", **dict.fromkeys(PLACES, Unsaid()))
+    return words[0].upper() + words[1:]
 
-    Raises:
-        ExtensionFailure: as of `families`.
-    """
-    return {rule.id: rule for one in families(extensions) for rule in one.rules}
+
+PLACES = ("what", "old", "new", "key", "concerned")
+"""What words of a row may stand in braces for, beside `{}` for the key of a mapping."""
+
+
+class Unsaid:
+    """Stands in a sentence for what one change alone knows."""
+
+    def __getitem__(self, key: str) -> Unsaid:
+        return self
+
+    def __str__(self) -> str:
+        return "..."
+
+
+def called(node: Mapping[str, Any], name: str) -> str:
+    """What messages call a field, with `{}` for the key of the mapping that it is in."""
+    words: str = node.get("called", f"`{name}`")
+    return words
+
+
+def _grades(row: Mapping[str, Any]) -> Grades:
+    return Grades(*(Grade[row.get(one, "safe").upper()] for one in AUDIENCES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...model.model import Toolset, ToolSpec, Workspace
-from ..life.tool_life import Matched
+from ..tools import Matched
 from .client_views import Costs, client_effects
 from .effect import Effect
 from .refusals import refusal_effects

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from ..change import ABSENT, Both, Change, Grade, Grades
-from ..family import Family
 from ..json_equality import same
 from ..texts.text_change import TextSides, kind_of_edit
 from ..texts.text_rules import PURPOSE_LOST, RESTYLED
@@ -21,7 +20,7 @@ from .search.witness_search import Refuses, Taker
 from .walk.paired_nodes import Difference, Edit, Pair, Place, node_at
 from .walk.schema_walk import TooMuchToCompare, differences
 
-__all__ = ["FAMILY"]
+__all__ = ["compare"]
 
 _WHOLE = {"parameters": "a call", "returns": "a result"}
 
@@ -189,10 +188,3 @@ def _actions(both: Both) -> Refuses | None:
         )
 
     return refuses
-
-
-FAMILY = Family(
-    rules=tuple(RULES.values()),
-    tool_fields=frozenset(FIELDS),
-    compare_tools=compare,
-)

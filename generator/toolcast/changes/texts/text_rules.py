@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..change import Grade, Grades
-from ..family import Rules
+from ..change import Grade, Grades, Rules
 
 __all__ = ["PURPOSE_LOST", "RESTYLED", "RULES"]
 

@@ -9,12 +9,10 @@ from ...facts.costs.client_kinds import Limited
 from ...model.model import ToolSpec
 from ...wording import dotted
 from ..change import Both, Change, raw
-from ..family import Family
 from ..json_values import said
 from .text_change import Owner, TextSides, naming_changes, text_changes
-from .text_rules import RULES
 
-__all__ = ["FAMILY"]
+__all__ = ["compare"]
 
 
 def compare(both: Both) -> Iterator[Change]:
@@ -105,22 +103,3 @@ def _actions(before: ToolSpec, after: ToolSpec) -> Iterator[TextSides]:
             path = ("actions", "values", action.name, "summary")
             subject = f"the summary of the action `{action.name}`"
             yield TextSides(path, subject, old.summary, action.summary)
-
-
-FAMILY = Family(
-    rules=RULES,
-    tool_fields=frozenset(
-        [
-            "summary",
-            "description",
-            "when_to_use",
-            "when_to_use.text",
-            "guidance",
-            "actions.values.*.summary",
-            "cli.comment",
-            "deprecated.reason",
-        ]
-    ),
-    compare_tools=compare,
-)
-"""The texts of tools; what is in their schemas has a family of its own."""

@@ -1,114 +1,26 @@
-"""Changes of the texts of a toolset that models read, and of what stands around its tools."""
+"""Changes of the texts of a toolset that models read."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from ...facts.costs.client_kinds import Limited
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ..change import (
-    ABSENT,
-    Both,
-    Change,
-    Grade,
-    Grades,
-    SpecFiles,
-    files_of,
-    raw,
-    tools_of_both,
-)
-from ..family import Family, Rules
-from ..field_rows import entries
+from ..change import ABSENT, Change, files_of
 from ..json_values import said
 from .text_change import Owner, TextSides, text_changes
 
-__all__ = ["FAMILY"]
-
-_RISKY = Grades(prompt=Grade.RISKY)
-
-RULES = Rules()
-SECTION_ADDED, SECTION_REMOVED = RULES.pair(
-    "section/added",
-    "The prompt docs may have a section more, with its heading and texts.",
-    _RISKY,
-    "section/removed",
-    "A section of the prompt docs is gone, with what its texts said of all its tools.",
-    Grades(prompt=Grade.BREAKING),
-)
-SECTIONS_MOVED = RULES.alone(
-    "section/order", "The sections of the prompt docs stand in another order.", Grades()
-)
-TOOL_SECTION = RULES.alone(
-    "section/tool-moved",
-    "A tool stands in another section of the prompt docs, below other texts.",
-    _RISKY,
-)
-TOOL_ORDER = RULES.alone(
-    "section/tool-order",
-    "Tools have other numbers, which say in what order they stand in their section and in"
-    " lists.",
-    Grades(),
-)
+__all__ = ["compare_toolsets"]
 
 
 def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace
 ) -> Iterator[Change]:
-    """The changes of a toolset's texts and sections."""
-    files = files_of(before, after)
-    owner = Owner(files, (before, after), (was, now))
+    """The changes of a toolset's texts."""
+    owner = Owner(files_of(before, after), (before, after), (was, now))
     for text in (*_texts(before, after), *_sections(before, after)):
         yield from text_changes(text, owner)
-    yield from _tool_orders(before, after, files)
-
-
-def compare_tools(both: Both) -> Iterator[Change]:
-    """The changes of a tool's place."""
-    old, new = both.before.section, both.after.section
-    if old != new:
-        yield both.files.changed(
-            TOOL_SECTION,
-            ("section",),
-            f"the tool stands {_in(new)} instead of {_in(old)}",
-            ABSENT if old is None else old,
-            ABSENT if new is None else new,
-        )
-
-
-def _tool_orders(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
-    """The changes of tools' numbers: one that is new among many may renumber them all."""
-    tools = tools_of_both(before, after)
-    numbers = {new.name: (raw(old, "order"), raw(new, "order")) for old, new in tools}
-    changed = {name: pair for name, pair in numbers.items() if pair[0] != pair[1]}
-    if len(changed) == 1:
-        for old, new in tools:
-            if new.name in changed:
-                numbered = SpecFiles(files.toolset, new.name, old.source, new.source)
-                was, is_ = changed[new.name]
-                words = ["none" if n is ABSENT else said(n) for n in (was, is_)]
-                message = f"the tool's number in its section is {words[1]} instead of {words[0]}"
-                yield numbered.changed(TOOL_ORDER, ("order",), message, was, is_)
-    elif changed:
-        stood = {tool.name: place for place, tool in enumerate(before.tools)}
-        places: defaultdict[str | None, list[int]] = defaultdict(list)
-        for old, new in tools:
-            if old.section == new.section:
-                places[new.section].append(stood[old.name])
-        is_same = all(section == sorted(section) for section in places.values())
-        order = "in the order that they had" if is_same else "in another order"
-        yield files.changed(
-            TOOL_ORDER,
-            ("order",),
-            f"{len(changed)} tools have other numbers, and the tools stand {order}",
-            before={n: was for n, (was, _) in changed.items() if was is not ABSENT},
-            after={n: is_ for n, (_, is_) in changed.items() if is_ is not ABSENT},
-        )
-
-
-def _in(section: str | None) -> str:
-    return "in no section" if section is None else f"in the section {said(section)}"
 
 
 def _texts(before: Toolset, after: Toolset) -> Iterator[TextSides]:
@@ -161,35 +73,3 @@ def _sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
         yield TextSides((*path, "intro"), f"the intro {of}", old.intro, section.intro)
         footers = old.footer, section.footer
         yield TextSides((*path, "footer"), f"the footer {of}", *footers)
-
-
-FAMILY = Family(
-    rules=RULES,
-    tool_fields=frozenset(["section", "order"]),
-    toolset_rows=(
-        entries(
-            "sections",
-            "the sections",
-            SECTION_ADDED,
-            SECTION_REMOVED,
-            moved=SECTIONS_MOVED,
-        ),
-    ),
-    toolset_fields=frozenset(
-        [
-            "instructions",
-            "preamble.heading",
-            "preamble.intro",
-            "sections.*.heading",
-            "sections.*.label",
-            "sections.*.intro",
-            "sections.*.footer",
-            "targets.cli.heading",
-            "targets.cli.intro",
-            "targets.cli.closing",
-        ]
-    ),
-    compare_tools=compare_tools,
-    compare_toolsets=compare_toolsets,
-)
-"""The texts of toolsets, and where their tools stand; kinds of edits are `tool_texts`'."""

@@ -56,8 +56,8 @@ def command(
     what differs at each start by itself is a note. Ends with exit code 1 where the server
     is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
     """
-    from ...changes.life.tool_life import RENAMED_SILENTLY
-    from ...changes.outside.listed_entries import Owner, listing_changes
+    from ...changes.tools import RENAMED_SILENTLY
+    from ...changes.listed_entries import Owner, listing_changes
     from ...servers.declared_listing import behind, declared_listing, own_part
     from ...servers.named_server import declared_server, url_server
     from ...servers.read_server import read_server

@@ -8,67 +8,15 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
-from ...model.model import Toolset, ToolSpec, Workspace
-from ...reading.tree import NOWHERE
-from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
-from ..family import Family, Rules
-from ..json_equality import key_of
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import NOWHERE
+from .change import ABSENT, Both, Change, ChangeRule, Grade, SpecFiles
+from .json_equality import key_of
+from .table import row_of
 
-__all__ = ["FAMILY", "Matched", "match"]
+__all__ = ["Matched", "match"]
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_ALL = Grades(Grade.BREAKING, Grade.BREAKING, Grade.BREAKING, Grade.BREAKING)
-
-RULES = Rules()
-ADDED, REMOVED = RULES.pair(
-    "tool/added",
-    "A tool is new: who is allowed everything has it, and models may choose it.",
-    Grades(),
-    "tool/removed",
-    "A tool is gone: calls of it fail, and so does code that names it.",
-    _ALL,
-)
-REMOVED_AS_ANNOUNCED, ADDED_PAST_REMOVAL = RULES.pair(
-    "tool/removed-as-announced",
-    "A tool is gone on the day that its deprecation named, or later: who has not changed over"
-    " by then fails.",
-    Grades(Grade.RISKY, Grade.SAFE, Grade.RISKY, Grade.RISKY),
-    "tool/added-past-removal",
-    "A tool is new, and its deprecation names a day of its removal that has come: who begins"
-    " to use it loses it soon.",
-    Grades(call=Grade.RISKY),
-)
-RENAMED = RULES.alone(
-    "tool/renamed",
-    "A tool has another name, and answers calls of the old one: models learn a new name,"
-    " Python imports another module, lists of clients name another tool.",
-    Grades(Grade.SAFE, Grade.RISKY, Grade.BREAKING, Grade.RISKY),
-)
-RENAMED_SILENTLY = RULES.alone(
-    "tool/renamed-without-former-name",
-    "A tool has another name, and nothing answers calls of the old one.",
-    _ALL,
-)
-MOVED = RULES.alone(
-    "tool/moved",
-    "A tool is in another toolset: another server lists and answers it.",
-    _ALL,
-)
-TOOLSET_ADDED, TOOLSET_REMOVED = RULES.pair(
-    "toolset/added",
-    "A toolset is new, with all of its tools.",
-    Grades(),
-    "toolset/removed",
-    "A toolset is gone, with all of its tools.",
-    _ALL,
-)
-TOOLSET_RENAMED = RULES.alone(
-    "toolset/renamed",
-    "A toolset has another name: its package, its server and its variables, too.",
-    Grades(Grade.SAFE, Grade.SAFE, Grade.BREAKING, Grade.BREAKING),
-)
-FAMILY = Family(rules=RULES, tool_fields=["name"], toolset_fields=["name"])
-"""What the two sides do not have in common: `match` finds it."""
 
 
 class Matched(NamedTuple):
@@ -122,10 +70,10 @@ def match(
         tools = [tool for tool in toolset.tools if id(tool) not in paired]
         new += [_Owned(toolset, tool, toolset.name) for tool in tools]
     for rule, keys_before, keys_after in (
-        (RENAMED, _name, _former_names),
-        (MOVED, _name, _name),
-        (RENAMED_SILENTLY, _content, _content),
-        (RENAMED_SILENTLY, _letters, _letters),
+        (row_of("tool/renamed"), _name, _former_names),
+        (row_of("tool/moved"), _name, _name),
+        (row_of("tool/renamed-without-former-name"), _content, _content),
+        (row_of("tool/renamed-without-former-name"), _letters, _letters),
     ):
         alike = _paired(gone, keys_before, new, keys_after)
         pairs += alike
@@ -162,13 +110,13 @@ def _toolsets(
             new.remove(here)
             pairs.append((old, here))
             text = f"the toolset `{old.name}` is called `{here.name}`"
-            changes.append(_of_toolset(TOOLSET_RENAMED, old, here, text))
+            changes.append(_of_toolset(row_of("toolset/renamed"), old, here, text))
     for toolset in gone:
         text = f"the toolset `{toolset.name}` is removed"
-        changes.append(_of_toolset(TOOLSET_REMOVED, toolset, None, text))
+        changes.append(_of_toolset(row_of("toolset/removed"), toolset, None, text))
     for toolset in new:
         text = f"the toolset `{toolset.name}` is new"
-        changes.append(_of_toolset(TOOLSET_ADDED, None, toolset, text))
+        changes.append(_of_toolset(row_of("toolset/added"), None, toolset, text))
     return pairs, changes
 
 
@@ -243,20 +191,28 @@ def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:
     if heir is not None:
         text, reason = f"`{name}` is removed", f"`{heir}` answers calls of it"
         return files.changed(
-            REMOVED,
+            row_of("tool/removed"),
             ("name",),
             f"{text}, and {reason}",
             before=name,
-            grades=RENAMED.grades._replace(call=Grade.RISKY),
+            grades=row_of("tool/renamed").grades._replace(call=Grade.RISKY),
             reason=reason,
         )
-    rule = REMOVED_AS_ANNOUNCED if _was_announced(one.tool, day) else REMOVED
+    rule = (
+        row_of("tool/removed-as-announced")
+        if _was_announced(one.tool, day)
+        else row_of("tool/removed")
+    )
     return files.changed(rule, ("name",), f"`{name}` is removed", before=name)
 
 
 def _came(one: _Owned, day: datetime.date) -> Change:
     name = one.tool.name
-    rule = ADDED_PAST_REMOVAL if _was_announced(one.tool, day) else ADDED
+    rule = (
+        row_of("tool/added-past-removal")
+        if _was_announced(one.tool, day)
+        else row_of("tool/added")
+    )
     files = SpecFiles(one.toolset.name, name, NOWHERE, one.tool.source)
     return files.changed(rule, ("name",), f"`{name}` is new", after=name)
 

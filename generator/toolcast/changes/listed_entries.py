@@ -14,59 +14,22 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.server_lock import differing
 
-from ...model.model import Toolset, ToolSpec, Workspace
-from ...reading.exact_json import exact_text, plain
-from ...reading.tree import NOWHERE, Path, Source
-from ...servers.server_listing import KINDS, ServerListing
-from ...servers.variations import explains
-from ..change import ABSENT, Both, Change, Grade, Grades, SpecFiles
-from ..family import Family, Rules
-from ..field_rows import changes_of
-from ..json_values import said
-from ..life.tool_life import ADDED, REMOVED, RENAMED_SILENTLY
-from ..listing import listed_keys, tool_annotations
-from ..schemas import schema_family
-from ..texts import notes, tool_texts
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.exact_json import exact_text, plain
+from ..reading.tree import NOWHERE, Path, Source
+from ..servers.server_listing import KINDS, ServerListing
+from ..servers.variations import explains
+from .change import ABSENT, Both, Change, Grade, Grades, SpecFiles
+from .json_values import said
+from .schemas import schema_family
+from .state import tool_pair
+from .table import row_of
+from .texts import tool_texts
+from .walk import changes_of
 
-__all__ = ["FAMILY", "ListingChanges", "Owner", "listing_changes"]
+__all__ = ["ListingChanges", "Owner", "listing_changes"]
 
-_R, _B = Grade.RISKY, Grade.BREAKING
 
-RULES = Rules()
-ENTRY_ADDED, ENTRY_REMOVED = RULES.pair(
-    "server/entry-added",
-    "A server lists a resource, a template or a prompt that it did not.",
-    Grades(prompt=_R),
-    "server/entry-removed",
-    "A server no longer lists a resource, a template or a prompt: who asks for it fails.",
-    Grades(call=_B, prompt=_R),
-)
-ENTRY_CHANGED = RULES.alone(
-    "server/entry-changed",
-    "A server lists a resource, a template or a prompt otherwise.",
-    Grades(call=_R, prompt=_R),
-)
-TOOL_LISTED = RULES.alone(
-    "server/tool-listed",
-    "A server's definition of a tool is another one, in a way that no other rule tells.",
-    Grades(prompt=_R, attachment=_R),
-)
-INSTRUCTIONS = RULES.alone(
-    "server/instructions",
-    "A server tells models something else about all of its tools.",
-    Grades(prompt=_R),
-)
-FAMILY = Family(rules=RULES)
-"""`listing_changes` finds them; two states of a lock are compared with their servers."""
-
-_OF_TOOLS = (
-    schema_family.FAMILY,
-    tool_texts.FAMILY,
-    notes.FAMILY,
-    tool_annotations.FAMILY,
-    listed_keys.FAMILY,
-)
-"""What finds the changes of a definition, out of all that find those of specs."""
 _FIELDS = {
     "title": "title",
     "description": "description",
@@ -164,9 +127,18 @@ def listing_changes(
 def _place_in(kind: str, change: Change) -> Path:
     """Where a change is in the entry as the server lists it."""
     path = change.path
-    if change.rule in (ADDED, REMOVED, ENTRY_ADDED, ENTRY_REMOVED, INSTRUCTIONS):
+    if change.rule in (
+        row_of("tool/added"),
+        row_of("tool/removed"),
+        row_of("listing.entry/added"),
+        row_of("listing.entry/removed"),
+        row_of("listing.instructions/changed"),
+    ):
         return ()
-    if kind != "tools" or change.rule in (TOOL_LISTED, RENAMED_SILENTLY):
+    if kind != "tools" or change.rule in (
+        row_of("listing.tool/changed"),
+        row_of("tool/renamed-without-former-name"),
+    ):
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
@@ -183,7 +155,9 @@ def _all(
         ]
         files = SpecFiles(owner.toolset, "", owner.source(""), owner.source(""))
         message = "the instructions are others"
-        change = files.changed(INSTRUCTIONS, ("instructions",), message, *sides)
+        change = files.changed(
+            row_of("listing.instructions/changed"), ("instructions",), message, *sides
+        )
         yield "instructions", "", replace(change, is_gone=False)
     for name, change in _tools(before.tools, after.tools, owner):
         yield "tools", name, change
@@ -219,21 +193,25 @@ def _tools(
         came.remove(is_)
         files = SpecFiles(owner.toolset, is_, owner.source(was), owner.source(was))
         message = f"{said(was)} is called {said(is_)}"
-        yield is_, files.changed(RENAMED_SILENTLY, ("name",), message, was, is_)
+        yield is_, files.changed(
+            row_of("tool/renamed-without-former-name"), ("name",), message, was, is_
+        )
         yield from _tool({**old[was], "name": is_}, new[is_], is_, owner)
     for name in gone:
         files = SpecFiles(owner.toolset, name, owner.source(name), NOWHERE)
         message = f"{said(name)} is not there"
-        yield name, files.changed(REMOVED, ("name",), message, before=name)
+        yield name, files.changed(
+            row_of("tool/removed"), ("name",), message, before=name
+        )
     for name in came:
         files = SpecFiles(owner.toolset, name, NOWHERE, owner.source(name))
         message = f"{said(name)} is new"
         yield name, files.changed(
-            ADDED,
+            row_of("tool/added"),
             ("name",),
             message,
             after=name,
-            grades=Grades(prompt=_R, attachment=_R),
+            grades=Grades(prompt=Grade.RISKY, attachment=Grade.RISKY),
             reason="nobody has reviewed what the server says and does with it",
         )
     for name in new:
@@ -289,25 +267,31 @@ def _tool(
     old: Mapping[str, Any], new: Mapping[str, Any], name: str, owner: Owner
 ) -> Iterator[tuple[str, Change]]:
     """The changes of one tool: what specs tell, then what they do not."""
-    sides = [_spec(definition, name, owner) for definition in (old, new)]
-    toolsets = [Toolset(owner.toolset, "", "", (side,)) for side in sides]
+    sides = _spec(old, name, owner), _spec(new, name, owner)
+    toolsets = (
+        Toolset(owner.toolset, "", "", (sides[0],)),
+        Toolset(owner.toolset, "", "", (sides[1],)),
+    )
     empty = Workspace("", (), ())
-    both = Both(sides[0], sides[1], toolsets[0], toolsets[1], empty, empty)
+    both = Both(*sides, *toolsets, empty, empty)
     told: set[str] = set()
-    for family in _OF_TOOLS:
-        changes = list(changes_of(family.tool_rows, both.files))
-        if family.compare_tools is not None:
-            changes += family.compare_tools(both)
-        for change in changes:
-            told.add(str(_place_in("tools", change)[0]))
-            yield name, change
+    of_fields = tool_pair(both.files, sides, toolsets, ())
+    for change in (
+        *schema_family.compare(both),
+        *tool_texts.compare(both),
+        *changes_of(of_fields),
+    ):
+        told.add(str(_place_in("tools", change)[0]))
+        yield name, change
     for path in differing(old, new, exact_text):
         if path[0] in told or path == ("name",):
             continue
         before, after = (_at(side, path) for side in (old, new))
         place = ".".join(map(str, path))
         message = f"{said(place)} of {said(name)} is another one"
-        yield name, both.files.changed(TOOL_LISTED, path, message, before, after)
+        yield name, both.files.changed(
+            row_of("listing.tool/changed"), path, message, before, after
+        )
 
 
 def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
@@ -358,15 +342,21 @@ def _entries(
         files = SpecFiles(owner.toolset, f"{kind}/{name}", source, source)
         if name not in new:
             message = f"the {word} {said(name)} is not there"
-            change = files.changed(ENTRY_REMOVED, (key,), message, before=old[name])
+            change = files.changed(
+                row_of("listing.entry/removed"), (key,), message, before=old[name]
+            )
         elif name not in old:
             message = f"the {word} {said(name)} is new"
-            change = files.changed(ENTRY_ADDED, (key,), message, after=new[name])
+            change = files.changed(
+                row_of("listing.entry/added"), (key,), message, after=new[name]
+            )
         else:
             for path in differing(old[name], new[name], exact_text):
                 sides = [_at(side[name], path) for side in (old, new)]
                 place = ".".join(map(str, path))
                 message = f"{said(place)} of the {word} {said(name)} is another one"
-                yield kind, name, files.changed(ENTRY_CHANGED, path, message, *sides)
+                yield kind, name, files.changed(
+                    row_of("listing.entry/changed"), path, message, *sides
+                )
             continue
         yield kind, name, change

@@ -2,80 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...model.clients import Client, NameEntry
-from ...model.mcp.mcp_servers import McpServer
-from ...model.model import Toolset, ToolSpec, Workspace
-from ...reading.tree import Path
-from ..change import (
+from ..model.clients import Client, NameEntry
+from ..model.mcp.mcp_servers import McpServer
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import Path
+from .change import (
     ABSENT,
     Both,
     Change,
-    Grade,
-    Grades,
     SpecFiles,
     files_of,
     raw,
     tools_of_both,
 )
-from ..family import Family, Rules
-from ..json_values import said
-from .name_lists import NameLists
+from .json_values import said
+from .table import row_of
 
-__all__ = ["FAMILY"]
+__all__ = ["NameLists", "compare_tools", "compare_toolsets"]
 
-_R, _B = Grade.RISKY, Grade.BREAKING
 
-RULES = Rules()
-GAINED, LOST = RULES.pair(
-    "access/gained",
-    "A client may see and call a tool that it could not.",
-    Grades(attachment=_R),
-    "access/lost",
-    "A client may no longer see and call a tool: its calls are refused.",
-    Grades(call=_B, prompt=_R, attachment=_B),
-)
-MATCHED = RULES.alone(
-    "access/gained-by-pattern",
-    "A tool is new, and a client has it by a pattern: nobody has named it in a list.",
-    Grades(attachment=_R),
-)
-OPENED, LISTED = RULES.pair(
-    "access/opened",
-    "A client may have every tool: those of external servers, and all to come.",
-    Grades(attachment=_R),
-    "access/listed",
-    "A client may have the named tools alone, and none that come later.",
-    Grades(attachment=_R),
-)
-SERVER_GAINED, SERVER_LOST = RULES.pair(
-    "access/server-gained",
-    "A client may have the tools of an external server.",
-    Grades(attachment=_R),
-    "access/server-lost",
-    "A client may no longer have the tools of an external server.",
-    Grades(call=_B, prompt=_R, attachment=_B),
-)
-PERMITTED, UNPERMITTED = RULES.pair(
-    "access/permitted",
-    "A client has a permission more, which no tool of today needs from it.",
-    Grades(attachment=_R),
-    "access/not-permitted",
-    "A client has a permission less, which no tool of today needs from it.",
-    Grades(),
-)
-PERMISSION = RULES.alone(
-    "access/permission",
-    "A tool needs another permission, or none; who has the tool stays the same.",
-    Grades(attachment=_R),
-)
-SAME = RULES.alone(
-    "access/written-otherwise",
-    "The lists are others, and every client has the tools that it had.",
-    Grades(),
-)
+class NameLists:
+    """Which names two lists let through: long ones are asked for each of many names.
+
+    Args:
+        allow: the only names; None for every one.
+        restrict: the names that are kept out whatever `allow` says.
+    """
+
+    def __init__(self, allow: Iterable[str] | None, restrict: Iterable[str]) -> None:
+        self._allow = None if allow is None else frozenset(allow)
+        self._restrict = frozenset(restrict)
+
+    def have(self, name: str) -> bool:
+        """Whether they let a name through."""
+        is_allowed = self._allow is None or name in self._allow
+        return is_allowed and name not in self._restrict
+
+    def differing(self, other: NameLists, name: str) -> str:
+        """The list in which two of a kind differ about a name: `restrict`, or `allow`."""
+        is_same = (name in self._restrict) == (name in other._restrict)
+        return "allow" if is_same else "restrict"
 
 
 class _Case(NamedTuple):
@@ -92,6 +61,7 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """Who gains and who loses which tool, one change for a client and tool."""
     files = files_of(before, after)
+    yield from _clients(before, after, files)
     tools = tools_of_both(before, after)
     known = {id(tool) for _, tool in tools}
     for client in after.clients:
@@ -102,6 +72,39 @@ def compare_toolsets(
             new = [one for one in after.tools if id(one) not in known]
             yield from _matched(after, files, new, client)
     yield from _servers(before, after, files)
+
+
+def _clients(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
+    """Which clients there are, and whether the toolset asks who calls at all."""
+    if bool(before.clients) != bool(after.clients):
+        asks = bool(after.clients)
+        words = "who calls" if asks else "no longer who calls"
+        counts = [len(side.clients) or ABSENT for side in (before, after)]
+        yield files.changed(
+            row_of("client/asked-for" if asks else "client/not-asked-for"),
+            ("clients",),
+            f"the toolset asks {words}",
+            *counts,
+        )
+    for event, one, other in (("added", after, before), ("removed", before, after)):
+        for client in one.clients:
+            if other.client(client.name) is not None:
+                continue
+            number = sum(one.is_offered(tool, client) for tool in one.tools)
+            tools = f"{number} tool{'' if number == 1 else 's'}"
+            name = said(client.name)
+            is_new = event == "added"
+            yield files.changed(
+                row_of(f"client/{event}"),
+                ("clients", client.name),
+                (
+                    f"there is a client {name}, which has {tools}"
+                    if is_new
+                    else f"the client {name} is gone, which had {tools}"
+                ),
+                ABSENT if is_new else client.name,
+                client.name if is_new else ABSENT,
+            )
 
 
 def _client(
@@ -129,7 +132,7 @@ def _client(
         words = "every tool" if is_open else "the named tools alone"
         changes.append(
             files.changed(
-                OPENED if is_open else LISTED,
+                row_of("client.allow/opened" if is_open else "client.allow/listed"),
                 (*path, "allow"),
                 f"{said(name)} may have {words}",
                 _allow(old),
@@ -143,16 +146,28 @@ def _client(
             continue
         if permission in new.permissions:
             message = f"{said(name)} has the permission {said(permission)}"
-            changes.append(files.changed(PERMITTED, where, message, after=permission))
+            changes.append(
+                files.changed(
+                    row_of("client.permissions/added"), where, message, after=permission
+                )
+            )
         else:
             message = f"{said(name)} has no permission {said(permission)} any more"
-            changes.append(files.changed(UNPERMITTED, where, message, permission))
+            changes.append(
+                files.changed(
+                    row_of("client.permissions/removed"), where, message, permission
+                )
+            )
     if not changes:
         message = f"the lists of {said(name)} are others, its tools are the same"
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
-            changes.append(files.changed(SAME, path, message, lists[0], lists[1]))
+            changes.append(
+                files.changed(
+                    row_of("tool.offered/unchanged"), path, message, lists[0], lists[1]
+                )
+            )
     yield from changes
 
 
@@ -172,7 +187,7 @@ def _matched(
         if not entry.is_pattern:
             continue
         yield files._replace(tool=tool.name).changed(
-            MATCHED,
+            row_of("tool.offered/by-pattern"),
             ("clients", client.name, "allow", index),
             f"{said(client.name)} has {said(tool.name)}, which is new:"
             f" {said(entry.text)} of its `allow` stands for it",
@@ -191,7 +206,7 @@ def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
     )
     verb = "has" if has else "no longer has"
     return where.changed(
-        GAINED if has else LOST,
+        row_of("tool.offered/added" if has else "tool.offered/removed"),
         path,
         f"{said(name)} {verb} {said(tool.name)}: {cause}",
         ABSENT if has else name,
@@ -253,7 +268,7 @@ def _outside(
             continue
         verb = "has" if has else "no longer has"
         yield files.changed(
-            GAINED if has else LOST,
+            row_of("tool.offered/added" if has else "tool.offered/removed"),
             ("clients", new.name, before_.differing(after_, name)),
             f"{said(new.name)} {verb} {said(name)} of an external server",
             before=ABSENT if has else name,
@@ -276,7 +291,7 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 is_found = True
                 verb = "may have" if has else "may no longer have"
                 yield files.changed(
-                    SERVER_GAINED if has else SERVER_LOST,
+                    row_of("server.clients/added" if has else "server.clients/removed"),
                     path,
                     f"{said(client.name)} {verb} the tools of {said(server.name)}",
                     ABSENT if has else client.name,
@@ -288,7 +303,9 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 ABSENT if one.clients is None else list(one.clients)
                 for one in (old, server)
             ]
-            yield files.changed(SAME, path, message, values[0], values[1])
+            yield files.changed(
+                row_of("tool.offered/unchanged"), path, message, values[0], values[1]
+            )
 
 
 def compare_tools(both: Both) -> Iterator[Change]:
@@ -300,12 +317,16 @@ def compare_tools(both: Both) -> Iterator[Change]:
     if before != after:
         needs = "no permission" if after is ABSENT else f"the permission {said(after)}"
         yield both.files.changed(
-            PERMISSION, ("permission",), f"the tool needs {needs}", before, after
+            row_of("tool.permission/changed"),
+            ("permission",),
+            f"the tool needs {needs}",
+            before,
+            after,
         )
     sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
     if sides[0] != sides[1]:
         yield both.files.changed(
-            SAME,
+            row_of("tool.offered/unchanged"),
             ("clients",),
             "the tool's clients are written otherwise",
             raw(old, "clients"),
@@ -343,20 +364,3 @@ def _allow(client: Client) -> object:
     if client.allow is None:
         return "*"
     return client.texts("allow") or ABSENT
-
-
-FAMILY = Family(
-    rules=RULES,
-    tool_fields=frozenset(["clients", "permission"]),
-    toolset_fields=frozenset(
-        [
-            "clients.*.allow",
-            "clients.*.restrict",
-            "clients.*.permissions",
-            "mcp_servers.*.clients",
-        ]
-    ),
-    compare_tools=compare_tools,
-    compare_toolsets=compare_toolsets,
-)
-"""Which client has which tool."""

@@ -1,1 +1,0 @@
-"""Who has which tool, and where."""

@@ -1,1 +1,0 @@
-"""A tool's life: names, deprecation, removal, stability."""

@@ -1,1 +1,0 @@
-"""What a toolset reaches beyond its own process."""

@@ -1,1 +1,0 @@
-"""How a tool's calls run, and how a shell makes them."""
