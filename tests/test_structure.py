@@ -29,11 +29,13 @@ MAY_IMPORT = {
     "reading": {"findings"},
     "encoders": {"reading"},
     "json_schema": {"reading", "wording"},
+    "language": {"encoders", "extensions", "shipped"},
     "model": {
         "encoders",
         "extensions",
         "findings",
         "json_schema",
+        "language",
         "project",
         "reading",
         "shipped",

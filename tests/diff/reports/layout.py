@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import xmlschema
 
-from toolcast.model.language import schema
+from toolcast.language.spec_language import schema
 
 __all__ = ["CASES", "FORMATS", "HERE", "hold_json", "hold_junit", "hold_sarif"]
 
