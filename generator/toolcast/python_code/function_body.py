@@ -11,6 +11,7 @@ from .local_names import NESTED, Event, Locals
 from .modules import HOLE, FunctionDefinition, arguments_of, last_name
 from .resolver import Definition, HandlerPackage
 from .string_values import item_of, template_of
+from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
 
 __all__ = [
     "Context",
