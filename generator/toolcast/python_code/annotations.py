@@ -15,6 +15,7 @@ from .annotation_names import Names, Place
 
 __all__ = ["Fit", "Json", "TypeReader", "Unknown", "choice", "is_of", "literal_of"]
 
+
 _MAX_DEPTH = 12
 _MOST_PARTS = 500
 

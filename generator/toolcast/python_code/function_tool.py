@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..encoders.names import is_keyword_argument
-from ..handler_code.module_scope import scope_of
-from ..handler_code.python_module import FunctionDefinition, PythonModule
 from ..wording import did_you_mean
 from .annotation_names import Names
-from .class_schema import class_json, enum_member
+from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of
+from .classes import class_json, enum_member
 from .docstring import Docstring, read_docstring
-from .type_schema import Fit, Json, TypeReader, Unknown, is_of, literal_of
+from .modules import FunctionDefinition, PythonModule, scope_of
 
 __all__ = ["FunctionTool", "NoTool", "Parameter", "read_function"]
+
 
 _TODO = "TODO: say what to put here."
 _UNTYPED = "TODO: say what to put here, and its `type`."

@@ -8,18 +8,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .module_scope import ClassText, Imported, ModuleScope, scope_of, values_of
-from .python_module import (
+from .modules import (
+    HOLE,
+    ClassText,
     FunctionDefinition,
+    Imported,
+    ModuleScope,
     last_name,
     read_module,
     read_text,
     returned_by,
+    scope_of,
     statements_of,
+    values_of,
 )
-from .tables.sql_tables import HOLE
 
 __all__ = ["Definition", "HandlerPackage", "Names"]
+
 
 # Assignments and imports that lead to one another, one after the other.
 _STEPS = 20

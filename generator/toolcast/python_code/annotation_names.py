@@ -7,11 +7,10 @@ import builtins
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..handler_code.bindings import Binding, bindings_of
-from ..handler_code.module_scope import absolute_module
-from ..handler_code.python_module import PythonModule, last_name
+from .modules import Binding, PythonModule, absolute_module, bindings_of, last_name
 
 __all__ = ["Names", "Place"]
+
 
 _STEPS = 20
 

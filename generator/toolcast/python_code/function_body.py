@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from .local_names import NESTED, Event, Locals
-from .package_names import Definition, HandlerPackage
-from .python_module import FunctionDefinition, arguments_of, last_name
+from .modules import HOLE, FunctionDefinition, arguments_of, last_name
+from .resolver import Definition, HandlerPackage
 from .string_values import item_of, template_of
-from .tables.sql_tables import HOLE, is_surely_sql, looks_like_sql, tables_in_sql
-from .tables.table_objects import named_by_call
+from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
 
 __all__ = [
     "Context",
@@ -24,6 +23,7 @@ __all__ = [
     "read_node",
     "visit",
 ]
+
 
 Context = tuple[tuple[Definition, ...], ...]
 """What stands around a place, from within to without: what a connection was made with, what

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
-from .module_scope import ModuleScope
-from .package_names import Definition, HandlerPackage, Names
-from .python_module import last_name
-from .tables.sql_tables import HOLE
+from .modules import HOLE, ModuleScope, last_name
+from .resolver import Definition, HandlerPackage, Names
 
 __all__ = ["EACH", "Place", "each_of", "item_of", "template_of", "texts_of"]
+
 
 EACH = ast.Constant(None)
 """The index of an item of which nobody knows which one it is: that of a loop."""

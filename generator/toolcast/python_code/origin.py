@@ -11,11 +11,18 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .bindings import Binding, bindings_of, globals_in
-from .module_scope import absolute_module
-from .python_module import FunctionDefinition, PythonModule, returned_by
+from .modules import (
+    Binding,
+    FunctionDefinition,
+    PythonModule,
+    absolute_module,
+    bindings_of,
+    globals_in,
+    returned_by,
+)
 
 __all__ = ["NotOwn", "Origins", "Own"]
+
 
 _STEPS = 30
 

@@ -8,8 +8,8 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .modules import FunctionDefinition, PythonModule, read_module
 from .origin import NotOwn, Origins
-from .python_module import FunctionDefinition, PythonModule, read_module
 
 __all__ = [
     "HandlerCode",
