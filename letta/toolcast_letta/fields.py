@@ -12,9 +12,7 @@ __all__ = ["FIELDS"]
 
 _AGENT = ("letta", "agents", "*")
 FIELDS = Fields(
-    **yaml.safe_load(
-        files(__package__).joinpath("fields.language.yaml").read_bytes()
-    ),
+    **yaml.safe_load(files(__package__).joinpath("fields.language.yaml").read_bytes()),
     tool_names=(
         (*_AGENT, "expects", "*"),
         (*_AGENT, "ends_turn", "*"),

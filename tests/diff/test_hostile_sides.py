@@ -69,7 +69,7 @@ def test_keys_of_entries_that_both_sides_have() -> None:
 
     found = compared(side("/a"), side("/b"))
 
-    assert [c.rule.id for c in found.changes] == ["server/folder"] * len(NASTY)
+    assert [c.rule.id for c in found.changes] == ["server.cwd/changed"] * len(NASTY)
 
 
 def test_a_secret_that_is_a_text_of_its_own_is_not_told() -> None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import pytest
 
 from tests.diff.single_changes import loaded
+from toolcast.changes import tools as matching
 from toolcast.changes.comparison import compare
-from toolcast.changes.life import tool_life
 
 NUMBER = 50
 
 
 def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
-    letters = tool_life._letters
+    letters = matching._letters
 
-    def counted(one: tool_life._Owned) -> object:
+    def counted(one: matching._Owned) -> object:
         nonlocal read
         read += 1
         return letters(one)
 
-    monkeypatch.setattr(tool_life, "_letters", counted)
+    monkeypatch.setattr(matching, "_letters", counted)
     before, after = (
         loaded(
             {

@@ -9,7 +9,7 @@ import pytest
 
 from toolcast.changes.change import Change, Grade
 from toolcast.changes.comparison import compare
-from toolcast.changes.selection import FAMILY
+from toolcast.changes.selection import RULES
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 
@@ -211,6 +211,6 @@ def test_without_cases_nothing_is_tried(
 
 
 def test_every_rule_has_an_opposite() -> None:
-    ids = {rule.id for rule in FAMILY.rules}
-    opposites = {rule.opposite for rule in FAMILY.rules}
+    ids = {rule.id for rule in RULES}
+    opposites = {rule.opposite for rule in RULES}
     assert opposites == ids

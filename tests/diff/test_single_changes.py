@@ -8,9 +8,8 @@ import pytest
 
 from tests.diff.single_changes import SingleChange, loaded, single_changes, told
 from toolcast.changes.change import ABSENT
-from toolcast.changes.comparison import compare
+from toolcast.changes.comparison import compare, rules
 from toolcast.changes.json_equality import same
-from toolcast.changes.table import rules
 
 CASES = single_changes()
 

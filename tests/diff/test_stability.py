@@ -80,7 +80,7 @@ def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
     )
     assert graded(found) == {
         "tool/renamed-without-former-name": "breaking breaking breaking breaking",
-        "stability/lowered": "risky safe risky safe",
+        "tool.stability/lowered": "risky safe risky safe",
     }
     back = changes(
         {"note": NOTE + "stability: draft\n"},
@@ -88,7 +88,7 @@ def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
     )
     assert graded(back) == {
         "tool/renamed-without-former-name": "safe safe safe risky",
-        "stability/raised": "safe safe safe safe",
+        "tool.stability/raised": "safe safe safe safe",
     }
     reasons = {change.rule.id: change.reason for change in back}
     assert reasons["tool/renamed-without-former-name"] == "the tool was a draft"
@@ -97,7 +97,7 @@ def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
 def test_a_toolset_that_promises_less(changes: Sides) -> None:
     tools = {"note": NOTE}
     found = changes(tools, tools, "stability: beta\n", "stability: draft\n")
-    assert graded(found) == {"stability/lowered": "risky safe risky safe"}
+    assert graded(found) == {"toolset.stability/lowered": "risky safe risky safe"}
     assert found[0].message == "the toolset is draft, and was beta"
 
 

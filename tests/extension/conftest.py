@@ -27,9 +27,8 @@ from toolcast.encoders.code import Code, lines
 from toolcast.encoders.plain_text import row
 from toolcast.encoders.python import literal
 from toolcast.rendering.output_shape import PythonShape, TextShape
-from toolcast.changes.change import Grade, Grades
-from toolcast.changes.family import Family, Rules
-from toolcast.changes.field_rows import value
+from toolcast.changes.change import files_of
+from toolcast.changes.comparison import ChangeFunctions
 
 
 class View(NamedTuple):
@@ -93,20 +92,26 @@ FIELDS = Fields(
             "properties": {"team": {"type": "string"}},
         }
     },
-    toolset={"house": {"type": "string", "description": "Which house."}},
+    toolset={
+        "house": {
+            "type": "string",
+            "description": "Which house.",
+            "change": {"by": "house.moved", "other": {"attachment": "breaking"}},
+        }
+    },
     target_options={"names": {"type": ["object", "null"]}},
 )
 
-RULES = Rules()
-MOVED = RULES.alone(
-    "house/moved",
-    "The tools are in another house.",
-    Grades(attachment=Grade.BREAKING),
-)
-CHANGES = Family(
-    rules=RULES,
-    toolset_rows=(value("house", "the house", MOVED),),
-)
+
+def moved(before, after, rules):
+    old, new = (side.extensions.get("house") for side in (before, after))
+    if old != new:
+        rule = rules["toolset.house/changed"]
+        message = "the tools are in another house"
+        yield files_of(before, after).changed(rule, ("house",), message, old, new)
+
+
+CHANGES = ChangeFunctions(of_toolset=moved)
 """
 TEMPLATE = """\
 {# One line a name; black lays it out. #}

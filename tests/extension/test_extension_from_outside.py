@@ -78,7 +78,7 @@ def test_changes_of_another_packages_fields(
     )
 
     assert done.returncode == 1, done.stderr
-    assert "house/moved" in done.stdout
+    assert "toolset.house/changed" in done.stdout
     # The package says what a change of one field means, and of the other nothing.
     assert "extension/field" in done.stdout
 

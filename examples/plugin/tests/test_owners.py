@@ -69,4 +69,4 @@ def test_a_change_of_the_owner_is_told(project: Path, tmp_path: Path) -> None:
         file.write_text(text)
     add(project, "owner: {team: Notes}\n")
     told = toolcast(project, "diff", "--against", str(before), "--fail-on", "none")
-    assert "owners/moved" in told
+    assert "tool.owner/changed" in told

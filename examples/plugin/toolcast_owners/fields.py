@@ -13,7 +13,20 @@ FIELDS = Fields(
             },
             "required": ["team"],
             "additionalProperties": False,
+            "called": "the owner",
+            "change": {
+                "any": {
+                    "attachment": "risky",
+                    "means": "Another team answers for the tool.",
+                }
+            },
         }
     },
-    target_options={"owners": {"type": ["object", "null"]}},
+    target_options={
+        "owners": {
+            "type": ["object", "null"],
+            "null_means": {},
+            "change": {"set": {}, "unset": {"attachment": "risky"}},
+        }
+    },
 )

@@ -184,10 +184,14 @@ class Change:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that stay the same wherever the change's lines stand."""
+        return self.fingerprint_as(self.rule.id)
+
+    def fingerprint_as(self, rule: str) -> str:
+        """The fingerprint under another id of the rule, a former one."""
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]
-        said = [self.rule.id, self.toolset, self.tool, list(self.path), values]
+        said = [rule, self.toolset, self.tool, list(self.path), values]
         text = json.dumps(said, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

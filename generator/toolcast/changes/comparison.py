@@ -12,13 +12,13 @@ from ..extensions import CHANGES, ExtensionFailure, guarded, values
 from ..model.model import Toolset, Workspace
 from . import access, selection, servers, special
 from .change import Both, Change, ChangeRule, Grade, Grades
-from .effects.effect import Effect
+from .effects import Effect, effects_of
 from .schemas import schema_family
 from .schemas.schema_rules import RULES as SCHEMA_RULES
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
 from .table import rows
-from .texts import skill_changes, tool_texts, toolset_texts
-from .texts.text_rules import RULES as TEXT_RULES
+from .texts import spec_texts
+from .texts.text_change import RULES as TEXT_RULES
 from .tools import Matched, match
 from .walk import changes_of
 
@@ -30,15 +30,13 @@ _OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]
 
 _OF_TOOL: tuple[_OfTool, ...] = (
     schema_family.compare,
-    tool_texts.compare,
-    skill_changes.compare_tools,
+    spec_texts.compare_tools,
     access.compare_tools,
     special.compare_tools,
 )
 """What tells the changes of a tool that need more than its fields' values."""
 _OF_TOOLSET: tuple[_OfToolset, ...] = (
-    toolset_texts.compare_toolsets,
-    skill_changes.compare_toolsets,
+    spec_texts.compare_toolsets,
     access.compare_toolsets,
     servers.compare_toolsets,
     special.compare_toolsets,
@@ -110,7 +108,9 @@ def compare(
     changes = list(_relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)
-    return Comparison(changes, [] if is_same else _effects(matched, before, after))
+    effects = () if is_same else effects_of(matched, before, after)
+    order = sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
+    return Comparison(changes, order)
 
 
 @cache
@@ -177,14 +177,6 @@ def _of_extensions(matched: Matched, extensions: tuple[str, ...]) -> Iterator[Ch
             for both in matched.tools:
                 if both.before is not both.after:
                     yield from functions.of_tool(both, known)
-
-
-def _effects(matched: Matched, before: Workspace, after: Workspace) -> list[Effect]:
-    # Targets know where a tool is shown; nothing else here needs them.
-    from .effects.deriving import effects_of
-
-    effects = effects_of(matched, before, after)
-    return sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
 
 
 def _relaxed(

@@ -24,7 +24,7 @@ from .json_values import said
 from .schemas import schema_family
 from .state import tool_pair
 from .table import row_of
-from .texts import tool_texts
+from .texts import spec_texts
 from .walk import changes_of
 
 __all__ = ["ListingChanges", "Owner", "listing_changes"]
@@ -278,7 +278,7 @@ def _tool(
     of_fields = tool_pair(both.files, sides, toolsets, ())
     for change in (
         *schema_family.compare(both),
-        *tool_texts.compare(both),
+        *spec_texts.compare_tools(both),
         *changes_of(of_fields),
     ):
         told.add(str(_place_in("tools", change)[0]))

@@ -16,8 +16,20 @@ import yaml
 from ..language.spec_language import Field, annotated, parts
 from ..shipped import shipped
 from .change import AUDIENCES, ChangeRule, Grade, Grades
+from .json_values import said
 
-__all__ = ["FILES", "called", "fields", "former", "id_of", "language", "row_of", "rows"]
+__all__ = [
+    "FILES",
+    "called",
+    "fields",
+    "former_ids",
+    "id_of",
+    "is_former",
+    "present_ids",
+    "language",
+    "row_of",
+    "rows",
+]
 
 FILES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
 """The files whose fields are compared."""
@@ -133,9 +145,24 @@ def _with(node: Mapping[str, Any], way: list[str], added: Any) -> Mapping[str, A
     return {**node, "properties": {**known, way[0]: inner}}
 
 
+def present_ids(id_: str) -> tuple[str, ...]:
+    """The ids that one stands for: itself, or those that say now what a former one said."""
+    now = _former_ids().get(id_, id_)
+    return (now,) if isinstance(now, str) else tuple(now)
+
+
+def is_former(id_: str) -> bool:
+    """Whether a kind of change was called so, and is not any more."""
+    return id_ in _former_ids()
+
+
+def former_ids(id_: str) -> tuple[str, ...]:
+    """What a kind of change was called formerly."""
+    return tuple(old for old in _former_ids() if id_ in present_ids(old))
+
+
 @cache
-def former() -> Mapping[str, Any]:
-    """What ids of former versions are called now: an id, several, or what says it now."""
+def _former_ids() -> Mapping[str, Any]:
     text = shipped("changes", "former_ids.yaml")
     read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506
     return read
@@ -143,7 +170,8 @@ def former() -> Mapping[str, Any]:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    read: dict[str, Any] = yaml.load(shipped("changes", "rows.yaml"), _Loader)
+    text = shipped("changes", "rows.yaml")
+    read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return read
 
 
@@ -216,7 +244,8 @@ class Unsaid:
 
 def called(node: Mapping[str, Any], name: str) -> str:
     """What messages call a field, with `{}` for the key of the mapping that it is in."""
-    words: str = node.get("called", f"`{name}`")
+    plain = said(name).replace("{", "{{").replace("}", "}}")
+    words: str = node.get("called", plain)
     return words
 
 

@@ -130,7 +130,8 @@ class _Walk:
             yield from self._entries(node, old, new, at)
             return
         is_other = not same(old, new) or _is_moved(change, old, new)
-        if is_other and not self._is_silent(node, at, above):
+        # What a function tells is told by that alone.
+        if is_other and "by" not in change and not self._is_silent(node, at, above):
             if not has_change(node):
                 yield self._unsaid(old, new, at)
                 return
@@ -246,7 +247,7 @@ class _Walk:
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            what = f"`{own}`"
+            what = said(own)
         words = row.get("says", _WORDS.get(event.name, _OTHER))
         return str(
             words.format(

@@ -80,7 +80,7 @@ def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ids of findings and of changes, each with what it is about."""
-    from ..changes.table import rules as change_rules
+    from ..changes.comparison import rules as change_rules
     from ..rules.table import rules
     from .options import listed_extensions
 

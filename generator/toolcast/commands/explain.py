@@ -30,7 +30,8 @@ def command(rule: str | None) -> None:
 
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
-    from ..changes.table import rules as change_rules
+    from ..changes.comparison import rules as change_rules
+    from ..changes.table import is_former, present_ids
     from ..rules.table import rules
     from ..wording import did_you_mean
 
@@ -42,6 +43,14 @@ def command(rule: str | None) -> None:
         _rule(known[rule])
     elif rule in changes:
         _change(changes[rule])
+    elif is_former(rule):
+        now = [changes[id_] for id_ in present_ids(rule) if id_ in changes]
+        ids = " or ".join(f"`{one.id}`" for one in now)
+        told = f"`{rule}` is called {ids or 'otherwise'} now."
+        click.echo("\n".join(textwrap.wrap(told, 80, break_on_hyphens=False)))
+        for one in now:
+            click.echo()
+            _change(one)
     else:
         near = did_you_mean(rule, [*known, *changes])
         fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")
@@ -56,7 +65,10 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
     click.echo("\nchanges of `toolcast diff`, with what is not safe about them:\n")
     for id_, change in sorted(changes.items()):
         rows = textwrap.wrap(
-            f"{id_:34} {_grades(change) or 'safe'}", 80, subsequent_indent=" " * 35
+            f"{id_:34} {_grades(change) or 'safe'}",
+            80,
+            subsequent_indent=" " * 35,
+            break_on_hyphens=False,
         )
         click.echo("\n".join(rows))
 

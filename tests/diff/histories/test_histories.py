@@ -19,10 +19,9 @@ import yaml
 
 from tests.diff.histories.releases import FOLDER, HISTORIES, release
 from toolcast.changes.change import Grade
-from toolcast.changes.comparison import Comparison, compare
+from toolcast.changes.comparison import Comparison, compare, rules
 from toolcast.changes.review.limits import limits
 from toolcast.changes.review.verdict import judge
-from toolcast.changes.table import rules
 from toolcast.model.model import Workspace
 from toolcast.reports.changes.formats import report_changes
 from toolcast.reports.findings.formats import About

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolcast.changes.change import Both, Change
-from toolcast.changes.schemas.schema_family import FAMILY
+from toolcast.changes.schemas.schema_family import compare
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 
 __all__ = ["compared", "told"]
@@ -19,9 +19,8 @@ def compared(
 ) -> list[Change]:
     """What changes of a tool when only one of its schemas does; None is no schema."""
     old, new = (_tool({"parameters": {}, field: s}, others) for s in (before, after))
-    assert FAMILY.compare_tools is not None
     both = Both(old, new, toolset, toolset, WORKSPACE, WORKSPACE)
-    return list(FAMILY.compare_tools(both))
+    return list(compare(both))
 
 
 def _tool(schemas: dict[str, Any], others: dict[str, Any]) -> ToolSpec:

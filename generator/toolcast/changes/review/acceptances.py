@@ -15,6 +15,7 @@ from ...reading.tree import NOWHERE, Path, Source
 from ...reading.yaml_reader import read_yaml
 from ...wording import did_you_mean
 from ..change import Change
+from ..table import former_ids, is_former, present_ids
 
 __all__ = [
     "ACCEPT_FILE",
@@ -76,8 +77,9 @@ class Acceptance:
     def takes(self, change: Change) -> bool:
         """Whether it is about a change."""
         if self.fingerprint:
-            return self.fingerprint == change.fingerprint
-        if self.rule != change.rule.id:
+            former = map(change.fingerprint_as, former_ids(change.rule.id))
+            return self.fingerprint in (change.fingerprint, *former)
+        if change.rule.id not in present_ids(self.rule):
             return False
         if self.toolset and self.toolset != change.toolset:
             return False
@@ -194,6 +196,22 @@ def stale(
                 message = f"there is no change called `{one.rule}`"
                 help_ = did_you_mean(one.rule, known) or "`toolcast explain` lists them"
             yield _finding(one, "accept/unused", message, help_)
+        else:
+            yield from _formerly(one, changes)
+
+
+def _formerly(one: Acceptance, changes: Sequence[Change]) -> Iterator[Finding]:
+    """The finding of an entry that accepts a change by what it was called."""
+    taken = next(change for change in changes if one.takes(change))
+    if one.rule and is_former(one.rule):
+        now = " or ".join(f"`{id_}`" for id_ in present_ids(one.rule))
+        message = f"`{one.rule}` is called {now} now"
+        help_ = "write that; the former id is taken until 0.3"
+        yield _finding(one, "accept/former", message, help_)
+    elif one.fingerprint and one.fingerprint != taken.fingerprint:
+        message = f"the fingerprint is `{taken.fingerprint}` now"
+        help_ = "write that; the former one is taken until 0.3"
+        yield _finding(one, "accept/former", message, help_)
 
 
 def _finding(one: Acceptance, rule: str, message: str, help_: str) -> Finding:

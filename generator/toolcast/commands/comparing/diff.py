@@ -78,10 +78,9 @@ def command(
     calls the tool, for what models read, for Python code that uses it, and for who has it.
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
-    from ...changes.comparison import Comparison, compare
+    from ...changes.comparison import Comparison, compare, rules
     from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
-    from ...changes.table import rules
     from ...reports.changes.formats import report_changes
     from ...reports.findings.formats import About
     from ..diff_sides import sides_or_end

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _MOST_NAMED = 5
+_RENAMED = "tool/renamed-without-former-name"
 
 
 @click.command(name="verify")
@@ -56,7 +57,6 @@ def command(
     what differs at each start by itself is a note. Ends with exit code 1 where the server
     is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
     """
-    from ...changes.tools import RENAMED_SILENTLY
     from ...changes.listed_entries import Owner, listing_changes
     from ...servers.declared_listing import behind, declared_listing, own_part
     from ...servers.named_server import declared_server, url_server
@@ -98,7 +98,7 @@ def command(
     owner = Owner(own.name, own.source.file, files)
     changes = listing_changes(declared, listing, owner)
     named = {tool["name"] for tool in declared.tools}
-    is_renamed = any(one.rule is RENAMED_SILENTLY for one in changes.changes)
+    is_renamed = any(one.rule.id == _RENAMED for one in changes.changes)
     if named and not is_renamed and named.isdisjoint(_names(listing)) and listing.tools:
         _another(meant.name, own.name, listing, entry)
     note(meant.name, listing, changes.varying)

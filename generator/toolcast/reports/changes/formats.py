@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
-from ...changes.effects.effect import Effect
+from ...changes.effects import Effect
 from ...changes.review.verdict import Judged, Verdict
 from ...findings import Severity
 from ..findings.formats import About, told_rules
@@ -30,7 +30,7 @@ __all__ = [
     "values_of",
 ]
 
-FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
+FORMATS = ("text", "json", "markdown", "github", "sarif")
 """The words of `--format`."""
 
 _WORDS = re.compile(r"[^\s`]+")
@@ -58,7 +58,7 @@ def report_changes(verdict: Verdict, format_: str, about: About) -> str:
 
 def _told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """Those of changes, and of the findings of acceptances."""
-    from ...changes.table import rules
+    from ...changes.comparison import rules
 
     of_changes = {
         id_: ItemRule(id_, _SEVERITIES[rule.grades.worst], rule.means, rule.means)

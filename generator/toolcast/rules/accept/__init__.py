@@ -21,6 +21,15 @@ RULES = (
         can_be_suppressed=False,
     ),
     Rule(
+        id="accept/former",
+        severity=Severity.WARNING,
+        purpose="Checks that no acceptance names a change by what it was called formerly.",
+        why="Kinds of changes have other names now. A former one is taken until 0.3.",
+        bad="",
+        good="",
+        can_be_suppressed=False,
+    ),
+    Rule(
         id="accept/over",
         severity=Severity.WARNING,
         purpose="Checks that no acceptance is past its date.",
