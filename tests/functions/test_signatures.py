@@ -117,8 +117,7 @@ JSON = st.recursive(
 
 def read(text: str) -> FunctionTool:
     tree = ast.parse(text)
-    functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-    module = PythonModule("m.py", functions, tree=tree)
+    module = PythonModule("m", "m.py", tree=tree)
     return read_function({"m": module}.get, "m", "function")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...python_code.handler import is_below
-from ...python_code.modules import read_module, scope_of
+from ...python_code.modules import read_module
 from ...wording import did_you_mean
 from ..rule import Rule
 
@@ -37,8 +37,7 @@ def _problem(
         return f"there is no module `{module}`", ""
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
-    scope = scope_of(module, found)
-    names = [*scope.functions, *scope.classes, *scope.values]
+    names = [*found.functions, *found.classes, *found.values]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"
