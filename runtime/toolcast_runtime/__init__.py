@@ -40,7 +40,7 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-LEVEL = 2
+LEVEL = 3
 """The newest level of generated code that this runtime serves."""
 
 OLDEST_LEVEL = 1
@@ -61,9 +61,11 @@ _LAZY = {
     "text": "resources.content_blocks",
 }
 
+_levels: dict[str, int] = {}
+
 
 def require_level(level: int, package: str) -> None:
-    """Makes sure that this runtime serves a generated package.
+    """Makes sure that this runtime serves a generated package, and remembers its level.
 
     Args:
         level: the runtime level that the package was generated for.
@@ -73,6 +75,7 @@ def require_level(level: int, package: str) -> None:
         ImportError: it does not; the text says which of the two has to be renewed.
     """
     if OLDEST_LEVEL <= level <= LEVEL:
+        _levels[package] = level
         return
     served = (
         f"levels {OLDEST_LEVEL} to {LEVEL}"
@@ -89,6 +92,11 @@ def require_level(level: int, package: str) -> None:
         f"{package} is generated for runtime level {level}, and installed is {this}:"
         " generate again with a newer toolcast, or install an older toolcast-runtime"
     )
+
+
+def level_of(package: str) -> int:
+    """The level that a generated package was generated for; the newest where it states none."""
+    return _levels.get(package, LEVEL)
 
 
 def __getattr__(name: str) -> Any:

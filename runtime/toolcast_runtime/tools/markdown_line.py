@@ -1,8 +1,8 @@
-"""HTML in Markdown texts: what would hide or swallow what follows is escaped.
+"""One line of text in Markdown: what would reach beyond it is escaped.
 
-Markdown passes HTML through, and an element that a text leaves open goes on over the rest of
+The generator writes the same lines into files. Markdown passes HTML through, and an element that a text leaves open goes on over the rest of
 the page. A text whose elements are all closed stays as it is. Sources: CommonMark 0.31.2,
-sections 4.6 and 6.6; HTML, "Parsing HTML documents".
+sections 4.6, 4.7 and 6.6; HTML, "Parsing HTML documents".
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["escape_html", "leaves_html_open"]
+__all__ = ["DEFINES_LINK", "escape_html", "leaves_html_open", "markdown_line"]
+
+# A definition of a link, or of a footnote, holds for the whole page; its label may go on in
+# the next line. Source: CommonMark 0.31.2, section 4.7.
+_LABEL = r"(?=\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$))"
+DEFINES_LINK = re.compile(
+    r"^((?:[ \t]*(?:(?:[-+*]|\d{1,9}[.)])(?=[ \t])|>))*[ \t]*)" + _LABEL
+)
+"""A line that begins to define a link, up to where a backslash keeps it from that."""
 
 _VOID = frozenset(
     "area base br col embed hr image img input link meta param source track wbr".split()
@@ -57,6 +65,24 @@ _WORD = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)", re.MULTILINE)
 _RAW = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*<[A-Za-z/!?]", re.MULTILINE)
 _STRANGE = re.compile(r"</?[A-Za-z][^\s/>]*>")
 _TICKS = re.compile(r"\\.|`+", re.DOTALL)
+
+
+def markdown_line(text: str) -> str:
+    """A line of a bullet, a heading or a label.
+
+    It is as it was, but for HTML that would reach beyond it and definitions of links, which
+    are escaped.
+
+    Raises:
+        ValueError: the text has a line break.
+    """
+    if "\n" in text or "\r" in text:
+        raise ValueError("text with a line break cannot stand on one line")
+    if leaves_html_open(text):
+        [text] = escape_html([text])
+    if "]:" in text:
+        text = DEFINES_LINK.sub(r"\1\\", text.strip())
+    return text.strip()
 
 
 def leaves_html_open(text: str) -> bool:
