@@ -39,16 +39,13 @@ _GROUPS = {
     },
     "Change a tool that others use": {
         "rename": "Give a tool another name; calls by the old one go on.",
-        "move": "Move a tool to another toolset.",
-        "deprecate": "Announce that a tool goes, when, and what to use instead.",
         "remove": "Remove a tool whose announced day has come.",
     },
     "Shape what is generated": {
         "templates": "List the templates of the outputs, or copy one out.",
     },
-    "For editors and Git": {
+    "For editors": {
         "schema": "Print the JSON Schema of spec files, or renew them.",
-        "git-diff-driver": "Show changes of specs within `git diff`; Git runs it.",
     },
 }
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
@@ -59,8 +56,8 @@ _ROOMS = {
     "importing": {"import"},
     "calling": {"call"},
     "generating": {"dev", "generate"},
-    "comparing": {"diff", "git-diff-driver", "lock", "verify"},
-    "editing": {"rename", "move", "deprecate", "remove"},
+    "comparing": {"diff", "lock", "verify"},
+    "editing": {"rename", "remove"},
 }
 
 

@@ -10,21 +10,18 @@ from toolcast_runtime.tools.module_names import spec_name
 
 from ..git.index import read_index
 from ..model.model import ToolSpec, Workspace
-from .after_edit import specs_after
-from .beside.document_marks import change_marks
-from .beside.handler_name import HandlerEdit, rename_handler
-from .beside.lists import rename_in_other_files
-from .beside.proxied_name import keep_answering
 from .free_names import refuse_taken_name
-from .left_over import (
+from .handler_name import HandlerEdit, rename_handler
+from .other_files import change_marks, keep_answering, rename_in_other_files
+from .project_edit import Editing, Owned, ProjectEdit, Refusal, specs_after
+from .references import rename_mentions, rename_references
+from .remaining_mentions import (
     left_imports,
     left_in_files,
     left_in_handlers,
     left_in_specs,
     left_patterns,
 )
-from .project_edit import Editing, Owned, ProjectEdit, Refusal
-from .references import rename_mentions, rename_references
 from .spec_text import CannotEdit
 
 __all__ = ["rename"]
@@ -59,7 +56,7 @@ def rename(
         editing = _edited(workspace, owned, new, function)
     editing.move(tool.source.file, _file(tool, new), begun)
     rename_in_other_files(editing, workspace, owned, new)
-    change_marks(editing, workspace, owned, toolset.name, new)
+    change_marks(editing, workspace, owned, new)
     passed = {"name/former-alive"}
     if function is not None:
         for file, (old, renamed) in function.files.items():

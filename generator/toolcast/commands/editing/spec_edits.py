@@ -39,7 +39,6 @@ def run_edit(
     *,
     dry_run: bool,
     may_lose: bool = True,
-    option: str = "--toolset",
 ) -> None:
     """Makes an edit of the tool of a name, and shows or writes it.
 
@@ -48,10 +47,8 @@ def run_edit(
 
     Args:
         may_lose: files may be removed that git could not give back.
-        option: the command's option that names the tool's toolset.
     """
-    from ...edits.differences import unified_diff
-    from ...edits.project_edit import Refusal, tool_of
+    from ...edits.project_edit import Refusal, tool_of, unified_diff
     from ...edits.spec_text import CannotEdit
     from ...edits.writing import refuse_loss, write
     from ...findings import has_errors, in_order
@@ -64,7 +61,7 @@ def run_edit(
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
     try:
-        owned = tool_of(loaded.workspace, name, toolset, option)
+        owned = tool_of(loaded.workspace, name, toolset)
         edit = make(loaded.workspace, owned)
         if not may_lose:
             refuse_loss(root, owned.toolset.folder, edit)

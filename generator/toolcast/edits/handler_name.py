@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from toolcast_runtime.tools.module_names import module_name
 
-from ...findings import MOST_SHOWN
-from ...handler_code.handler import function_code
-from ...handler_code.module_scope import Imported, imports_of
-from ...handler_code.python_module import FunctionDefinition, statements_of
-from ...model.model import HandlerReference, Workspace
-from ..project_edit import Left, Owned, Refusal
+from ..findings import MOST_SHOWN
+from ..handler_code.handler import function_code
+from ..handler_code.module_scope import Imported, imports_of
+from ..handler_code.python_module import FunctionDefinition, statements_of
+from ..model.model import HandlerReference, Workspace
 from .handler_modules import Module, modules_with
+from .project_edit import Left, Owned, Refusal
 
 __all__ = ["HandlerEdit", "rename_handler"]
 
