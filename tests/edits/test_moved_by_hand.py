@@ -97,7 +97,11 @@ STEPS = {
         "exclusions:\n  - {tool: send, target: mcp, reason: A person sends.}\n",
         "",
     ),
-    "spec/unknown-section": ("specs/office/send.yaml", "section: mail", "section: post"),
+    "spec/unknown-section": (
+        "specs/office/send.yaml",
+        "section: mail",
+        "section: post",
+    ),
     "handler/outside-package": (
         "specs/office/send.yaml",
         "handlers.toy:send",

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..documents.filling import LARGEST
-from ..documents.regions import Region, regions_in
+from ..documents.filling import LARGEST, Region, regions_in
 from ..findings import has_errors
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
