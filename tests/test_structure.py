@@ -218,7 +218,10 @@ MANY = re.compile(r"examples/\w+")
 # How many folders may stand between a package and a module.
 DEEP = 2
 # Modules that only one other imports, and that a reader would look for by their names.
-NAMED: dict[str, str] = {}
+NAMED = {
+    "toolcast.edits.remove": "one of the two edits of a tool, beside `rename`",
+    "toolcast.edits.rename": "the other",
+}
 EXCEPTIONS = yaml.safe_load(
     (ROOT / "tests" / "structure_exceptions.yaml").read_text("utf-8")
 )

@@ -1,4 +1,4 @@
-"""What the commands that edit specs share: reading, showing, writing, telling what is left."""
+"""The commands that edit specs, `toolcast rename` and `toolcast remove`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ...reports.escaping import printable
-from ..completion import complete_toolsets
-from ..exit_codes import FINDINGS, USAGE, counted, fail, print_findings, project_root
+from ..reports.escaping import printable
+from .completion import complete_tools, complete_toolsets
+from .exit_codes import (
+    FINDINGS,
+    USAGE,
+    counted,
+    fail,
+    print_findings,
+    project_root,
+)
+from .options import project_option
 
 if TYPE_CHECKING:
-    from ...edits.project_edit import Left, Owned, ProjectEdit, Refusal
-    from ...model.model import Workspace
+    from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
+    from ..model.model import Workspace
 
-__all__ = ["dry_run_option", "run_edit", "toolset_option"]
+__all__ = ["remove", "rename"]
+
 
 _MOST_LEFT = 100
 
-dry_run_option = click.option(
+_dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
 )
-toolset_option = click.option(
+_toolset_option = click.option(
     "--toolset",
     metavar="NAME",
     help="The tool's toolset, where several have such a tool.",
@@ -31,7 +40,7 @@ toolset_option = click.option(
 )
 
 
-def run_edit(
+def _run_edit(
     project: str | None,
     name: str,
     toolset: str | None,
@@ -48,11 +57,11 @@ def run_edit(
     Args:
         may_lose: files may be removed that git could not give back.
     """
-    from ...edits.project_edit import Refusal, tool_of, unified_diff
-    from ...edits.spec_text import CannotEdit
-    from ...edits.writing import refuse_loss, write
-    from ...findings import has_errors, in_order
-    from ...model.loading import load_workspace
+    from ..edits.project_edit import Refusal, tool_of, unified_diff
+    from ..edits.spec_text import CannotEdit
+    from ..edits.writing import refuse_loss, write
+    from ..findings import has_errors, in_order
+    from ..model.loading import load_workspace
 
     root = project_root(project)
     loaded = load_workspace(root)
@@ -116,3 +125,69 @@ def _tell_left(left: tuple[Left, ...]) -> None:
         click.echo(printable(f"  {where}: {one.text}"))
     if len(left) > _MOST_LEFT:
         click.echo(f"  and {len(left) - _MOST_LEFT} more")
+
+
+@click.command(name="rename")
+@click.argument("old", shell_complete=complete_tools)
+@click.argument("new")
+@_toolset_option
+@click.option("--handler", is_flag=True, help="Rename the handler's function, too.")
+@_dry_run_option
+@project_option
+def rename(
+    old: str,
+    new: str,
+    toolset: str | None,
+    handler: bool,
+    dry_run: bool,
+    project: str | None,
+) -> None:
+    """Give a tool another name; calls by the old one go on.
+
+    Changes its spec and the file's name, what refers to it (texts, clients' lists,
+    exclusions, replacements) and adds the old name to `renamed_from`. Comments and layout
+    stay. What may mean something else is left and listed: comments, data, your own code.
+    """
+
+    def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
+        from ..edits import rename as edit
+
+        return edit.rename(workspace, owned, new, with_handler=handler)
+
+    _run_edit(project, old, toolset, make, dry_run=dry_run)
+
+
+@click.command(name="remove")
+@click.argument("tool", shell_complete=complete_tools)
+@_toolset_option
+@click.option("--reason", metavar="TEXT", help="Why; kept beside the reserved name.")
+@click.option("--now", is_flag=True, help="Without an announced day, or before it.")
+@click.option("--anyway", is_flag=True, help="Although other texts say its name.")
+@click.option(
+    "--force", is_flag=True, help="Although git could not give the spec back."
+)
+@_dry_run_option
+@project_option
+def remove(
+    tool: str,
+    toolset: str | None,
+    reason: str | None,
+    now: bool,
+    anyway: bool,
+    force: bool,
+    dry_run: bool,
+    project: str | None,
+) -> None:
+    """Remove a tool whose announced day has come, and reserve its names.
+
+    Clients' lists and exclusions lose it. Its name and its former ones go to
+    `reserved_names`, so that no other tool answers calls that were meant for it. What
+    else refers to it is named, and nothing is removed. A draft needs no announced day.
+    """
+
+    def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
+        from ..edits import remove as edit
+
+        return edit.remove(workspace, owned, now=now, anyway=anyway, reason=reason)
+
+    _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)
