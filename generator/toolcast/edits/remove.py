@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import re
 
-from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..python_code.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
 from .references import (

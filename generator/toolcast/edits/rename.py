@@ -20,10 +20,14 @@ from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..findings import MOST_SHOWN
 from ..git.index import read_index
-from ..handler_code.handler import function_code
-from ..handler_code.module_scope import Imported, imports_of
-from ..handler_code.python_module import FunctionDefinition, statements_of
 from ..model.model import HandlerReference, ToolSpec, Workspace
+from ..python_code.handler import function_code
+from ..python_code.modules import (
+    FunctionDefinition,
+    Imported,
+    imports_of,
+    statements_of,
+)
 from .free_names import refuse_taken_name
 from .handler_modules import Module, modules_with
 from .other_files import change_marks, keep_answering, rename_in_other_files
