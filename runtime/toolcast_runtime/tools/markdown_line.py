@@ -1,8 +1,8 @@
 """One line of text in Markdown: what would reach beyond it is escaped.
 
-The generator writes the same lines into files. Markdown passes HTML through, and an element that a text leaves open goes on over the rest of
-the page. A text whose elements are all closed stays as it is. Sources: CommonMark 0.31.2,
-sections 4.6, 4.7 and 6.6; HTML, "Parsing HTML documents".
+The generator writes the same lines into files. Markdown passes HTML through, and an element
+that a text leaves open goes on over the rest of the page. A text whose elements are all closed
+stays as it is. Sources: CommonMark 0.31.2, sections 4.6, 4.7 and 6.6; HTML, "Parsing HTML documents".
 """
 
 from __future__ import annotations
