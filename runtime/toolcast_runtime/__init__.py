@@ -61,7 +61,8 @@ _LAZY = {
     "text": "resources.content_blocks",
 }
 
-_levels: dict[str, int] = {}
+levels: dict[str, int] = {}
+"""The level of each generated package that is imported, by its name."""
 
 
 def require_level(level: int, package: str) -> None:
@@ -75,7 +76,7 @@ def require_level(level: int, package: str) -> None:
         ImportError: it does not; the text says which of the two has to be renewed.
     """
     if OLDEST_LEVEL <= level <= LEVEL:
-        _levels[package] = level
+        levels[package] = level
         return
     served = (
         f"levels {OLDEST_LEVEL} to {LEVEL}"
@@ -92,11 +93,6 @@ def require_level(level: int, package: str) -> None:
         f"{package} is generated for runtime level {level}, and installed is {this}:"
         " generate again with a newer toolcast, or install an older toolcast-runtime"
     )
-
-
-def level_of(package: str) -> int:
-    """The level that a generated package was generated for; the newest where it states none."""
-    return _levels.get(package, LEVEL)
 
 
 def __getattr__(name: str) -> Any:

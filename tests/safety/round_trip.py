@@ -104,7 +104,7 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
     for name, spec in specs.items():
         if name != "toolset" and spec["name"] in shown["tools"]:
             assert_tool(spec, shown["tools"][spec["name"]], "".join(shown["prompts"]))
-            preamble = generated.files["toy/prompts/preamble.md"].decode("utf-8")
+            preamble = generated.files["x/prompts/preamble.md"].decode("utf-8")
             assert bullet_of(spec) in preamble
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from .. import level_of
+from .. import LEVEL, levels
 from ..calls.tool_validators import Validators
 from ..files.regular_file import read_regular
 from ..registry import Registry, Tool
@@ -45,7 +45,7 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
-        level = level_of(self.name)
+        level = levels.get(self.name, LEVEL)
         self._spelled: dict[str, Any] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
             text = text_of(path)

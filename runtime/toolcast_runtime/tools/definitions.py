@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from .. import LEVEL, level_of
+from .. import LEVEL, levels
 from .module_names import distinct_name, module_name, spec_name
 from .older_levels import at_newest_level
 from .tool import Action, Confirm, Tool
@@ -85,7 +85,7 @@ def read_tools(package: ModuleType) -> list[Tool]:
     problems += [
         f"{n}.py has no {n}.json beside it" for n in modules - definitions.keys()
     ]
-    level = level_of(package.__name__.rpartition(".")[0])
+    level = levels.get(package.__name__.rpartition(".")[0], LEVEL)
     tools: list[Tool] = []
     for stem in sorted(definitions):
         try:
