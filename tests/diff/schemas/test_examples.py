@@ -19,10 +19,10 @@ def of(**properties: Any) -> dict[str, Any]:
 
 def test_a_value_that_a_pattern_asks_for_is_taken_from_what_the_schema_says() -> None:
     key = {"type": "string", "pattern": "^[A-Z]{3}-\\d{4}$"}
-    for told in ({}, {"default": "ABC-1234"}):
+    for hint in ({}, {"default": "ABC-1234"}):
         limits = ({"type": "integer", "maximum": most} for most in (50, 20))
         before, after = (
-            {**of(key={**key, **told}, limit=limit), "required": ["key"]}
+            {**of(key={**key, **hint}, limit=limit), "required": ["key"]}
             for limit in limits
         )
 
@@ -30,7 +30,7 @@ def test_a_value_that_a_pattern_asks_for_is_taken_from_what_the_schema_says() ->
 
         assert change.grades.call is Grade.BREAKING
         assert change.path == ("parameters", "properties", "limit", "maximum")
-        if told:
+        if hint:
             assert change.witness == {"key": "ABC-1234", "limit": 50}
         else:
             assert change.witness is ABSENT

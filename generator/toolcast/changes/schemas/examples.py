@@ -96,9 +96,9 @@ class Acceptor:
                 return False
         except (ValueError, TypeError):
             return False  # A pattern that gives up accepts nothing.
-        if self.is_closed and isinstance(value, dict):
-            if self.side.declared.lacks(value):
-                return False
+        is_object = isinstance(value, dict)
+        if self.is_closed and is_object and self.side.declared.lacks(value):
+            return False
         return self._refuses_besides is None or not self._refuses_besides(value)
 
 
