@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcast.handler_code.call_graph import Noted, Reached, reached_from
 from toolcast.model.model import Toolset, ToolSpec, Workspace
+from toolcast.python_code.call_graph import Noted, Reached, reached_from
 from toolcast.targets.table import enabled
 
 from ..config import facts_of, has_settings, offered_to_letta

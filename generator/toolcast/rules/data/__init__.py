@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...findings import Finding
-from ...handler_code.call_graph import Touched, reached_from
 from ...model.model import Toolset, ToolSpec, Workspace
+from ...python_code.call_graph import Touched, reached_from
 from ..rule import Rule
 
 __all__ = ["at_data", "declared", "touched_of", "wrong_pool"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import is_below
-from ...handler_code.module_scope import scope_of
-from ...handler_code.python_module import read_module
 from ...model.model import Toolset, Workspace
+from ...python_code.handler import is_below
+from ...python_code.modules import read_module, scope_of
 from ...wording import did_you_mean
 from ..rule import Rule
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...handler_code.call_graph import Step
-from ...handler_code.handler import (
+from ...model.model import HandlerReference, Toolset, Workspace
+from ...python_code.call_graph import Step
+from ...python_code.handler import (
     Signature,
     function_code,
     handler_module,
     is_below,
 )
-from ...model.model import HandlerReference, Toolset, Workspace
 from ...wording import known_instead
 
 __all__ = [

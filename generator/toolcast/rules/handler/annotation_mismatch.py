@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...facts.types.annotation import Annotations
 from ...facts.types.schema_types import SchemaTypes
 from ...findings import Finding, Severity
-from ...handler_code.handler import HandlerCode, handler_code
 from ...model.model import Toolset, ToolSpec, Workspace
+from ...python_code.handler import HandlerCode, handler_code
 from ..rule import Rule
 
 __all__ = ["RULE"]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ...encoders.json_text import compact
 from ...findings import Finding, Severity
-from ...handler_code.handler import handler_code
 from ...model.model import Toolset, Workspace
+from ...python_code.handler import handler_code
 from ..rule import Rule
 
 __all__ = ["RULE"]

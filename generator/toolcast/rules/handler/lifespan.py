@@ -7,8 +7,8 @@ import keyword
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import function_code, handler_module, is_below
 from ...model.model import HandlerReference, Toolset, Workspace
+from ...python_code.handler import function_code, handler_module, is_below
 from ...wording import did_you_mean
 from ..rule import Rule
 from . import missing_function, outside_or_missing

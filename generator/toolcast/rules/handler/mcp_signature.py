@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...facts.uri_templates import variables_of
 from ...findings import Finding, Severity
-from ...handler_code.handler import Signature, function_code
 from ...model.mcp.mcp_specs import ResourceSpec
 from ...model.model import Toolset, Workspace
+from ...python_code.handler import Signature, function_code
 from ...wording import did_you_mean
 from ..rule import Rule
 from . import problems_with_resources

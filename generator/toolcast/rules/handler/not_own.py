@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import HandlerCode, function_code
 from ...model.model import HandlerReference, Toolset, Workspace
+from ...python_code.handler import HandlerCode, function_code
 from ...reading.tree import Path
 from ..rule import Rule
 

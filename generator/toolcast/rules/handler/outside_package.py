@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import handler_module, is_below
 from ...model.model import Toolset, Workspace
+from ...python_code.handler import handler_module, is_below
 from ...wording import did_you_mean
 from ..rule import Rule
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...encoders.names import is_keyword_argument
 from ...findings import Finding, Severity
-from ...handler_code.handler import HandlerCode, function_code, handler_code
 from ...model.model import Toolset, ToolSpec, Workspace
+from ...python_code.handler import HandlerCode, function_code, handler_code
 from ...wording import did_you_mean
 from ..rule import Rule
 from . import problems_with_resources

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...findings import Finding, Severity
-from ...handler_code.class_fields import ClassField, class_fields
-from ...handler_code.handler import class_code
 from ...model.model import Toolset, Workspace
+from ...python_code.classes import ClassField, class_fields
+from ...python_code.handler import class_code
 from ..rule import Rule
 
 __all__ = ["RULE"]

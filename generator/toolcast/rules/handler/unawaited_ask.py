@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.handler import defining_module
-from ...handler_code.python_module import PythonModule, last_name
 from ...model.model import Toolset, Workspace
+from ...python_code.handler import defining_module
+from ...python_code.modules import PythonModule, last_name
 from ..rule import Rule
 from . import place
 

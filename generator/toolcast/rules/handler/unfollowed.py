@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding, Severity
-from ...handler_code.call_graph import reached_from
 from ...model.model import Toolset, Workspace
+from ...python_code.call_graph import reached_from
 from ..rule import Rule
 
 __all__ = ["RULE"]

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from ...facts.names.tool_names import tool_names
 from ...findings import Finding, Severity
-from ...handler_code.handler import defining_module
-from ...handler_code.module_scope import values_of
-from ...handler_code.python_module import (
+from ...model.model import Toolset, Workspace
+from ...python_code.handler import defining_module
+from ...python_code.modules import (
     PythonModule,
     arguments_of,
     last_name,
     statements_of,
+    values_of,
 )
-from ...model.model import Toolset, Workspace
 from ..rule import Rule
 from . import place
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...encoders.names import is_keyword_argument
 from ...findings import Finding, Severity
-from ...handler_code.handler import handler_code
 from ...model.model import Toolset, Workspace
+from ...python_code.handler import handler_code
 from ..rule import Rule
 
 __all__ = ["RULE"]
