@@ -1,19 +1,24 @@
-"""What each client of a toolset sees: which tools, where, how many, at what cost."""
+"""What a comparison comes to for those who read the tools: which ones, how many, at what cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...facts.costs.client_costs import Cost, client_costs
-from ...facts.costs.client_kinds import Limited, crossed, limits_of
-from ...facts.token_count import estimated_tokens
-from ...model.model import Toolset, ToolSpec, Workspace
-from ...targets.exposure import Exposure, exposures
-from ..json_values import said
-from .effect import Effect, EffectKind
-from .mentions import Former, Named, Seen, mention_effects
+from ..facts.costs.client_costs import Cost, client_costs
+from ..facts.costs.client_kinds import Limited, crossed, limits_of
+from ..facts.token_count import estimated_tokens
+from ..model.model import Toolset, ToolSpec, Workspace
+from .change import ABSENT
+from .json_values import said
+from .life.tool_life import Matched
 
-__all__ = ["Costs", "client_effects"]
+if TYPE_CHECKING:
+    from ..targets.exposure import Exposure
+
+__all__ = ["Effect", "EffectKind", "effects_of"]
 
 _PLACES = {
     "mcp": "MCP's list",
@@ -24,9 +29,104 @@ _PLACES = {
 }
 _UNSEEN = frozenset(["snapshots"])
 """Targets that show nobody a tool."""
+_COSTS = {
+    "upfront": "upfront",
+    "names": "for names alone",
+    "on_demand": "on demand",
+    "prompt": "in prompt docs",
+}
+"""What `Cost` has, in words."""
+_TOLD_PART = 0.01
+"""A cost that differs by less than this part of it is not told."""
+
+_Former = Mapping[int, ToolSpec]
+"""The tool that was before, by the identity of the one that is."""
+_Seen = Sequence[tuple[ToolSpec, frozenset[str]]]
+"""A client's tools, each with the targets that show it."""
 
 
-class Costs:
+class EffectKind(StrEnum):
+    """What an effect is about."""
+
+    SEEN = "seen"
+    """A client sees a tool that it did not, or sees it in more places, or the reverse.
+    `before` and `after` are the places, by their targets."""
+    TOOLS = "tools"
+    """The number of a client's tools crosses what the program takes that it is said to be."""
+    TOKENS = "tokens"
+    """What a client's tools cost it, where that differs by a hundredth or more. The values
+    are estimated tokens by what they are for, as `facts/costs/client_costs.py` has them:
+    upfront, names, on_demand, prompt. `tool` is empty."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One effect.
+
+    Attributes:
+        kind: what it is about.
+        reader: who sees it: a client of the toolset (empty for the one caller of a toolset
+            without clients), or the program that a limit is of.
+        toolset: the toolset's name.
+        tool: the tool's name now, or the old one of a tool that is gone; empty where it is
+            about all tools.
+        before: the value before, a JSON value; ABSENT where there was none.
+        after: the same for now.
+        message: what somebody sees differently, lower case, names in backticks. It has
+            text of specs in it: escape it for where it is printed.
+        is_worse: something is lost or dearer.
+    """
+
+    kind: EffectKind
+    reader: str
+    toolset: str
+    tool: str
+    message: str
+    before: Any = ABSENT
+    after: Any = ABSENT
+    is_worse: bool = False
+
+
+def effects_of(
+    matched: Matched, before: Workspace, after: Workspace
+) -> Iterator[Effect]:
+    """What every reader of the toolsets that both sides have sees differently.
+
+    Of a toolset that comes or goes the change itself says all there is to say.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
+    """
+    costs = _Costs()
+    for toolsets in matched.toolsets:
+        there = {id(tool) for tool in toolsets[0].tools}
+        former = {
+            id(both.after): both.before
+            for both in matched.tools
+            if both.toolset_after is toolsets[1] and id(both.before) in there
+        }
+        if _is_same(toolsets, former):
+            continue
+        yield from _of_clients(toolsets, (before, after), former, costs)
+
+
+def _is_same(toolsets: tuple[Toolset, Toolset], former: Mapping[int, ToolSpec]) -> bool:
+    """Whether nothing of a toolset has changed, so that nothing can follow."""
+    before, after = toolsets
+    return (
+        before.source.data == after.source.data
+        and before.targets == after.targets
+        and _data_of(before) == _data_of(after)
+        and len(before.tools) == len(after.tools)
+        and all(former.get(id(tool)) is tool for tool in after.tools)
+    )
+
+
+def _data_of(toolset: Toolset) -> bytes:
+    return b"" if toolset.definitions is None else toolset.definitions.source.data
+
+
+class _Costs:
     """What clients' tools cost; a text is counted once, for most are the same on both sides."""
 
     def __init__(self) -> None:
@@ -43,30 +143,31 @@ class Costs:
         return self._known[text]
 
 
-def client_effects(
+def _of_clients(
     toolsets: tuple[Toolset, Toolset],
     workspaces: tuple[Workspace, Workspace],
-    former: Former,
-    costs: Costs,
+    former: _Former,
+    costs: _Costs,
 ) -> Iterator[Effect]:
     """What each client that both sides have sees differently.
 
     Args:
         toolsets: the toolset before and after; with the workspaces of the two.
     """
+    # Targets know where a tool is shown; nothing else here needs them.
+    from ..targets.exposure import exposures
+
     before, after = toolsets
     places = [
         _places(exposures(workspace, toolset))
         for workspace, toolset in zip(workspaces, toolsets, strict=True)
     ]
-    named = Named(before, after, former)
     for client in _shared(before, after):
         was, is_ = (
             _of_client(toolset, client, shown)
             for toolset, shown in zip(toolsets, places, strict=True)
         )
         yield from _seen(after.name, client, was, is_, former)
-        yield from mention_effects(after.name, client, was, is_, named)
         counts = [sum("mcp" in places for _, places in side) for side in (was, is_)]
         yield from _limits(after, client, *counts)
         before_, after_ = (
@@ -85,7 +186,7 @@ def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
             yield client.name
 
 
-_Shown = Mapping[str, tuple[Exposure, frozenset[str]]]
+_Shown: TypeAlias = "Mapping[str, tuple[Exposure, frozenset[str]]]"
 """Each tool by its name: whom it is kept from, and the places that show it."""
 
 
@@ -103,7 +204,7 @@ def _places(exposed: Mapping[str, Exposure]) -> _Shown:
     }
 
 
-def _of_client(toolset: Toolset, client: str, shown: _Shown) -> Seen:
+def _of_client(toolset: Toolset, client: str, shown: _Shown) -> _Seen:
     """The tools that a client may have, with their places."""
     return [
         (tool, shown[tool.name][1])
@@ -113,7 +214,7 @@ def _of_client(toolset: Toolset, client: str, shown: _Shown) -> Seen:
 
 
 def _seen(
-    toolset: str, client: str, before: Seen, after: Seen, former: Former
+    toolset: str, client: str, before: _Seen, after: _Seen, former: _Former
 ) -> Iterator[Effect]:
     was = {id(tool): places for tool, places in before}
     nowhere: frozenset[str] = frozenset()
@@ -184,7 +285,7 @@ def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Ef
     parts = [
         f"{new:,} {_COSTS[name]} ({new - old:+,})"
         for name, old, new in zip(_COSTS, before, after, strict=True)
-        if old != new
+        if abs(new - old) > _TOLD_PART * old
     ]
     if parts:
         whose = f" of {said(client)}" if client else ""
@@ -198,12 +299,3 @@ def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Ef
             after._asdict(),
             is_worse=sum(after) > sum(before),
         )
-
-
-_COSTS = {
-    "upfront": "upfront",
-    "names": "for names alone",
-    "on_demand": "on demand",
-    "prompt": "in prompt docs",
-}
-"""What `Cost` has, in words."""
