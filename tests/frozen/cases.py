@@ -5,7 +5,8 @@ lists of real servers, the functions and the cases of `diff`, which may go on wi
 
 A file of `inputs/` has the texts of many projects, each text once, and for every case which of
 them stands under which path. Cases of changes have two projects, `before/` and `after/`. The
-hostile projects are those of `tests/hostile/`: no other file could hold their bytes.
+hostile projects are those of `tests/hostile/`, which can hold any bytes; `hostile.json` names
+those that there were.
 """
 
 from __future__ import annotations
