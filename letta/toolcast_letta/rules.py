@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolcast.findings import Severity
-from toolcast.handler_code.call_graph import Noted, Reached, reached_from
 from toolcast.json_schema.graph import JsonSchema, Reference
 from toolcast.model.model import Toolset, ToolSpec, Workspace
+from toolcast.python_code.call_graph import Noted, Reached, reached_from
 from toolcast.reading.tree import Path
 from toolcast.rules.handler import place, way_to
 from toolcast.rules.rule import Problem, at, rule

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.functions.function_tool import FunctionTool, read_function
-from toolcast.handler_code.python_module import PythonModule
+from toolcast.python_code.function_tool import FunctionTool, read_function
+from toolcast.python_code.modules import PythonModule
 
 
 class Of(NamedTuple):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.handler_code.functions import Node, read_node
-from toolcast.handler_code.package_names import Definition, HandlerPackage
-from toolcast.handler_code.tables.pools import Pools
+from toolcast.python_code.call_graph import Pools
+from toolcast.python_code.function_body import Node, read_node
+from toolcast.python_code.resolver import Definition, HandlerPackage
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
 Calls = dict[str, list[str]]

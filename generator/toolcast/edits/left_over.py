@@ -10,8 +10,8 @@ from itertools import accumulate
 from ..extensions import fields_of
 from ..facts.names.name_mentions import mention_pattern, names_in_lines
 from ..facts.names.scanned_files import scanned
-from ..handler_code.handler import defining_module
 from ..model.model import Toolset, Workspace
+from ..python_code.handler import defining_module
 from ..reading.tree import Path, Source
 from ..wording import dotted
 from .beside.handler_modules import modules_with

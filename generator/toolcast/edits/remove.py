@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import re
 
-from ..handler_code.handler import handler_code
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..python_code.handler import handler_code
 from .after_edit import specs_after
 from .beside.document_marks import marks_of
 from .beside.lists import named_in_other_files

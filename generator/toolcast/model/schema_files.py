@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from .language import schema
+from ..language.spec_language import schema
 
 __all__ = ["is_schema_of_ours", "named_schema", "named_schemas", "schema_from"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..findings import Severity
-from ..handler_code.call_graph import Touched, reached_from
-from ..handler_code.handler import is_below
-from ..handler_code.module_scope import scope_of
-from ..handler_code.python_module import read_module
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..python_code.call_graph import Touched, reached_from
+from ..python_code.handler import is_below
+from ..python_code.modules import read_module, scope_of
 from ..wording import Suggestions, did_you_mean, quoted_list
 from .handler import place, way_to
 from .rule import Problem, at, rule

@@ -15,9 +15,11 @@ from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
-from ..handler_code.call_graph import Step, reached_from
-from ..handler_code.class_fields import ClassField, class_fields
-from ..handler_code.handler import (
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from ..python_code.call_graph import Step, reached_from
+from ..python_code.classes import ClassField, class_fields
+from ..python_code.handler import (
     HandlerCode,
     Signature,
     class_code,
@@ -27,15 +29,13 @@ from ..handler_code.handler import (
     handler_module,
     is_below,
 )
-from ..handler_code.module_scope import values_of
-from ..handler_code.python_module import (
+from ..python_code.modules import (
     PythonModule,
     arguments_of,
     last_name,
     statements_of,
+    values_of,
 )
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
-from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..targets.table import enabled
 from ..wording import did_you_mean, known_instead

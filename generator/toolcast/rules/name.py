@@ -22,9 +22,9 @@ from ..facts.similar_names import similar_pairs
 from ..facts.skill_texts import LONGEST_NAME, front_matter_of, name_path, skill_owners
 from ..facts.spec_texts import prose_of
 from ..findings import Place, Severity
-from ..handler_code.handler import handler_code
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..python_code.handler import handler_code
 from ..reading.tree import Path
 from .rule import Problem, at, rule
 

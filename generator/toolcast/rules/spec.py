@@ -21,8 +21,8 @@ from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
+from ..language.spec_language import schema_text
 from ..model.definitions import shared_name
-from ..model.language import schema_text
 from ..model.mcp.mcp_servers import McpServer, reference_problem
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace

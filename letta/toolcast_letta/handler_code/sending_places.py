@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from toolcast.handler_code.functions import Seen
-from toolcast.handler_code.local_names import Locals
-from toolcast.handler_code.python_module import arguments_of, last_name
-from toolcast.handler_code.string_values import texts_of
+from toolcast.python_code.function_body import Seen
+from toolcast.python_code.local_names import Locals
+from toolcast.python_code.modules import arguments_of, last_name
+from toolcast.python_code.string_values import texts_of
 
 from .message_calls import (
     hands_on_messages,

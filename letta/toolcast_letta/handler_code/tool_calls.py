@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 
-from toolcast.handler_code.local_names import Locals
-from toolcast.handler_code.python_module import last_name
+from toolcast.python_code.local_names import Locals
+from toolcast.python_code.modules import last_name
 
 __all__ = ["ANY_TOOL", "called_tools", "names_the_method"]
 

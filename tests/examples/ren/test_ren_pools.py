@@ -17,7 +17,7 @@ from examples.ren.pools import main_pool, memory_pool
 from tests.examples.ren.conftest import Call
 from tests.examples.ren.story import tell
 from tests.letta.fake_letta import FakeLetta
-from toolcast.handler_code.tables.sql_tables import tables_in_sql
+from toolcast.python_code.tables import tables_in_sql
 from toolcast_runtime import current_call
 
 SPECS = Path(__file__).parents[3] / "specs" / "ren"

@@ -9,8 +9,7 @@ from typing import Any
 from ..change import ABSENT, Both, Change, Grade, Grades
 from ..family import Family
 from ..json_equality import same
-from ..texts.text_change import TextSides, kind_of_edit
-from ..texts.text_rules import PURPOSE_LOST, RESTYLED
+from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
 from .generated_types import TypeChanges
 from .hidden_texts import hidden_texts
 from .schema_grades import CallGrades, Verdict
@@ -136,7 +135,7 @@ def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
         return grade, ""
     text = TextSides(change.path, "it", str(change.before), str(change.after))
     kind, message = kind_of_edit(text)
-    if kind in (RESTYLED, PURPOSE_LOST):
+    if kind is RESTYLED:
         return kind.grades.prompt, message
     return grade, ""
 

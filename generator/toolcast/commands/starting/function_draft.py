@@ -17,11 +17,11 @@ from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal
 from ...encoders.yaml_block import block
-from ...functions.function_tool import FunctionTool, NoTool, read_function
-from ...functions.type_schema import Fit
-from ...handler_code.handler import is_below
-from ...handler_code.python_module import read_module
 from ...model.model import HandlerReference, Toolset, Workspace
+from ...python_code.annotations import Fit
+from ...python_code.function_tool import FunctionTool, NoTool, read_function
+from ...python_code.handler import is_below
+from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
 from .stub_draft import ParameterView, handler_place, package_files
 from .tool_draft import Draft, free_keyword, schema_folder, section_of, toolset_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from ...handler_code.python_module import read_text
+from ...python_code.modules import read_text
 
 __all__ = ["WHOLE", "Layout", "layout_in", "surroundings"]
 

@@ -16,10 +16,14 @@ from typing import NamedTuple
 from toolcast_runtime.tools.module_names import module_name
 
 from ...findings import MOST_SHOWN
-from ...handler_code.handler import function_code
-from ...handler_code.module_scope import Imported, imports_of
-from ...handler_code.python_module import FunctionDefinition, statements_of
 from ...model.model import HandlerReference, Workspace
+from ...python_code.handler import function_code
+from ...python_code.modules import (
+    FunctionDefinition,
+    Imported,
+    imports_of,
+    statements_of,
+)
 from ..project_edit import Left, Owned, Refusal
 from .handler_modules import Module, modules_with
 

@@ -1,1 +1,0 @@
-"""Which pools and tables handlers use."""

@@ -1,0 +1,1 @@
+"""The one reader of Python: handlers, functions and classes by their text alone."""

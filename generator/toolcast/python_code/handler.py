@@ -1,0 +1,223 @@
+"""A tool's handler, found in the source text without importing anything."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
+
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .modules import FunctionDefinition, PythonModule, read_module
+from .origin import NotOwn, Origins
+
+__all__ = [
+    "HandlerCode",
+    "Signature",
+    "class_code",
+    "defining_module",
+    "function_code",
+    "handler_code",
+    "handler_module",
+    "is_below",
+]
+
+
+class Signature(NamedTuple):
+    """What a function takes.
+
+    Attributes:
+        names: the parameters that can be given by name.
+        positional_only: those that cannot.
+        optional: the parameters with a default, with the default's expression.
+        takes_any: it has `**arguments`.
+        has_star: it has `*arguments`.
+        keyword_only: the parameters behind a `*`.
+        annotations: the parameters with an annotation, with that.
+        result: the annotation of the result; None without one.
+    """
+
+    names: tuple[str, ...]
+    positional_only: tuple[str, ...]
+    optional: Mapping[str, ast.expr]
+    takes_any: bool
+    has_star: bool
+    keyword_only: frozenset[str]
+    annotations: Mapping[str, ast.expr]
+    result: ast.expr | None
+
+    def without(self, names: Collection[str]) -> Signature:
+        """The same without keywords that no caller gives."""
+        if not names:
+            return self
+        return self._replace(
+            names=tuple(name for name in self.names if name not in names),
+            optional={k: v for k, v in self.optional.items() if k not in names},
+            keyword_only=self.keyword_only.difference(names),
+        )
+
+
+class HandlerCode(NamedTuple):
+    """Where a handler is, and what it takes.
+
+    Attributes:
+        module: the module that the spec names.
+        is_found: the module has the name.
+        foreign: why it is not seen to be defined in the package of handlers, in words that
+            go on after the name; empty when it is.
+        place: `file:line` of the function; empty when it is no plain one.
+        source: the module that defines it; None when that is not seen.
+        signature: what it takes; None when it is known at run time only: the function is
+            decorated, a method, given by another one, or a class.
+    """
+
+    module: PythonModule
+    is_found: bool = True
+    foreign: str = ""
+    place: str = ""
+    source: PythonModule | None = None
+    signature: Signature | None = None
+
+    def takes_mapping(self, tool: ToolSpec) -> bool:
+        """Whether it is handed all arguments as one mapping.
+
+        The runtime decides the same of the live function.
+        """
+        if tool.arguments_type is not None:
+            return True
+        if self.signature is None:
+            return False
+        s = self.signature
+        count = len(s.names) + len(s.positional_only) + s.takes_any + s.has_star
+        if count != 1 or s.takes_any or s.keyword_only:
+            return False
+        declared = tool.schemas["parameters"].declared
+        return not s.names or s.names[0] not in declared.names
+
+
+def is_below(module: str, package: str) -> bool:
+    """Whether a module is a package or in it."""
+    return module == package or module.startswith(f"{package}.")
+
+
+def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
+    """The module of a dotted name, read once a run; None when no source has it."""
+    return _read(workspace).module(name)
+
+
+def handler_code(
+    workspace: Workspace, toolset: Toolset, tool: ToolSpec
+) -> HandlerCode | None:
+    """The handler of a tool; None when it has none, or none that may be read.
+
+    Its signature is without the resources that the tool uses.
+    """
+    if tool.handler is None:
+        return None
+    code = function_code(workspace, toolset, tool.handler)
+    if code is None or code.signature is None:
+        return code
+    return code._replace(signature=code.signature.without(tool.uses))
+
+
+def function_code(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> HandlerCode | None:
+    """What a spec names as `module:function`; None when it may not be read, or is not there."""
+    package = toolset.handlers
+    if package is None or not is_below(reference.module, package):
+        return None
+    return _read(workspace).code(package, reference)
+
+
+def class_code(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> ast.ClassDef | str | None:
+    """The class that a spec names as `module:Class`, or why it may not be that.
+
+    Returns:
+        None where the module cannot be read.
+    """
+    package = toolset.handlers
+    if package is None or not is_below(reference.module, package):
+        return (
+            f"is not below `{package}`" if package else "is in no package of handlers"
+        )
+    return _read(workspace).class_(package, reference)
+
+
+def defining_module(
+    workspace: Workspace, toolset: Toolset, tool: ToolSpec
+) -> PythonModule | None:
+    """The module that defines a tool's handler; None when that is not seen."""
+    code = handler_code(workspace, toolset, tool)
+    return None if code is None or code.foreign else code.source
+
+
+class _Read:
+    """The handlers of one workspace; each module and function is read once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.module = cache(partial(read_module, workspace.root, workspace.sources))
+        self.code = cache(self._code)
+        self.class_ = cache(self._class)
+        self._origins = cache(partial(Origins, module_of=self.module))
+
+    def _code(self, package: str, reference: HandlerReference) -> HandlerCode | None:
+        module = self.module(reference.module)
+        if module is None or module.problem:
+            return None
+        try:
+            own = self._origins(package).of(reference.module, reference.function)
+        except NotOwn as problem:
+            is_found = not problem.is_absent
+            return HandlerCode(module, is_found, str(problem) if is_found else "")
+        node = own[0].node
+        source = self.module(own[0].module) or module
+        if len(own) > 1 or not isinstance(node, FunctionDefinition):
+            return HandlerCode(module, source=source)
+        is_plain = own[0].kind == "function" and not node.decorator_list
+        signature = _signature(node) if is_plain else None
+        where = f"{source.file}:{node.lineno}"
+        return HandlerCode(module, place=where, source=source, signature=signature)
+
+    def _class(
+        self, package: str, reference: HandlerReference
+    ) -> ast.ClassDef | str | None:
+        module = self.module(reference.module)
+        if module is None:
+            return "is in no module that is there"
+        if module.problem:
+            return None
+        try:
+            own = self._origins(package).class_of(reference.module, reference.function)
+        except NotOwn as problem:
+            return str(problem)
+        return own.node if isinstance(own.node, ast.ClassDef) else None
+
+
+@lru_cache(maxsize=2)
+def _read(workspace: Workspace) -> _Read:
+    return _Read(workspace)
+
+
+def _signature(function: FunctionDefinition) -> Signature:
+    given = function.args
+    placed = [*given.posonlyargs, *given.args]
+    defaults: dict[str, ast.expr] = {}
+    if given.defaults:
+        late = placed[-len(given.defaults) :]
+        defaults = {a.arg: d for a, d in zip(late, given.defaults, strict=True)}
+    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if default is not None:
+            defaults[argument.arg] = default
+    return Signature(
+        tuple(a.arg for a in [*given.args, *given.kwonlyargs]),
+        tuple(a.arg for a in given.posonlyargs),
+        defaults,
+        given.kwarg is not None,
+        given.vararg is not None,
+        frozenset(a.arg for a in given.kwonlyargs),
+        {a.arg: a.annotation for a in [*placed, *given.kwonlyargs] if a.annotation},
+        function.returns,
+    )
