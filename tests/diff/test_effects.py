@@ -1,15 +1,13 @@
-"""What clients, programs and providers see differently is derived from both sides."""
+"""What clients see differently, and what it costs them, is derived from both sides."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.conftest import ROOT
 from tests.diff.single_changes import loaded
 from toolcast.changes.comparison import compare
-from toolcast.changes.effects.effect import Effect, EffectKind
+from toolcast.changes.effects import Effect, EffectKind
 from toolcast.facts.token_count import estimated_tokens
 
 CLIENTS = {"a": {"allow": "*"}, "b": {"allow": ["note"]}}
@@ -73,107 +71,6 @@ def test_the_one_caller_of_a_toolset_without_clients() -> None:
     ]
 
 
-def test_a_client_reads_of_a_tool_that_it_does_not_have_any_more() -> None:
-    texts = {"note": {"guidance": "Look first with list_notes."}, "list_notes": {}}
-    before = {
-        **texts,
-        "toolset": {"clients": {"a": {"allow": "*"}, "b": {"allow": "*"}}},
-    }
-    restricted = {"allow": "*", "restrict": ["list_notes"]}
-    after = {**texts, "toolset": {"clients": {"a": {"allow": "*"}, "b": restricted}}}
-
-    found = effects(before, after, EffectKind.MENTION)
-
-    assert [(e.reader, e.tool, e.after) for e in found] == [("b", "note", "list_notes")]
-    assert found[0].message == (
-        "`b` reads of `list_notes` in its texts, and does not have that tool"
-    )
-    assert effects(after, before, EffectKind.MENTION) == []
-
-
-def test_a_text_that_stays_names_a_tool_that_goes() -> None:
-    text = {"note": {"guidance": "Look first with list_notes."}}
-
-    found = effects({**text, "list_notes": {}}, text, EffectKind.MENTION)
-
-    assert [(e.reader, e.tool, e.after) for e in found] == [("", "note", "list_notes")]
-
-
-def test_a_text_begins_to_name_a_tool_that_a_client_has_not() -> None:
-    toolset = {"toolset": {"clients": CLIENTS}, "list_notes": {}}
-    note = {"guidance": "Look first with list_notes."}
-
-    found = effects(toolset, {**toolset, "note": note}, EffectKind.MENTION)
-
-    assert [(e.reader, e.tool, e.after) for e in found] == [("b", "note", "list_notes")]
-
-
-def test_a_text_follows_a_rename() -> None:
-    before = {"note": {"guidance": "Look first with all_notes."}, "all_notes": {}}
-    after = {
-        "note": {"guidance": "Look first with list_notes."},
-        "list_notes": {"renamed_from": ["all_notes"]},
-    }
-
-    assert effects(before, after, EffectKind.MENTION) == []
-
-
-@pytest.mark.parametrize(
-    ("fields", "places"),
-    [
-        ({"title": None}, ["title"]),
-        ({"annotations": {"readOnlyHint": "yes"}}, ["annotations.readOnlyHint"]),
-    ],
-)
-def test_strict_clients_begin_and_cease_to_refuse_the_list(
-    fields: dict[str, Any], places: list[str]
-) -> None:
-    begins = effects({}, {"note": fields}, EffectKind.REFUSED)
-    ceases = effects({"note": fields}, {}, EffectKind.REFUSED)
-
-    assert [(e.after, e.is_worse) for e in begins] == [(places, True)] * len(begins)
-    assert [(e.before, e.is_worse) for e in ceases] == [(places, False)] * len(ceases)
-    assert begins and len(begins) == len(ceases)
-    assert begins[0].reader.startswith("MCP 20")
-
-
-def test_a_name_is_too_long_with_the_prefix_of_a_client() -> None:
-    long = "n" * 119
-    before: Any = {"note": None, "keep": {}}
-    after: Any = {
-        "note": None,
-        long: {"renamed_from": ["keep"]},
-    }
-
-    found = effects(before, after, EffectKind.NAME)
-
-    assert [(e.reader, e.is_worse, e.before, e.after) for e in found] == [
-        ("Claude Code", True, "keep", long),
-        ("providers", True, "keep", long),
-    ]
-    assert "has 129 characters with the prefix of Claude Code" in found[0].message
-
-
-def test_a_new_tool_has_a_description_that_clients_cut_off() -> None:
-    found = effects({}, {"jot": {"description": "Jot. LONG:2100"}}, EffectKind.LENGTH)
-
-    assert [(e.reader, e.tool) for e in found] == [("Claude Code", "jot")]
-
-
-def test_a_name_that_providers_refuse() -> None:
-    before: Any = {"note": None, "keep": {}}
-    after: Any = {
-        "note": None,
-        "no.te": {"renamed_from": ["keep"]},
-    }
-
-    found = effects(before, after, EffectKind.NAME)
-
-    assert [e.message for e in found] == [
-        "the name `no.te` has a dot, which OpenAI, Anthropic and Bedrock refuse"
-    ]
-
-
 def test_more_tools_than_the_program_takes() -> None:
     few: dict[str, Any] = {f"tool_{index}": {} for index in range(39)}
     few["toolset"] = {"client_kind": "cursor"}
@@ -181,34 +78,6 @@ def test_more_tools_than_the_program_takes() -> None:
     found = effects(few, {**few, "one_more": {}}, EffectKind.TOOLS)
 
     assert [(e.reader, e.before, e.after) for e in found] == [("Cursor", 40, 41)]
-
-
-def test_a_providers_form_loses_a_keyword() -> None:
-    def note(**schema: Any) -> Any:
-        tags = {"type": "array", "items": {"type": "string"}, **schema}
-        return {
-            "note": {"parameters": {"type": "object", "properties": {"tags": tags}}}
-        }
-
-    found = effects(note(), note(uniqueItems=True), EffectKind.FORM)
-
-    assert [(e.reader, e.before, e.after, e.is_worse) for e in found] == [
-        ("OpenAI strict", [], ["`uniqueItems`"], True),
-    ]
-    back = effects(note(uniqueItems=True), note(), EffectKind.FORM)
-    assert [e.is_worse for e in back] == [False]
-
-
-def test_langchain_loses_a_parameter_of_a_name_of_its_own() -> None:
-    after = {
-        "parameters": {"type": "object", "properties": {"config": {"type": "string"}}}
-    }
-
-    found = effects({}, {"note": after}, EffectKind.FORM)
-
-    assert [e.message for e in found if e.reader == "LangChain over MCP"] == [
-        "the parameter `config`: LangChain's own tools drop it in silence"
-    ]
 
 
 def test_tokens_are_told_for_each_client() -> None:
@@ -245,6 +114,15 @@ def test_a_client_that_loads_on_demand_pays_for_names() -> None:
     assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
         {"names", "on_demand"}
     ]
+
+
+def test_tokens_below_a_hundredth_are_not_told() -> None:
+    words = "Stores a note under its title until somebody deletes it again. " * 20
+    long = {"note": {"description": words}}
+
+    found = effects(long, {"note": {"description": f"{words}Now."}}, EffectKind.TOKENS)
+
+    assert found == []
 
 
 def test_every_effect_is_in_the_docs() -> None:

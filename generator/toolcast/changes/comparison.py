@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from ..model.model import Workspace
 from .change import Change, SpecFiles, files_of
-from .effects.effect import Effect
+from .effects import Effect, effects_of
 from .extension_fields import changes_of_extensions
 from .field_rows import changes_of
 from .life.stability import relaxed
-from .life.tool_life import Matched, match
+from .life.tool_life import match
 from .table import families
 
 __all__ = ["Comparison", "compare"]
@@ -67,12 +67,6 @@ def compare(
     changes = list(relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)
-    return Comparison(changes, [] if is_same else _effects(matched, before, after))
-
-
-def _effects(matched: Matched, before: Workspace, after: Workspace) -> list[Effect]:
-    # Targets know where a tool is shown; nothing else here needs them.
-    from .effects.deriving import effects_of
-
-    effects = effects_of(matched, before, after)
-    return sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
+    effects = () if is_same else effects_of(matched, before, after)
+    order = sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
+    return Comparison(changes, order)

@@ -23,7 +23,7 @@ from .running import (
     shell_commands,
 )
 from .schemas import schema_family
-from .texts import notes, skill_changes, tool_texts, toolset_texts
+from .texts import notes, spec_texts
 
 __all__ = ["BUILT_IN", "families", "rules"]
 
@@ -32,9 +32,7 @@ _Given = ParamSpec("_Given")
 BUILT_IN = (
     tool_life.FAMILY,
     schema_family.FAMILY,
-    tool_texts.FAMILY,
-    toolset_texts.FAMILY,
-    skill_changes.FAMILY,
+    spec_texts.FAMILY,
     notes.FAMILY,
     tool_annotations.FAMILY,
     listed_keys.FAMILY,

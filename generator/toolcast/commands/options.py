@@ -33,7 +33,7 @@ format_option = click.option(
 changes_format_option = click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "json", "markdown", "github", "sarif", "junit"]),
+    type=click.Choice(["text", "json", "markdown", "github", "sarif"]),
     default="text",
     help="How changes are printed.",
 )

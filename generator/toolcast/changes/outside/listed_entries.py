@@ -26,7 +26,7 @@ from ..json_values import said
 from ..life.tool_life import ADDED, REMOVED, RENAMED_SILENTLY
 from ..listing import listed_keys, tool_annotations
 from ..schemas import schema_family
-from ..texts import notes, tool_texts
+from ..texts import notes, spec_texts
 
 __all__ = ["FAMILY", "ListingChanges", "Owner", "listing_changes"]
 
@@ -61,7 +61,7 @@ FAMILY = Family(rules=RULES)
 
 _OF_TOOLS = (
     schema_family.FAMILY,
-    tool_texts.FAMILY,
+    spec_texts.FAMILY,
     notes.FAMILY,
     tool_annotations.FAMILY,
     listed_keys.FAMILY,

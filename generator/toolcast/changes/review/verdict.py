@@ -11,7 +11,7 @@ from ...model.model import Workspace
 from ...reading.tree import Source
 from ..change import Change, Grade, place_of
 from ..comparison import Comparison
-from ..effects.effect import Effect
+from ..effects import Effect
 from .acceptances import Acceptance, acceptance_of, stale
 from .limits import Limits, failing
 from .versions import Proposal, proposals

@@ -1,38 +1,101 @@
-"""What an edit of one text does to the models that read it."""
+"""What an edit of one text does to the models that read it.
+
+That a text was edited is risky and no more: what it means for the choice of a tool is measured by
+the selection cases, where a toolset has them, and is told there.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...facts.costs.client_kinds import Limited, crossed, limits_here
+from ...facts.names.name_mentions import mention_pattern, mentions_in
+from ...facts.names.tool_names import other_meanings, tool_names
 from ...model.model import Toolset, ToolSpec, Workspace
+from ...reading.characters import describe, invisible
 from ...reading.tree import Path
-from ..change import ABSENT, Change, ChangeRule, Grades, SpecFiles
+from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles
+from ..family import Rules
 from ..json_values import said
-from . import text_rules
-from .named_tools import named_in, names_of, unknown_in
-from .text_words import (
-    content_words,
-    first_sentence,
-    leading_words,
-    marks_and_words,
-    words_by_stem,
-)
 
-__all__ = ["Owner", "TextSides", "kind_of_edit", "naming_changes", "text_changes"]
+__all__ = [
+    "RESTYLED",
+    "RULES",
+    "Owner",
+    "TextSides",
+    "changes_within",
+    "kind_of_edit",
+    "text_changes",
+]
 
-_SHRUNK = 0.6
-"""A text that keeps less than this part of its length has shrunk."""
+_FAR = 0.4
+"""A text that is longer or shorter by more than this part of it is told by its length."""
 _FEW = 40
 """So many characters more or less are not counted as a part: short texts vary more."""
-_SHOWN = 4
-"""So many words that come in or go are named."""
-_KEPT = 0.5
-"""A first sentence of whose words less than this part are left may have lost its purpose."""
-_LEADING = 2
-"""Of the three words that lead a first sentence so many still say what it is for."""
+_RISKY = Grades(prompt=Grade.RISKY)
+_REFUSED = Grades(call=Grade.RISKY, prompt=Grade.RISKY, attachment=Grade.RISKY)
+
+RULES = Rules()
+ADDED, REMOVED = RULES.pair(
+    "text/added",
+    "Models read a text where there was none.",
+    _RISKY,
+    "text/removed",
+    "A text that models read is gone, and with it what it told them.",
+    _RISKY,
+)
+REWORDED = RULES.alone(
+    "text/reworded",
+    "A text has other words: models may choose and use the tool otherwise.",
+    _RISKY,
+)
+RESTYLED = RULES.alone(
+    "text/restyled", "Only white space, case or punctuation of a text differ.", Grades()
+)
+HIDDEN, HIDDEN_NO_MORE = RULES.pair(
+    "text/hidden-characters",
+    "A text has characters that models read and a reviewer does not see.",
+    _RISKY,
+    "text/hidden-characters-no-more",
+    "A text has no hidden characters any more.",
+    Grades(),
+)
+NAMES_TOOL, NAMES_TOOL_NO_MORE = RULES.pair(
+    "text/names-tool",
+    "A text speaks of another tool: models are led to it.",
+    _RISKY,
+    "text/names-tool-no-more",
+    "A text no longer speaks of another tool: models are not led to it.",
+    _RISKY,
+)
+NAMES_UNKNOWN, NAMES_UNKNOWN_NO_MORE = RULES.pair(
+    "text/names-unknown-tool",
+    "A text speaks of a tool that is not there: models may call it, and fail.",
+    _RISKY,
+    "text/names-unknown-tool-no-more",
+    "A text no longer speaks of a tool that is not there.",
+    Grades(),
+)
+CUT_OFF, NOT_CUT_OFF = RULES.pair(
+    "text/cut-off",
+    "A text is longer than a client shows: models there do not read its end.",
+    _RISKY,
+    "text/not-cut-off",
+    "A text that a client cut off is shown as a whole.",
+    Grades(),
+)
+TOO_LONG, NOT_TOO_LONG = RULES.pair(
+    "text/too-long",
+    "A text is longer than a provider takes: it may refuse each request with the tool.",
+    _REFUSED,
+    "text/not-too-long",
+    "A text that was longer than a provider takes is within its limit.",
+    Grades(),
+)
 
 
 class Owner(NamedTuple):
@@ -66,7 +129,6 @@ class TextSides(NamedTuple):
         after: the same for now.
         limited: the limits that clients have for such texts.
         raw: the values of the field; they differ from the texts where it has a default.
-        is_caption: a heading or label, which has no purpose to lose.
     """
 
     path: Path
@@ -75,7 +137,6 @@ class TextSides(NamedTuple):
     after: str | None
     limited: Limited | None = None
     raw: tuple[Any, Any] | None = None
-    is_caption: bool = False
 
 
 def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
@@ -92,134 +153,151 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     grades, reason = None, ""
     if _with_names_now(old, owner) == new:
         grades, reason = Grades(), "only names of renamed tools differ"
-    yield changed(
-        rule,
-        text.path,
-        message,
-        before=before,
-        after=after,
-        grades=grades,
-        reason=reason,
-    )
-    for rule, message, named_before, named_after in _naming(text, owner):
-        yield changed(rule, text.path, message, before=named_before, after=named_after)
+    yield changed(rule, text.path, message, before, after, grades=grades, reason=reason)
+    yield from changes_within(text, owner)
     if text.limited is not None:
         for rule, message, limit in _limits(text, text.limited, owner):
             sizes = [{"characters": len(side), **limit} for side in (old, new)]
             yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
 
 
-def naming_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
-    """Which tools a text names now and did not before, and the other way round."""
-    for rule, message, before, after in _naming(text, owner):
+def changes_within(text: TextSides, owner: Owner) -> Iterator[Change]:
+    """Which tools a text names or hidden characters it has, and did not, or no longer."""
+    for rule, message, before, after in (*_naming(text, owner), *_hidden(text)):
         yield owner.files.changed(rule, text.path, message, before, after)
 
 
 def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
-    """What an edit does to a text, and a message that says it."""
+    """What an edit does to a text, and a message that says it; the texts are not in it."""
     old, new = text.before or "", text.after or ""
     subject = text.subject
     if not old:
-        return text_rules.ADDED, f"{subject} is new"
+        return ADDED, f"{subject} is new"
     if not new:
-        return text_rules.REMOVED, f"{subject} is gone"
-    if marks_and_words(old) == marks_and_words(new):
+        return REMOVED, f"{subject} is gone"
+    if _marks_and_words(old) == _marks_and_words(new):
         message = f"{subject} differs in white space, case or punctuation alone"
-        return text_rules.RESTYLED, message
-    if text.is_caption:
-        return text_rules.REWORDED, f"{subject} has {_words(old, new)}"
-    lost, kept = _lost(old, new)
-    stated, _ = _lost(new, old)
-    if lost:
-        rest = f"of what its first sentence said, {kept} are left" if kept else ""
-        rest = rest or "nothing of what its first sentence said is left"
-        if stated:
-            return text_rules.PURPOSE_REPLACED, f"{subject} says something else: {rest}"
-        return text_rules.PURPOSE_LOST, f"{subject} has lost its purpose: {rest}"
-    if stated:
-        message = f"the first sentence of {subject} says what was not said before"
-        return text_rules.PURPOSE_STATED, message
-    part = round(100 * (len(new) - len(old)) / len(old))
-    is_far = abs(len(new) - len(old)) > _FEW
-    if is_far and len(new) < _SHRUNK * len(old):
-        return text_rules.SHRUNK, f"{subject} is {-part} % shorter"
-    if is_far and len(old) < _SHRUNK * len(new):
-        return text_rules.GREW, f"{subject} is {part} % longer"
-    return text_rules.REWORDED, f"{subject} has {_words(old, new)}"
+        return RESTYLED, message
+    more = len(new) - len(old)
+    if abs(more) > _FEW and abs(more) > _FAR * max(len(old), len(new)):
+        part = round(100 * more / len(old))
+        return (
+            REWORDED,
+            f"{subject} is {abs(part)} % {'longer' if more > 0 else 'shorter'}",
+        )
+    return REWORDED, f"{subject} has other words"
 
 
-def _words(before: str, after: str) -> str:
-    """Which words come in and go, the first few of them."""
-    old, new = words_by_stem(before), words_by_stem(after)
-    came = [word for stem, word in new.items() if stem not in old]
-    gone = [word for stem, word in old.items() if stem not in new]
-    parts = [
-        f"{verb} {_few(words)}"
-        for verb, words in (("with", came), ("without", gone))
-        if words
-    ]
-    return f"other words, {' and '.join(parts)}" if parts else "almost the same words"
+_MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
 
 
-def _few(words: list[str]) -> str:
-    more = len(words) - _SHOWN
-    shown = ", ".join(map(said, words[:_SHOWN]))
-    return f"{shown} and {more} more" if more > 0 else shown
+def _marks_and_words(text: str) -> list[str]:
+    """The words of a text and the signs that have a meaning of their own, in order.
 
-
-def _lost(before: str, after: str) -> tuple[bool, str]:
-    """Whether the purpose that the first sentence said is gone, and how many words are left.
-
-    It is there while half of the sentence's words are. It is there, too, where the new first
-    sentence has two of the three words that led the old one, and says little else that is
-    new: then details and praise are gone.
+    Two texts with the same ones differ in white space, case and punctuation alone. Signs
+    with a meaning are those of mathematics and money and pictures, not stops and brackets.
     """
-    purpose = content_words(first_sentence(before))
-    if not purpose:
-        return False, ""
-    left = len(purpose & content_words(after))
-    words = f"{left} of {len(purpose)} words" if left else ""
-    if left >= _KEPT * len(purpose):
-        return False, words
-    now = content_words(first_sentence(after))
-    leads = len(leading_words(first_sentence(before)) & now) >= _LEADING
-    return not (leads and len(now & content_words(before)) >= _KEPT * len(now)), words
+    normal = unicodedata.normalize("NFC", text).casefold()
+    found = (match[0].strip("_") for match in _MARK_OR_WORD.finditer(normal))
+    return [each for each in found if each and _says_something(each)]
 
 
-_Naming = tuple[ChangeRule, str, Any, Any]
+def _says_something(found: str) -> bool:
+    if len(found) > 1 or found.isalnum() or found == "-":
+        return True
+    category = unicodedata.category(found)
+    return category.startswith("S") and category != "Sk"
 
 
-def _naming(text: TextSides, owner: Owner) -> Iterator[_Naming]:
+_Within = tuple[ChangeRule, str, Any, Any]
+
+
+def _hidden(text: TextSides) -> Iterator[_Within]:
+    was, is_ = invisible(text.before or ""), invisible(text.after or "")
+    if is_ and not was:
+        name = describe(is_)
+        yield HIDDEN, f"{text.subject} has a hidden character, {name}", ABSENT, name
+    elif was and not is_:
+        message = f"{text.subject} has no hidden character any more"
+        yield HIDDEN_NO_MORE, message, describe(was), ABSENT
+
+
+_TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def _naming(text: TextSides, owner: Owner) -> Iterator[_Within]:
     present = _names_now(owner)
-    known = [names_of(toolset) for toolset in owner.toolsets]
+    known = [_names_of(toolset) for toolset in owner.toolsets]
     named: list[set[str]] = []
     unknown: list[set[str]] = []
     for side, words in enumerate((text.before or "", text.after or "")):
         own = owner.names[side]
-        other = named_in(words, known[1 - side], own)
+        other = _named_in(words, known[1 - side], own)
         named.append(
-            {present.get(name, name) for name in named_in(words, known[side], own)}
+            {present.get(name, name) for name in _named_in(words, known[side], own)}
         )
         # The tools of the other side alone are as unknown as a name of none.
         toolset, workspace = owner.toolsets[side], owner.workspaces[side]
         unknown.append(
-            {*unknown_in(words, toolset, workspace)}
+            {*_unknown_in(words, toolset, workspace)}
             | {name for name in other if name not in {*known[side], *present.values()}}
         )
     (before, after), (old, new) = named, unknown
     subject = text.subject
     for name in sorted(after - before - old):
         message = f"{subject} names the tool {said(name)}"
-        yield text_rules.NAMES_TOOL, message, ABSENT, name
+        yield NAMES_TOOL, message, ABSENT, name
     for name in sorted(before - after - new):
         message = f"{subject} no longer names the tool {said(name)}"
-        yield text_rules.NAMES_TOOL_NO_MORE, message, name, ABSENT
-    for name in sorted(new - old):
+        yield NAMES_TOOL_NO_MORE, message, name, ABSENT
+    changed = old ^ new
+    if changed:
+        # What is a parameter or a value on one side was meant as one on the other, too.
+        changed -= {word for side in owner.toolsets for word in other_meanings(side)}
+    for name in sorted(changed & new):
         message = f"{subject} names {said(name)}, and there is no such tool"
-        yield text_rules.NAMES_UNKNOWN, message, ABSENT, name
-    for name in sorted(old - new):
+        yield NAMES_UNKNOWN, message, ABSENT, name
+    for name in sorted(changed & old):
         message = f"{subject} no longer names an unknown tool {said(name)}"
-        yield text_rules.NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
+        yield NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
+
+
+def _named_in(text: str, names: Mapping[str, str], own: str) -> frozenset[str]:
+    """The other tools that a text names, by the names that stand for them now.
+
+    Args:
+        names: what texts may call tools, each with the name that stands for it.
+        own: the name of the tool whose text it is; empty for a text of the toolset.
+    """
+    # Of many names few stand in a text: those that may are looked for as all rules do.
+    tokens = {each.strip(".") for each in _TOKEN.findall(text)}
+    tokens |= {part for token in tokens if "." in token for part in token.split(".")}
+    pattern = mention_pattern(tokens & names.keys())
+    mentions = (m for m in mentions_in(text, pattern) if not m.is_code)
+    return frozenset(names[mention.name] for mention in mentions) - {own}
+
+
+def _unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[str]:
+    """The names in a text that look like those of tools and are not, or not any more."""
+    if "_" not in text and "`" not in text and "-" not in text:
+        return frozenset()
+    names = tool_names(toolset, workspace)
+    unknown = [word for word, _ in names.unknown_in(text)]
+    return frozenset([*unknown, *(word for word, _ in names.gone_in(text))])
+
+
+@lru_cache(maxsize=8)
+def _names_of(toolset: Toolset) -> Mapping[str, str]:
+    """What texts of a toolset may call tools, each with its present name."""
+    names = {
+        name: name
+        for server in toolset.listed_servers
+        for name in server.declared_names
+    }
+    for tool in toolset.tools:
+        names.update(dict.fromkeys(tool.renamed_from, tool.name))
+    names.update({tool.name: tool.name for tool in toolset.tools})
+    return names
 
 
 def _names_now(owner: Owner) -> dict[str, str]:
@@ -247,10 +325,10 @@ def _limits(
     for limit in crossed([limit for limit in new if limit in old], before, after):
         size = f"{text.subject} has {after:,} characters"
         if limit.is_refused:
-            rule = text_rules.TOO_LONG if is_over else text_rules.NOT_TOO_LONG
+            rule = TOO_LONG if is_over else NOT_TOO_LONG
             takes = f"{limit.client} takes {limit.most:,}"
         else:
-            rule = text_rules.CUT_OFF if is_over else text_rules.NOT_CUT_OFF
+            rule = CUT_OFF if is_over else NOT_CUT_OFF
             takes = f"{limit.client} shows {limit.most:,}"
         values = {"client": limit.client, "limit": limit.most}
         yield rule, f"{size}; {takes} ({limit.source})", values

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ...changes.change import ABSENT, AUDIENCES, Change, Grade
-from ...changes.effects.effect import Effect
+from ...changes.effects import Effect
 from ...changes.review.verdict import Judged, Verdict
 from ...findings import Severity
 from ..findings.formats import About, told_rules
@@ -30,7 +30,7 @@ __all__ = [
     "values_of",
 ]
 
-FORMATS = ("text", "json", "markdown", "github", "sarif", "junit")
+FORMATS = ("text", "json", "markdown", "github", "sarif")
 """The words of `--format`."""
 
 _WORDS = re.compile(r"[^\s`]+")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ...changes.change import ABSENT
-from ...changes.effects.effect import Effect
+from ...changes.effects import Effect
 from ...changes.review.acceptances import Acceptance
 from ...changes.review.verdict import Judged, Verdict
 from ...changes.review.versions import Proposal

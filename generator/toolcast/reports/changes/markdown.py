@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...changes.change import AUDIENCES, Grade
-from ...changes.effects.effect import Effect
+from ...changes.effects import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ...encoders.markdown import fenced

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...changes.change import AUDIENCES, Grade
-from ...changes.effects.effect import Effect
+from ...changes.effects import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ..escaping import log_line, printable

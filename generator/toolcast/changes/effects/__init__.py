@@ -1,1 +1,0 @@
-"""What readers of a toolset see differently, derived and not declared."""
