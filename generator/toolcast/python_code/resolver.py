@@ -224,9 +224,10 @@ class Resolver:
                 return self._of_external(owner, node.attr)
             found = self.meanings(owner.scope, node.attr)
         elif isinstance(node, ast.Name):
-            found = self.meanings(module, node.id)
-            if not found and hasattr(builtins, node.id):
+            is_bound = not module.bindings.keys().isdisjoint((node.id, "*"))
+            if not is_bound and hasattr(builtins, node.id):
                 return Definition("external", module, f"builtins.{node.id}")
+            found = self.meanings(module, node.id)
         else:
             return None
         different = {(one.definition.key, one.definition.node) for one in found}
@@ -512,6 +513,8 @@ class _Search:
                 problem = f"is imported: it is the module `{source.module}` ({where})"
         elif not resolver.is_own(source.module):
             problem = f"is imported: it is `{source.dotted}` ({where})"
+        elif source.module == module.name and module.is_package and itself is not None:
+            pass  # `from . import work` in an `__init__.py`: the module below it.
         else:
             there = resolver.module(source.module)
             if there is None:
