@@ -167,7 +167,7 @@ def test_what_is_taken_fits_the_function(of: Of, value: Any) -> None:
         assert function.call(p0=value)
 
 
-@pytest.mark.parametrize("more", ["", ", b: int", ", b: int = 2"])
+@pytest.mark.parametrize("more", ["", ", *, b: int", ", b: int = 2"])
 def test_a_default_before_a_slash_is_refused_like_any_argument_there(more: str) -> None:
     with pytest.raises(NoTool) as refused:
         read(f"def function(a: int = 1, /{more}): ...")

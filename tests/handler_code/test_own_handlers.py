@@ -246,8 +246,8 @@ def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> Non
 
 
 MANY = {
-    "conditions": "".join(f"f{n} = f{n + 1}\n" * 50 for n in range(20))
-    + "def f20(): ...\nrun = f0\n",
+    "conditions": "".join(f"f{n} = f{n + 1}\n" * 50 for n in range(8))
+    + "def f8(): ...\nrun = f0\n",
     "imports": "from .more0 import *\nfrom .more1 import *\n",
     "classes": "".join(
         f"class C{n}({', '.join([f'C{n + 1}'] * 9)}): ...\n" for n in range(25)
