@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...encoders.names import option_name
+from ...encoders.python import option_name
 from ...facts.cli_commands import cli_commands
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.costs.client_costs import client_costs
-from ...facts.costs.client_kinds import callers
+from ...facts.client_kinds import callers
+from ...facts.token_costs import client_costs
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.costs.client_kinds import Limited, callers, crossed, limits_of
+from ...facts.client_kinds import Limited, callers, crossed, limits_of
 from ...facts.prompt_docs import OTHER_SECTION
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...encoders.names import is_keyword_argument
+from ...encoders.python import is_keyword_argument
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...python_code.handler import HandlerCode, function_code, handler_code

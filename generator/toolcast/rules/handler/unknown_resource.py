@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...encoders.names import is_keyword_argument
+from ...encoders.python import is_keyword_argument
 from ...facts.uri_templates import variables_of
 from ...findings import Finding, Severity
 from ...model.mcp.mcp_specs import PromptSpec, ResourceSpec

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ...facts.names.tool_names import tool_names
+from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...python_code.handler import defining_module

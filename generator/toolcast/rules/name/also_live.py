@@ -17,8 +17,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
         if server.locked is None:
             continue
         # Its reader is not needed where there is no lock.
-        from ...servers.lock_file import locked_listing
-        from ...servers.server_listing import ListingError
+        from ...servers.server_listing import ListingError, locked_listing
 
         try:
             listing = locked_listing(server.locked, server.lock or "")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from toolcast_runtime.tools.look_alikes import look_alike_key
 
-from ...facts.names.tool_names import tool_names
-from ...facts.spec_texts import prose_of
+from ...facts.texts import prose_of
+from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.names.scanned_files import scanned
-from ...facts.names.tool_names import tool_names
+from ...facts.former_names import scanned
+from ...facts.tool_names import tool_names
 from ...findings import Finding, Place, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.providers.provider_forms import LANGCHAIN_LOSES
+from ...facts.provider_lists import LANGCHAIN_LOSES
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.names.tool_names import tool_names
-from ...facts.spec_texts import prose_of
+from ...facts.texts import prose_of
+from ...facts.tool_names import tool_names
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

@@ -6,8 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...detectors.phrase import Phrase, first_phrase, may_have
-from ...facts.model_texts import ModelText, all_texts, joined_texts
-from ...facts.spec_texts import prose_of_mcp_spec, prose_of_toolset
+from ...facts.texts import (
+    ModelText,
+    all_texts,
+    joined_texts,
+    prose_of_mcp_spec,
+    prose_of_toolset,
+)
 from ...findings import Finding
 from ...model.model import Toolset, ToolSpec
 from ..rule import Rule

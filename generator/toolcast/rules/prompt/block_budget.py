@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.costs.prompt_blocks import prompt_blocks
-from ...facts.token_count import estimated_tokens
+from ...facts.prompt_docs import prompt_blocks
+from ...facts.token_costs import estimated_tokens
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

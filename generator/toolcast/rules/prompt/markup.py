@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...detectors.injection_patterns import MARKUP
-from ...facts.model_texts import ModelText, all_texts
+from ...facts.texts import ModelText, all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...detectors.confusables import confusable_word
-from ...facts.model_texts import all_texts
+from ...facts.texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.characters import describe

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...detectors.cross_tool import CrossToolInstructions
 from ...detectors.injection_patterns import OTHER_TOOLS
-from ...facts.model_texts import definition_texts, joined_texts
+from ...facts.texts import definition_texts, joined_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

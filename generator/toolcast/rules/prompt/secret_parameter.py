@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from toolcast_runtime.ledger.secret_names import name_in_words, secrecy
 
-from ...facts.model_texts import texts_in
+from ...facts.texts import texts_in
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path

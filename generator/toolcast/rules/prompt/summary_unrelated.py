@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from ...facts.model_texts import all_texts
+from ...facts.texts import all_texts
 from ...findings import Finding, Severity
 from ...model.model import Toolset, ToolSpec, Workspace
 from ..rule import Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.costs.prompt_blocks import prompt_blocks
+from ...facts.prompt_docs import prompt_blocks
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions, quoted_list

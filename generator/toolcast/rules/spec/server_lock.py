@@ -36,8 +36,7 @@ def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
             continue
         # Its reader is not needed where there is no lock.
         from ...reading.exact_json import JsonProblem, read_json
-        from ...servers.lock_file import locked_listing
-        from ...servers.server_listing import ListingError
+        from ...servers.server_listing import ListingError, locked_listing
 
         anew = f"take it from a commit, or {update} anew"
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...facts.server_secrets import is_secret_text, secret_places
+from ...facts.network_reach import is_secret_text, secret_places
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path

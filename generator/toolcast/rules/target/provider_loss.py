@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from toolcast_runtime.providers import Loss
 from toolcast_runtime.providers import Severity as Weight
 
-from ...facts.providers.provider_lists import provider_lists
+from ...facts.provider_lists import provider_lists
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ..rule import Rule

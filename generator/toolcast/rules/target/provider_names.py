@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.providers.provider_names import collisions
 
-from ...facts.providers.provider_lists import provider_lists
+from ...facts.provider_lists import provider_lists
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import quoted_list

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.providers import provider_named
 
-from ...facts.providers.provider_lists import declared_providers
+from ...facts.provider_lists import declared_providers
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...wording import Suggestions
