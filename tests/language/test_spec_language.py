@@ -81,6 +81,19 @@ def test_what_a_language_knows_stays_in_what_is_published() -> None:
                 assert node["description"] in str(published), way
 
 
+def test_editors_are_told_a_default_that_is_a_plain_value() -> None:
+    tool, toolset = schema("tool")["properties"], schema("toolset")["properties"]
+
+    assert tool["always"]["default"] is False
+    assert toolset["timeout"]["default"] == 60
+    assert toolset["values"]["default"] == "json"
+    assert "default" not in tool["timeout"]
+    assert (
+        "default"
+        not in toolset["targets"]["properties"]["cli"]["properties"]["program"]
+    )
+
+
 def test_readers_are_targets() -> None:
     known = ANNOTATIONS["read_by"]["items"]["enum"]
 

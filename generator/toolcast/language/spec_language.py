@@ -192,7 +192,10 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _without(added: Collection[str], node: Any) -> Any:
-    """A schema without annotations; the names of properties are none of them."""
+    """A schema without annotations, but with defaults that are plain values.
+
+    The names of properties are no annotations.
+    """
     if not isinstance(node, dict):
         return node
     plain: dict[str, Any] = {}
@@ -201,6 +204,8 @@ def _without(added: Collection[str], node: Any) -> Any:
             plain[keyword] = {n: _without(added, part) for n, part in value.items()}
         elif keyword in ("items", "additionalProperties"):
             plain[keyword] = _without(added, value)
+        elif keyword == "absent" and not isinstance(value, dict):
+            plain["default"] = value
         elif keyword not in added:
             plain[keyword] = value
     return plain
