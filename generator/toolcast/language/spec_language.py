@@ -27,6 +27,7 @@ __all__ = [
     "faults",
     "fields",
     "parts",
+    "read_by",
     "schema",
     "schema_text",
 ]
@@ -90,6 +91,21 @@ def parts(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def annotation_schema() -> dict[str, Any]:
     """The JSON Schema that annotated schemas are held to."""
     return _read("annotations.schema")
+
+
+def read_by(
+    kind: str, reader: str, extensions: tuple[str, ...] = ()
+) -> frozenset[str]:
+    """The fields of a kind of file that a target's output needs, or that `rules` read.
+
+    Raises:
+        ExtensionFailure: as of `annotated`.
+    """
+    return frozenset(
+        name
+        for name, node in annotated(kind, extensions)["properties"].items()
+        if reader in node.get("read_by", ())
+    )
 
 
 def faults(node: Mapping[str, Any]) -> Iterator[str]:

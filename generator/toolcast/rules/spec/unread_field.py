@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...extensions import fields_of
 from ...findings import Finding, Severity
+from ...language.spec_language import read_by
 from ...model.model import Toolset, Workspace
 from ...targets.table import enabled, targets
 from ..rule import Rule
@@ -13,19 +14,11 @@ from ..rule import Rule
 __all__ = ["RULE"]
 
 
-# Every spec has them, every list is ordered by them, or a rule is what reads them.
-_ALWAYS_READ = frozenset(
-    (
-        "name summary parameters suppress section order since renamed_from"
-        " clients data cases stability"
-    ).split()
-)
-
-
 def check(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     by_rules = fields_of(workspace.extensions).read_by_rules
-    read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))
+    always = read_by("tool", "rules")
+    read = always.union(by_rules, *(target.reads for target in chosen))
     for tool in toolset.tools:
         for field in tool.fields:
             if field not in read:
