@@ -93,9 +93,7 @@ def annotation_schema() -> dict[str, Any]:
     return _read("annotations.schema")
 
 
-def read_by(
-    kind: str, reader: str, extensions: tuple[str, ...] = ()
-) -> frozenset[str]:
+def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozenset[str]:
     """The fields of a kind of file that a target's output needs, or that `rules` read.
 
     Raises:

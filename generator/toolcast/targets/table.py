@@ -73,7 +73,9 @@ def enabled(names: Sequence[str], extensions: tuple[str, ...]) -> list[Target]:
 def _built_in(name: str) -> Target:
     target: Target = import_module(f".{name}", __package__).TARGET
     known = annotated("toolset")["properties"]["targets"]["properties"][name]
-    own = {key: part["description"] for key, part in known.get("properties", {}).items()}
+    own = {
+        key: part["description"] for key, part in known.get("properties", {}).items()
+    }
     return replace(
         target,
         reads=read_by("tool", name),
