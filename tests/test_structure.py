@@ -224,14 +224,11 @@ FILES = 25
 MANY = re.compile(r"examples/\w+")
 # How many folders may stand between a package and a module.
 DEEP = 2
-# Modules that only one other imports, and that a reader would look for by their names.
-NAMED: dict[str, str] = {
-    "toolcast.python_code.function_tool": "what `new` asks of the room, by its only entry",
-    "toolcast.python_code.origin": "the proof behind rules that no spec can suppress",
-}
 EXCEPTIONS = yaml.safe_load(
     (ROOT / "tests" / "structure_exceptions.yaml").read_text("utf-8")
 )
+# Modules that only one other imports, and that a reader would look for by their names.
+NAMED: dict[str, str] = EXCEPTIONS["named"]
 
 
 def test_arrows_between_rooms_only_point_forward() -> None:

@@ -14,7 +14,7 @@ from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
 from ..reading.tree import Path, Source
 from ..wording import dotted
-from .beside.handler_modules import modules_with
+from .handler_modules import modules_with
 from .project_edit import Left, Owned
 from .references import places_of, toolsets_that_may_mean
 

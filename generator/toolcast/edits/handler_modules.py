@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
-from ...model.model import Toolset, Workspace
-from ...python_code.modules import MAX_BYTES
+from ..model.model import Toolset, Workspace
+from ..python_code.modules import MAX_BYTES
 
 __all__ = ["Module", "modules_with"]
 
