@@ -47,10 +47,9 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
     plain = _as_they_are("tool", ToolSpec, value)
     converted = {k: bind(value[k]) for k, bind in _CONVERTED.items() if k in value}
     return replace(
-        ToolSpec(**plain | converted),
+        ToolSpec(fields=tuple(value), **plain | converted),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],
-        fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
         cases=_cases(value, value["name"]),
