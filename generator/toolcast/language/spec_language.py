@@ -27,6 +27,7 @@ __all__ = [
     "faults",
     "fields",
     "parts",
+    "read_by",
     "schema",
     "schema_text",
 ]
@@ -90,6 +91,19 @@ def parts(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def annotation_schema() -> dict[str, Any]:
     """The JSON Schema that annotated schemas are held to."""
     return _read("annotations.schema")
+
+
+def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozenset[str]:
+    """The fields of a kind of file that a target's output needs, or that `rules` read.
+
+    Raises:
+        ExtensionFailure: as of `annotated`.
+    """
+    return frozenset(
+        name
+        for name, node in annotated(kind, extensions)["properties"].items()
+        if reader in node.get("read_by", ())
+    )
 
 
 def faults(node: Mapping[str, Any]) -> Iterator[str]:
@@ -192,7 +206,10 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _without(added: Collection[str], node: Any) -> Any:
-    """A schema without annotations; the names of properties are none of them."""
+    """A schema without annotations, but with defaults that are plain values.
+
+    The names of properties are no annotations.
+    """
     if not isinstance(node, dict):
         return node
     plain: dict[str, Any] = {}
@@ -201,6 +218,8 @@ def _without(added: Collection[str], node: Any) -> Any:
             plain[keyword] = {n: _without(added, part) for n, part in value.items()}
         elif keyword in ("items", "additionalProperties"):
             plain[keyword] = _without(added, value)
+        elif keyword == "absent" and not isinstance(value, dict):
+            plain["default"] = value
         elif keyword not in added:
             plain[keyword] = value
     return plain

@@ -204,17 +204,8 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
 
 TARGET = Target(
     name="registry",
-    reads_toolset=frozenset(
-        ["lifespan", "mcp_servers", "proxy", "resources", "router"]
-    ),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
-    reads=frozenset("""
-        name title summary description parameters returns when_to_use annotations icons
-        meta execution mcp handler proxy clients always persistent service permission timeout
-        confirm actions renamed_from deprecated examples order uses
-        values arguments_type result_type
-        """.split()),
 )
 
 

@@ -92,10 +92,6 @@ TARGET = Target(
     purpose="The tools in the forms of model providers, and what each form loses.",
     generate=generate,
     needs=("registry",),
-    reads=frozenset("""
-        name title summary description parameters returns annotations confirm examples
-        always section
-        """.split()),
     options={
         name: f"What lists for `{name}` are made for: `strict`, `tool_search`, `programmatic`."
         for name in PROVIDERS
