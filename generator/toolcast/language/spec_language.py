@@ -16,7 +16,7 @@ import yaml
 
 from ..encoders.json_text import pretty
 from ..extensions import ExtensionFailure, fields_of
-from ..shipped import shipped
+from ..package_data import read_packaged
 
 __all__ = [
     "KINDS",
@@ -154,7 +154,7 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    text = shipped("language", f"{name}.yaml")
+    text = read_packaged("language", f"{name}.yaml")
     value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return value
 
@@ -187,7 +187,7 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
             none.
     """
     if kind not in LANGUAGE:
-        text = shipped("schemas", f"{kind}.schema.json").decode("utf-8")
+        text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
         printed: dict[str, Any] = json.loads(text)
         return printed
     added = annotation_schema()["$defs"]["annotations"]["properties"].keys()

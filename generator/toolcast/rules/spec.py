@@ -27,8 +27,8 @@ from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.schema_files import named_schemas
 from ..reading.tree import Path
+from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
-from ..wording import Suggestions, did_you_mean, kind_of, quoted_list
 from .rule import Problem, Rule, at, rule
 
 RULES = (
