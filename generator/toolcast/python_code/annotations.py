@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
 from ..json_schema.values import ValueChecker
-from ..wording import quoted_list
+from ..suggestions import quoted_list
 from .modules import PythonModule
 from .resolver import Definition, Resolver
 

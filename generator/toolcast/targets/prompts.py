@@ -200,11 +200,7 @@ def _text(markdown: Code, before: str) -> Code:
 
 TARGET = Target(
     name="prompts",
-    reads_toolset=frozenset(["preamble"]),
     needs=("registry",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     generate=generate,
-    reads=frozenset(
-        "name summary when_to_use guidance section order actions clients".split()
-    ),
 )

@@ -11,7 +11,7 @@ from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import literal
 from ...facts.prompt_docs import listed_sections
-from ...facts.providers.provider_lists import declared_providers, provider_lists
+from ...facts.provider_lists import declared_providers, provider_lists
 from ...model.model import Toolset
 from ...rendering.output_shape import PythonShape, TextShape
 from ..target import Context, Target, header, signature
@@ -92,10 +92,6 @@ TARGET = Target(
     purpose="The tools in the forms of model providers, and what each form loses.",
     generate=generate,
     needs=("registry",),
-    reads=frozenset("""
-        name title summary description parameters returns annotations confirm examples
-        always section
-        """.split()),
     options={
         name: f"What lists for `{name}` are made for: `strict`, `tool_search`, `programmatic`."
         for name in PROVIDERS
