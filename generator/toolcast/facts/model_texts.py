@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 from ..model.model import Actions, ToolSpec
 from ..reading.tree import Path
 
-__all__ = ["ModelText", "all_texts", "definition_texts", "joined_texts", "texts_in"]
+__all__ = [
+    "ModelText",
+    "all_texts",
+    "definition_texts",
+    "is_of_definition",
+    "joined_texts",
+    "texts_in",
+]
 
 _Part = tuple[Path, Any]
 """A value of a spec that is JSON, and where it stands."""
@@ -66,6 +73,11 @@ def _collect(value: Any, found: list[str]) -> None:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             _collect(inner, found)
+
+
+def is_of_definition(path: Path) -> bool:
+    """Whether a text of `all_texts` is one of `definition_texts`."""
+    return path[0] in _DEFINITION or path[0] == "mcp"
 
 
 def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
