@@ -12,7 +12,7 @@ from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
-from ..wording import did_you_mean
+from ..suggestions import did_you_mean
 from .places import Where, places_of_tool, places_of_toolset
 from .rule import Rule
 from .table import rules
