@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..facts.model_texts import all_texts, is_of_definition
-from ..facts.spec_texts import (
+from ..facts.texts import (
     Owner,
+    all_texts,
+    is_of_definition,
     prose_of_mcp_spec,
     prose_of_tool,
     prose_of_toolset,
