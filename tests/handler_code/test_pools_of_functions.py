@@ -11,8 +11,9 @@ import pytest
 
 from toolcast.python_code.call_graph import Pools
 from toolcast.python_code.function_body import Node, read_node
+from toolcast.python_code.module_names import Definition
 from toolcast.python_code.modules import read_module
-from toolcast.python_code.resolver import Definition, Resolver
+from toolcast.python_code.resolver import Resolver
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
 Calls = dict[str, list[str]]
@@ -38,7 +39,7 @@ class Looked:
     def of(self, name: str) -> set[str]:
         module = self.resolver.module("handlers.work")
         known = module and self.resolver.named(module, name)
-        assert known is not None
+        assert isinstance(known, Definition)
         return set(self.pools.of(known))
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from ..json_schema.graph import JsonSchema
 from ..json_schema.values import ValueChecker
 from ..suggestions import quoted_list
+from .module_names import Definition, ModuleNames
 from .modules import PythonModule
-from .resolver import Definition, Resolver
 
 __all__ = [
     "Annotation",
@@ -169,7 +169,7 @@ class Annotation(NamedTuple):
 
 
 def read_annotation(
-    resolver: Resolver, module: PythonModule, node: ast.expr
+    names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Annotation:
     """Reads the outside of an annotation that stands in a module, in quotes or not.
 
@@ -183,17 +183,17 @@ def read_annotation(
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return Annotation("typing.Union", (node.left, node.right), node)
     if not isinstance(node, ast.Subscript):
-        return Annotation(meaning(resolver, module, node), (), node)
+        return Annotation(meaning(names, module, node), (), node)
     inner = node.slice
     parts = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
-    return Annotation(meaning(resolver, module, node.value), parts, node)
+    return Annotation(meaning(names, module, node.value), parts, node)
 
 
 def meaning(
-    resolver: Resolver, module: PythonModule, node: ast.expr
+    names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Definition | str | None:
     """What an expression of names stands for; as `Annotation.meaning`."""
-    found = resolver.only(module, node)
+    found = names.only(module, node)
     if found is None or found.kind not in ("external", "module"):
         return None if found is None or found.function else found
     name = found.name
@@ -208,15 +208,15 @@ class TypeReader:
     """Reads the annotations of one function.
 
     Args:
-        resolver: the names of the project's modules.
+        names: the names of the project's modules.
         of_class: the JSON of a class of the project; `class_json`.
 
     Attributes:
         typed_dicts: the classes that are a `typing.TypedDict`.
     """
 
-    def __init__(self, resolver: Resolver, of_class: OfClass) -> None:
-        self.resolver = resolver
+    def __init__(self, names: ModuleNames, of_class: OfClass) -> None:
+        self.names = names
         self._of_class = of_class
         self.typed_dicts: list[str] = []
         self._parts = 0
@@ -224,7 +224,7 @@ class TypeReader:
 
     def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
         """What an expression of names stands for; as `Annotation.meaning`."""
-        return meaning(self.resolver, module, node)
+        return meaning(self.names, module, node)
 
     def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> Json:
         """The JSON of an annotation that stands in a module.
@@ -235,7 +235,7 @@ class TypeReader:
         self._parts += 1
         if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
             raise Unknown("it has too many parts")
-        found = read_annotation(self.resolver, module, node)
+        found = read_annotation(self.names, module, node)
         if found.meaning == "None":
             return Json({"type": "null"})
         if isinstance(found.meaning, str):

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from .function_body import Context, Node, Seen, Visitor, read_node, visit
+from .module_names import Definition
 from .modules import read_module, text_beside
-from .resolver import Definition, Resolver
+from .resolver import Resolver
 
 __all__ = ["Noted", "Pools", "Reached", "Step", "Touched", "reached_from"]
 

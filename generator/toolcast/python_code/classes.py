@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from .annotations import Fit, Json, TypeReader, Unknown, choice, is_of, literal_of
 from .docstring import read_docstring
+from .module_names import Definition
 from .modules import PythonModule, last_name
-from .resolver import Definition
 
 __all__ = ["ClassField", "class_fields", "class_json", "enum_member"]
 

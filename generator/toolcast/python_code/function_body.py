@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from .local_names import NESTED, Event, Locals
+from .module_names import Definition
 from .modules import HOLE, FunctionDefinition, arguments_of, last_name
-from .resolver import Definition, Resolver
+from .resolver import Resolver
 from .string_values import item_of, template_of
 from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
 

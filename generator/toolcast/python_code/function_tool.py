@@ -11,15 +11,16 @@ from ..suggestions import did_you_mean
 from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of
 from .classes import class_json, enum_member
 from .docstring import Docstring, read_docstring
+from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
     Imported,
     PythonModule,
     bindings_of,
+    class_bindings,
     functions_of,
     last_name,
 )
-from .resolver import Resolver, class_bindings
 
 __all__ = ["FunctionTool", "NoTool", "Parameter", "read_function"]
 
@@ -105,15 +106,15 @@ def read_function(
     node = text.functions.get(name)
     if node is None:
         raise NoTool([_absent(text, name)])
-    return _Reading(Resolver(module_of), text, node).tool()
+    return _Reading(ModuleNames(module_of), text, node).tool()
 
 
 class _Reading:
     def __init__(
-        self, resolver: Resolver, module: PythonModule, node: FunctionDefinition
+        self, names: ModuleNames, module: PythonModule, node: FunctionDefinition
     ) -> None:
         self.module, self.file, self.node = module, module.file, node
-        self.types = TypeReader(resolver, class_json)
+        self.types = TypeReader(names, class_json)
         self.reasons: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.properties: dict[str, Any] = {}
@@ -293,7 +294,7 @@ class _Reading:
         if node is None:
             return None, True
         try:
-            json = TypeReader(self.types.resolver, class_json).read(self.module, node)
+            json = TypeReader(self.types.names, class_json).read(self.module, node)
         except Unknown as problem:
             shown = " ".join(ast.unparse(node).split())[:60]
             self._note(node, f"its result `{shown}` is not described: {problem}")

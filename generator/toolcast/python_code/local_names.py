@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .module_names import Definition
 from .modules import imports_of, last_name
-from .resolver import Definition, Place, Resolver
+from .resolver import Place, Resolver
 from .string_values import each_of, texts_of
 from .tables import declared_tables, tables_of
 

@@ -21,6 +21,7 @@ __all__ = [
     "PythonModule",
     "arguments_of",
     "bindings_of",
+    "class_bindings",
     "functions_of",
     "imports_of",
     "last_name",
@@ -220,6 +221,13 @@ def bindings_of(
         for name, binding in _bound_by(node, module, is_package):
             found.setdefault(name, []).append(binding)
     return found
+
+
+def class_bindings(
+    node: ast.ClassDef, module: PythonModule
+) -> dict[str, list[Binding]]:
+    """The names in the body of a class, each with its places."""
+    return bindings_of(node.body, module.name, is_package=module.is_package)
 
 
 def functions_of(bindings: Bindings) -> dict[str, FunctionDefinition]:

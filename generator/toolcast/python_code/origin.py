@@ -11,15 +11,16 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from .module_names import CIRCLE, Meaning, ModuleNames
 from .modules import (
     Binding,
     FunctionDefinition,
     Imported,
     PythonModule,
     bindings_of,
+    class_bindings,
     returned_by,
 )
-from .resolver import CIRCLE, Meaning, Resolver, class_bindings
 
 __all__ = ["NotOwn", "Origins", "Own"]
 
@@ -66,12 +67,12 @@ class Origins:
     """Where the names of a package's modules are defined.
 
     Args:
-        resolver: the names of the package.
+        names: the names of the package.
     """
 
-    def __init__(self, resolver: Resolver) -> None:
-        self._resolver = resolver
-        self._package = resolver.package
+    def __init__(self, names: ModuleNames) -> None:
+        self._names = names
+        self._package = names.package
         self._left = 0
 
     def of(self, module: str, name: str) -> list[Own]:
@@ -137,7 +138,7 @@ class Origins:
         self._look(steps)
         text = self._own_module(module)
         own: list[Own] = []
-        for meaning in self._resolver.meanings(text, name):
+        for meaning in self._names.meanings(text, name):
             try:
                 own += self._meant(meaning, steps - 1)
             except NotOwn as problem:
@@ -152,9 +153,9 @@ class Origins:
         return own
 
     def _own_module(self, module: str) -> PythonModule:
-        if not self._resolver.is_own(module):
+        if not self._names.is_own(module):
             raise NotOwn(f"comes from `{module}`, outside of `{self._package}`")
-        text = self._resolver.module(module)
+        text = self._names.module(module)
         if text is None:
             raise NotOwn(f"comes from `{module}`, which is not there")
         if text.problem:
@@ -260,7 +261,7 @@ class Origins:
                         raise NotOwn(
                             f"is made of `{part.id}`, a name of its class ({where})"
                         )
-            for meaning in self._resolver.meanings_of(text, binding):
+            for meaning in self._names.meanings_of(text, binding):
                 for one in self._meant(meaning, steps - 1):
                     is_method = one.kind == "function"
                     own.append(one._replace(kind="method") if is_method else one)
@@ -298,7 +299,7 @@ class Origins:
                 self._value(called.module, given, where, steps - 1)
             for binding in local.get(root.id, ()):
                 if isinstance(binding.bound, Imported):
-                    for meaning in self._resolver.meanings_of(text, binding):
+                    for meaning in self._names.meanings_of(text, binding):
                         self._meant(meaning, steps - 1)
 
     def _decorator(

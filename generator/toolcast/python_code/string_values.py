@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
+from .module_names import Definition
 from .modules import HOLE, last_name
-from .resolver import Definition, Place
+from .resolver import Place
 
 __all__ = ["EACH", "each_of", "item_of", "template_of", "texts_of"]
 

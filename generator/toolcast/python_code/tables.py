@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .module_names import Definition
 from .modules import HOLE, last_name
-from .resolver import Definition, Place, Resolver
+from .resolver import Place, Resolver
 from .string_values import texts_of
 
 __all__ = [
