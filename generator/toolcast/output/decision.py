@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
-from .comparison import Comparison, Found
+from .disk_differences import DiskDifferences, Found
 
 __all__ = ["Decision", "Recoverable", "decide", "digest", "foreign", "never"]
 
@@ -77,7 +77,7 @@ class Decision(NamedTuple):
 
 
 def decide(
-    difference: Comparison, recoverable: Recoverable, output: str, *, force: bool
+    difference: DiskDifferences, recoverable: Recoverable, output: str, *, force: bool
 ) -> Decision:
     """What to write and to remove, and what is left alone."""
     refused = [*never(difference, output)]
@@ -99,7 +99,7 @@ def decide(
     return Decision(sorted(write), sorted(remove), refused, unknown)
 
 
-def never(difference: Comparison, output: str) -> Iterator[Finding]:
+def never(difference: DiskDifferences, output: str) -> Iterator[Finding]:
     for path in difference.links:
         yield _finding(
             "link",

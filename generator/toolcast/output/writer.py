@@ -12,8 +12,8 @@ from typing import NamedTuple
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import locked
 
-from .comparison import compare, folders_above, open_output
 from .decision import Decision, Recoverable, decide
+from .disk_differences import compare, folders_above, open_output
 from .replacements import Replacement, changed_meanwhile, replace_files
 
 __all__ = ["Written", "write"]

@@ -15,7 +15,7 @@ from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
 from ..extensions import fields_of
-from ..facts.outside import sent_variables
+from ..facts.network_reach import sent_variables
 from ..facts.server_secrets import is_secret_text, secret_places
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity

@@ -15,13 +15,13 @@ from toolcast_runtime.files.folder import Folder, LinkInTheWay
 from .signature import source_of
 
 __all__ = [
-    "Comparison",
+    "DiskDifferences",
     "Found",
     "LEFTOVER",
     "LEFT_BY_TOOLS",
     "compare",
+    "compare_with_disk",
     "folders_above",
-    "look",
     "open_output",
 ]
 
@@ -52,7 +52,7 @@ class Found(NamedTuple):
 
 
 @dataclass
-class Comparison:
+class DiskDifferences:
     """What stands between the disk and the files. Paths are below the output folder.
 
     Attributes:
@@ -88,7 +88,9 @@ class Comparison:
         )
 
 
-def look(root: str, output: str, files: Mapping[str, bytes]) -> Comparison:
+def compare_with_disk(
+    root: str, output: str, files: Mapping[str, bytes]
+) -> DiskDifferences:
     """The differences of a project's output folder, for who will not write into it.
 
     Raises:
@@ -106,29 +108,29 @@ def look(root: str, output: str, files: Mapping[str, bytes]) -> Comparison:
 
 def open_output(
     project: Folder, output: str, *, create: bool = False
-) -> tuple[Folder | None, Comparison]:
+) -> tuple[Folder | None, DiskDifferences]:
     """The output folder, open, or None with what keeps it from being opened.
 
     Raises:
         OSError: it, or what is above it, cannot be read.
     """
     try:
-        return project.below(output, create=create), Comparison()
+        return project.below(output, create=create), DiskDifferences()
     except LinkInTheWay:
-        return None, Comparison(links=[""])
+        return None, DiskDifferences(links=[""])
     except NotADirectoryError:
-        return None, Comparison(in_the_way=[""])
+        return None, DiskDifferences(in_the_way=[""])
     except FileNotFoundError:
-        return None, Comparison()
+        return None, DiskDifferences()
 
 
-def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
+def compare(folder: Folder | None, files: Mapping[str, bytes]) -> DiskDifferences:
     """The differences of an output folder; None is one that is not there.
 
     Raises:
         OSError: a folder or file in it cannot be read.
     """
-    result = Comparison()
+    result = DiskDifferences()
     special: set[str] = set()
     for entry in _walk(folder, files) if folder is not None else ():
         if stat.S_ISDIR(entry.mode):
@@ -140,7 +142,7 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
         elif LEFTOVER.fullmatch(entry.path.rpartition("/")[2]):
             result.leftovers.append(entry.path)
         else:
-            _look(entry, files.get(entry.path), result)
+            _sort_in(entry, files.get(entry.path), result)
     there = {*result.unchanged, *result.differing, *result.others, *special}
     parents = {parent for path in files for parent in folders_above(path)}
     # An empty folder gives way to a file, and a file of ours to a folder.
@@ -159,11 +161,11 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
     return result
 
 
-def _of_ours(result: Comparison) -> set[str]:
+def _of_ours(result: DiskDifferences) -> set[str]:
     return {path for path in result.others if not _is_foreign(result, path)}
 
 
-def _is_foreign(result: Comparison, path: str) -> bool:
+def _is_foreign(result: DiskDifferences, path: str) -> bool:
     return result.others[path].source is None
 
 
@@ -197,7 +199,7 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
                 yield _Entry(path, mode, status.st_size, folder)
 
 
-def _look(entry: _Entry, given: bytes | None, result: Comparison) -> None:
+def _sort_in(entry: _Entry, given: bytes | None, result: DiskDifferences) -> None:
     if given is not None and entry.size == len(given):
         data = entry.read(len(given))
         if data == given:
