@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.decision import Recoverable, digest
-from toolcast.output.disk_differences import compare_with_disk
+from toolcast.output.disk_differences import Recoverable, compare_with_disk, digest
 from toolcast.output.writer import Written, write
 from toolcast_runtime.files.folder_lock import AnotherRun
 

@@ -14,9 +14,7 @@ from toolcast_runtime import LEVEL
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
-from .decision import foreign, never
-from .disk_differences import DiskDifferences
-from .signature import source_of
+from .disk_differences import DiskDifferences, foreign, never, source_of
 
 __all__ = ["diagnose"]
 
