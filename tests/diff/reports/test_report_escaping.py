@@ -19,9 +19,8 @@ from toolcast.changes.review.limits import DEFAULT
 from toolcast.changes.review.verdict import Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
-from toolcast.reports.changes.formats import report_changes
-from toolcast.reports.findings.formats import About, report_findings
-from toolcast.reports.item import Item
+from toolcast.reports.formats import report_changes, report_findings
+from toolcast.reports.item import About, Item
 from toolcast.reports.sarif import sarif
 
 RULE = ChangeRule(

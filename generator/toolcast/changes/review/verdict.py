@@ -63,6 +63,8 @@ class Verdict:
         findings: of acceptances that accept nothing.
         limits: which grades fail.
         proposals: the version that each changed toolset should have.
+        brought: the findings of rules that the specs have now and had not before.
+        mended: those that they had before and have no more.
         is_first: the state that the project is compared with has no specs.
     """
 
@@ -73,6 +75,8 @@ class Verdict:
     limits: Limits
     proposals: tuple[Proposal, ...]
     is_first: bool = False
+    brought: tuple[Finding, ...] = ()
+    mended: tuple[Finding, ...] = ()
 
     @property
     def failing(self) -> int:
@@ -95,6 +99,7 @@ def judge(
     known: Collection[str],
     today: datetime.date,
     is_first: bool = False,
+    found: tuple[Sequence[Finding], Sequence[Finding]] = ((), ()),
 ) -> Verdict:
     """Decides about the changes of a comparison.
 
@@ -107,6 +112,7 @@ def judge(
         known: the ids of all rules of changes.
         today: the day by which acceptances end.
         is_first: the old one has no specs.
+        found: the findings of rules that the change brings, and those that it mends.
     """
     sources = {
         (toolset.name, tool.name): tool.source
@@ -129,6 +135,8 @@ def judge(
         limits,
         tuple(proposals(changes, *sides)),
         is_first,
+        tuple(found[0]),
+        tuple(found[1]),
     )
 
 

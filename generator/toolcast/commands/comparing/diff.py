@@ -82,8 +82,8 @@ def command(
     from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
     from ...changes.table import rules
-    from ...reports.changes.formats import report_changes
-    from ...reports.findings.formats import About
+    from ...reports.formats import report_changes
+    from ...reports.item import About
     from ..diff_sides import sides_or_end
 
     if bump and format_ != "text":
@@ -120,7 +120,7 @@ def command(
         is_first=before is None,
     )
     if bump:
-        from ...reports.changes.changelog import write
+        from ...reports.changelog import write
 
         click.echo(write(verdict), nl=False)
         return

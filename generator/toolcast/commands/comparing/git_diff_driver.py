@@ -91,7 +91,7 @@ def _meaning(path: str, new_path: str, old: bytes | None, new: bytes | None) -> 
     """The changes as `toolcast diff` shows them; empty where there are none."""
     from ...changes.review.one_file import Unreadable, changes_of_file
     from ...changes.review.verdict import Judged
-    from ...reports.changes.text import paragraphs
+    from ...XXX
 
     root = find_root(os.path.dirname(os.path.abspath(new_path)))
     if root is None:
