@@ -20,7 +20,7 @@ from toolcast.changes.table import rules as change_rules
 from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
 from toolcast.extensions import COMMANDS, fields_of, values
-from toolcast.model.language import schema
+from toolcast.language.spec_language import schema
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.table import built_in, rules
 from toolcast.targets.table import targets

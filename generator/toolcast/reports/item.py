@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..changes.change import ABSENT, AUDIENCES, Change, Grade, Grades
@@ -33,6 +33,7 @@ __all__ = [
 
 _AROUND = 24
 _MOST_SPOTS = 4
+_MOST_COMPARED = 10_000
 _WITNESS = re.compile(
     r": `[^`]*` (?:was accepted and is not any more|can come now and could not before)$"
 )
@@ -184,19 +185,33 @@ def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[I
     Args:
         each: makes an item of each change.
     """
+    toolsets = {one.change.toolset for one in changes if one.change.tool}
+    named = _label if len(toolsets) == 1 else _owner
     worst_first = sorted(changes, key=_urgency)
     places: dict[object, int] = {}
     for one in worst_first:
         places.setdefault(_kind(one), len(places))
     worst_first.sort(key=lambda one: places[_kind(one)])
     if each:
-        return [_item([one]) for one in worst_first]
+        return [_item([one], named) for one in worst_first]
     alike: dict[object, list[Judged]] = {}
     for one in worst_first:
         is_safe = one.change.grades.worst is Grade.SAFE
-        said = "" if is_safe else _of_any(one.change)
+        said: object = ""
+        if not is_safe:
+            values = differing(*_unsaid(one.change), _MOST_COMPARED)
+            said = _of_any(one.change), values
         alike.setdefault((_kind(one), said), []).append(one)
-    return [_item(group) for group in alike.values()]
+    return [_item(group, named) for group in alike.values()]
+
+
+def _owner(one: Judged) -> str:
+    return one.owner
+
+
+def _label(one: Judged) -> str:
+    """A tool's name alone, where all of them are of one toolset."""
+    return one.change.tool or one.owner
 
 
 def _urgency(one: Judged) -> tuple[bool, list[int]]:
@@ -216,7 +231,7 @@ def _of_any(change: Change) -> str:
     return message.replace(f"`{change.tool}`", "the tool")
 
 
-def _item(group: Sequence[Judged]) -> Item:
+def _item(group: Sequence[Judged], named: Callable[[Judged], str]) -> Item:
     first, *others = group
     change = first.change
     message = _of_any(change) if others else change.message
@@ -230,12 +245,12 @@ def _item(group: Sequence[Judged]) -> Item:
         change.reason,
         change.fingerprint,
         first.accepted.reason if first.accepted is not None else "",
-        owner=first.owner,
+        owner=named(first),
         grades=_graded(change.grades),
         fails=bool(first.fails),
-        values=(ABSENT, ABSENT) if others else _unsaid(change),
+        values=_unsaid(change) if message else (ABSENT, ABSENT),
         was=change.place if change.is_gone else None,
-        others=tuple(_listed(group)) if others else (),
+        others=tuple(_listed(group, named)) if others else (),
     )
 
 
@@ -248,13 +263,12 @@ def _graded(grades: Grades) -> str:
     return "; ".join(parts) or Grade.SAFE.word
 
 
-def _listed(group: Sequence[Judged]) -> Iterator[str]:
+def _listed(group: Sequence[Judged], named: Callable[[Judged], str]) -> Iterator[str]:
     """The tools of a group, each with what of it has changed where that is not the same."""
-    is_one_toolset = len({one.change.toolset for one in group}) == 1
     spots: dict[str, list[str]] = {}
     known = {}
     for one in group:
-        label = (one.change.tool if is_one_toolset else "") or one.owner
+        label = named(one)
         spots.setdefault(label, []).append(_spot(one.change))
         if one.fails:
             known[label] = one.change.fingerprint
@@ -283,8 +297,10 @@ def _spot(change: Change) -> str:
 def _unsaid(change: Change) -> tuple[Any, Any]:
     """The values of a change that its message does not say; two of ABSENT where it does."""
     values = change.before, change.after
-    if ABSENT in values and not any(isinstance(value, str) for value in values):
-        # What comes or goes as a whole is named.
+    has_text = any(isinstance(value, str) and " " in value for value in values)
+    has_both = all(isinstance(value, dict | list) for value in values)
+    if not (has_text or has_both):
+        # What comes or goes as a whole is named, and so is a single word.
         return ABSENT, ABSENT
     old, new = (_leaves(value) for value in values)
     is_said = all(leaf[:_START] in change.message for leaf in old ^ new)
@@ -351,10 +367,11 @@ def alike_effects(
     """Whether an effect is worse, whose it is, and its message: what is the same once."""
     found: dict[tuple[bool, str], list[str]] = {}
     for one in effects:
-        where = "/".join(filter(None, (one.toolset, one.tool)))
-        found.setdefault((one.is_worse, one.message), []).append(where)
-    for (is_worse, message), where in found.items():
-        yield is_worse, where, message
+        found.setdefault((one.is_worse, one.message), []).append(
+            "/".join(filter(None, (one.toolset, one.tool)))
+        )
+    for (is_worse, message), whose in found.items():
+        yield is_worse, whose, message
 
 
 def counts(verdict: Verdict) -> dict[str, dict[str, int]]:

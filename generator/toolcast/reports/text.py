@@ -31,7 +31,7 @@ _WIDTH = 80
 _EXPLAIN_COLUMN = 60
 _NAMED = 2
 _VALUE = 160
-_MOST_RISKY = 3
+_MOST_RISKY = 5
 """So many messages are told of what is risky and of one kind; of others, where they are."""
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _GRADE_COLOURS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
@@ -146,13 +146,13 @@ def _change(item: Item, *, with_place: bool) -> Iterator[str]:
     if item.others:
         yield from _wrapped(f"{len(item.others)} tools: {item.message}", "  ", 2)
         yield from _wrapped(", ".join(item.others), "    ")
-        return
-    yield from _wrapped(f"{item.owner}{line}: {item.message}", "  ", 2)
+    else:
+        yield from _wrapped(f"{item.owner}{line}: {item.message}", "  ", 2)
     old, new = differing(*item.values, _VALUE)
     if old or new:
         words = f"{old} -> {new}" if old and new else f"was {old}" if old else new
         yield from _wrapped(words, "    ", 2)
-    if with_place:
+    if with_place and not item.others:
         was = "was at " if item.was else ""
         where = f"    {was}{printable(_where(place))}"
         yield f"{log_line(where)}  {item.fingerprint}\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...selection.cases import cases_of, messages_of
+from ...selection.trial import cases_of, messages_of
 from ..rule import Rule
 
 __all__ = ["RULE"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
-from ...selection.cases import messages_of
+from ...selection.trial import messages_of
 from ..rule import Rule
 
 __all__ = ["RULE"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...findings import Finding, Severity
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ...selection.cases import DeclaredCase, cases_of
+from ...selection.trial import DeclaredCase, cases_of
 from ...wording import did_you_mean
 from ..rule import Rule
 

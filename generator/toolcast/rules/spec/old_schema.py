@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from toolcast_runtime.files.regular_file import read_regular
 
 from ...findings import Finding, Place, Severity
-from ...model.language import schema_text
+from ...language.spec_language import schema_text
 from ...model.model import Toolset, Workspace
 from ...model.schema_files import named_schemas
 from ..rule import Rule
