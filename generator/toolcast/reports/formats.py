@@ -7,8 +7,8 @@ from importlib import import_module
 
 from ..changes.change import Grade
 from ..changes.review.verdict import Verdict
-from ..findings import Finding, Severity, to_show
-from .item import About, ItemRule, items_of_changes, items_of_findings
+from ..findings import Finding, Place, Severity, to_show
+from .item import About, Item, ItemRule, items_of_changes, items_of_findings
 
 __all__ = ["FORMATS", "report_changes", "report_findings"]
 
@@ -44,13 +44,13 @@ def report_changes(verdict: Verdict, format_: str, about: About) -> str:
     """A diff in one of `FORMATS`; untrusted text is escaped for it.
 
     Annotations and results are what a reviewer has to see: no safe changes, then the findings
-    of acceptances and those that the changes bring.
+    of acceptances, and those of `check` that the changes bring and mend.
     """
     if format_ not in ("github", "sarif"):
         text: str = import_module(f".{format_}", __package__).changes(verdict, about)
         return text
     shown = [one for one in verdict.changes if one.change.grades.worst > Grade.SAFE]
-    of_findings = items_of_findings(to_show([*verdict.findings, *verdict.brought]))
+    of_findings = [*items_of_findings(to_show(verdict.findings)), *_of_check(verdict)]
     if format_ == "github":
         from .github import workflow_commands
 
@@ -60,6 +60,24 @@ def report_changes(verdict: Verdict, format_: str, about: About) -> str:
 
     items = [*items_of_changes(shown, each=True), *of_findings]
     return sarif(items, _rules_of_changes(about.extensions), about.root, "diff")
+
+
+def _of_check(verdict: Verdict) -> list[Item]:
+    """The findings of `check` that the changes bring and mend; here none of them fails."""
+    brought = [
+        item._replace(severity=min(item.severity, Severity.WARNING))
+        for item in items_of_findings(to_show(verdict.brought))
+    ]
+    mended = [
+        item._replace(
+            severity=Severity.NOTE,
+            place=Place(item.place.file),
+            message=f"mended: {item.message}",
+            help="",
+        )
+        for item in items_of_findings(to_show(verdict.mended))
+    ]
+    return [*brought, *mended]
 
 
 def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..changes.change import ABSENT, AUDIENCES, Change, Grade, Grades
@@ -33,6 +34,7 @@ __all__ = [
 
 _AROUND = 24
 _MOST_SPOTS = 4
+_MOST_NAMED = 20
 _MOST_COMPARED = 10_000
 _WITNESS = re.compile(
     r": `[^`]*` (?:was accepted and is not any more|can come now and could not before)$"
@@ -103,8 +105,14 @@ class Item(NamedTuple):
         """The message with whom it is about, and what it means: for formats of one text."""
         if not self.grades:
             return self.message
-        whom = f"in {', '.join(self.others)}" if self.others else self.owner
+        whom = f"in {self.listed(_MOST_NAMED)}" if self.others else self.owner
         return f"{whom}: {self.message}; {self.grades}"
+
+    def listed(self, most: int) -> str:
+        """Where else the same is, so many of them by name."""
+        more = len(self.others) - most
+        rest = f" and {more:,} more" if more > 0 else ""
+        return ", ".join(self.others[:most]) + rest
 
 
 class ItemRule(NamedTuple):
@@ -284,11 +292,7 @@ def _listed(group: Sequence[Judged], named: Callable[[Judged], str]) -> Iterator
 
 def _spot(change: Change) -> str:
     """What of a tool has changed, in a word or two: its parameter, else its field."""
-    names = [
-        str(name)
-        for step, name in zip(change.path, change.path[1:], strict=False)
-        if step == "properties"
-    ]
+    names = [str(name) for step, name in pairwise(change.path) if step == "properties"]
     if names:
         return ".".join(names)
     return "" if change.path in ((), ("name",)) else str(change.path[-1])

@@ -30,6 +30,7 @@ _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE:
 _VALUE = 600
 _MOST_OPEN = 10
 _MOST_FINDINGS = 20
+_MOST_NAMED = 200
 _TABLE = _MOST_CHARACTERS // 3
 """How much of a comment the table may take, so that there is room for changes beside it."""
 
@@ -176,7 +177,10 @@ def _lines(item: Item) -> Iterator[str]:
     words = f": {markdown_text(item.message)}" if item.message else ""
     yield f"- {mark}{owners}{words}<br>"
     if item.others:
-        yield f"  {', '.join(map(code_span, item.others))}<br>"
+        named = item.others[:_MOST_NAMED]
+        more = len(item.others) - len(named)
+        rest = f" and {more:,} more" if more else ""
+        yield f"  {', '.join(map(code_span, named))}{rest}<br>"
     place = item.was or item.place
     at = f":{place.line}" if place.line else ""
     was = "was at " if item.was else ""

@@ -13,6 +13,7 @@ from ..change import Change, Grade, place_of
 from ..comparison import Comparison
 from ..effects import Effect
 from .acceptances import Acceptance, acceptance_of, stale
+from .check_findings import NOTHING_FOUND, CheckFindings
 from .limits import Limits, failing
 from .versions import Proposal, proposals
 
@@ -99,7 +100,7 @@ def judge(
     known: Collection[str],
     today: datetime.date,
     is_first: bool = False,
-    found: tuple[Sequence[Finding], Sequence[Finding]] = ((), ()),
+    found: CheckFindings = NOTHING_FOUND,
 ) -> Verdict:
     """Decides about the changes of a comparison.
 
@@ -112,7 +113,7 @@ def judge(
         known: the ids of all rules of changes.
         today: the day by which acceptances end.
         is_first: the old one has no specs.
-        found: the findings of rules that the change brings, and those that it mends.
+        found: the findings of `check` that the change brings, and those that it mends.
     """
     sources = {
         (toolset.name, tool.name): tool.source
@@ -135,8 +136,8 @@ def judge(
         limits,
         tuple(proposals(changes, *sides)),
         is_first,
-        tuple(found[0]),
-        tuple(found[1]),
+        tuple(found.brought),
+        tuple(found.mended),
     )
 
 
