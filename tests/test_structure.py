@@ -217,8 +217,8 @@ LINES = 400
 # A list of alike things is looked through by name, not read from end to end.
 LINES_OF_A_LIST = 800
 LISTS = {
-    r"generator/toolcast/rules/\w+\.py": "the checks of a family of rules",
-    r"letta/toolcast_letta/rules/\w+\.py": "likewise",
+    r"generator/toolcast/rules/\w+\.py": "the checks of a family",
+    r"letta/toolcast_letta/rules\.py": "likewise",
 }
 FILES = 25
 # The handlers of a system: one more file is one more of the same.

@@ -1,8 +1,12 @@
 """The projects that the frozen rows are about, as they were when these were written.
 
+They were taken from the cases of rules, their examples, what the tests of handlers lay out, the
+lists of real servers, the functions and the cases of `diff`, which may go on without them.
+
 A file of `inputs/` has the texts of many projects, each text once, and for every case which of
 them stands under which path. Cases of changes have two projects, `before/` and `after/`. The
-hostile projects are those of `tests/hostile/`: no other file could hold their bytes.
+hostile projects are those of `tests/hostile/`, which can hold any bytes; `hostile.json` names
+those that there were.
 """
 
 from __future__ import annotations

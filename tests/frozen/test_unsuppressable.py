@@ -67,6 +67,12 @@ def test_no_rule_came_or_went_by_another_name() -> None:
     assert [id_ for id_ in crossed if id_ not in WERE] == []
 
 
+def test_a_former_id_is_no_present_one_and_leads_to_one() -> None:
+    known = rules(("letta",))
+    assert [old for old in FORMER if old in known] == []
+    assert [new for new in FORMER.values() if new and new not in known] == []
+
+
 Found = list[tuple[str, str, int, str]]
 
 

@@ -85,7 +85,7 @@ def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     from ..rules.table import rules
 
     return {
-        rule.id: ItemRule(rule.id, rule.severity, rule.purpose, rule.why)
+        rule.id: ItemRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
         for rule in rules(extensions).values()
     }
 

@@ -14,7 +14,15 @@ from typing import Literal
 from ...shipped import shipped
 from ..change import ChangeRule, Grade, Grades
 
-__all__ = ["EFFECTS", "FIELDS", "KEYWORDS", "RULES", "Field", "is_hazard"]
+__all__ = [
+    "EFFECTS",
+    "FIELDS",
+    "KEYWORDS",
+    "RULES",
+    "RULES_BY_ID",
+    "Field",
+    "is_hazard",
+]
 
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
@@ -44,6 +52,8 @@ def _rule(field: Field, name: str) -> ChangeRule:
 
 RULES = {(field, name): _rule(field, name) for field in FIELDS for name in _ROWS}
 """Each by its field and the name of its row."""
+
+RULES_BY_ID = {rule.id: rule for rule in RULES.values()}
 
 
 def is_hazard(field: Field, name: str) -> bool:
