@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from ..changes.change import Grade
-from ..changes.review.verdict import Verdict
 from ..findings import Finding, Place, Severity, to_show
-from .item import About, Item, ItemRule, items_of_changes, items_of_findings
+from .item import About, Item, ItemRule, items_of_findings
+
+if TYPE_CHECKING:
+    from ..changes.review.verdict import Verdict
 
 __all__ = ["FORMATS", "report_changes", "report_findings"]
 
 FORMATS = ("text", "json", "github", "sarif", "markdown")
 """The words of `--format`."""
 
-_SEVERITIES = {
-    Grade.SAFE: Severity.NOTE,
-    Grade.RISKY: Severity.WARNING,
-    Grade.BREAKING: Severity.ERROR,
+_OF_GRADES = {
+    "safe": Severity.NOTE,
+    "risky": Severity.WARNING,
+    "breaking": Severity.ERROR,
 }
 
 
@@ -49,7 +51,9 @@ def report_changes(verdict: Verdict, format_: str, about: About) -> str:
     if format_ not in ("github", "sarif"):
         text: str = import_module(f".{format_}", __package__).changes(verdict, about)
         return text
-    shown = [one for one in verdict.changes if one.change.grades.worst > Grade.SAFE]
+    from .change_items import items_of_changes
+
+    shown = [one for one in verdict.changes if one.change.grades.worst > 0]
     of_findings = [*items_of_findings(to_show(verdict.findings)), *_of_check(verdict)]
     if format_ == "github":
         from .github import workflow_commands
@@ -95,7 +99,7 @@ def _rules_of_changes(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     from ..changes.table import rules
 
     of_changes = {
-        id_: ItemRule(id_, _SEVERITIES[rule.grades.worst], rule.means, rule.means)
+        id_: ItemRule(id_, _OF_GRADES[rule.grades.worst.word], rule.means, rule.means)
         for id_, rule in rules(extensions).items()
     }
     return _rules_of_findings(extensions) | of_changes

@@ -6,15 +6,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..changes.change import ABSENT, AUDIENCES, Change
-from ..changes.effects import Effect
-from ..changes.review.acceptances import Acceptance
-from ..changes.review.verdict import Judged, Verdict
-from ..changes.review.versions import Proposal
 from ..findings import Finding, to_show
-from .item import About, counts, fingerprinted
+from .change_items import counts
+from .item import About, fingerprinted
+
+if TYPE_CHECKING:
+    from ..changes.effects import Effect
+    from ..changes.review.acceptances import Acceptance
+    from ..changes.review.verdict import Judged, Verdict
+    from ..changes.review.versions import Proposal
 
 __all__ = ["changes", "findings"]
 

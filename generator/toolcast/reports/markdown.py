@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.effects import Effect
 from ..changes.review.limits import DEFAULT, said
-from ..changes.review.verdict import Judged, Verdict
 from ..encoders.markdown import fenced
 from ..findings import Finding, grouped, to_show
-from .escaping import code_span, markdown_text, printable
-from .item import (
-    About,
-    Item,
+from .change_items import (
     alike_effects,
     differing,
     from_definitions,
     items_of_changes,
-    summary,
     told_counts,
 )
+from .escaping import code_span, markdown_text, printable
+from .item import About, Item, summary
+
+if TYPE_CHECKING:
+    from ..changes.effects import Effect
+    from ..changes.review.verdict import Judged, Verdict
 
 __all__ = ["changes", "findings"]
 
@@ -192,7 +193,7 @@ def _lines(item: Item) -> Iterator[str]:
         yield f"  <br>accepted: {markdown_text(item.accepted)}"
     elif item.fails and not item.others:
         yield f"  <br>fingerprint {code_span(item.fingerprint)}"
-    values = zip("-+", differing(*item.values, _VALUE), strict=True)
+    values = zip("-+", differing(item.values, _VALUE), strict=True)
     rows = [f"{sign} {printable(text)}" for sign, text in values if text]
     if rows:
         block = str(fenced("\n".join(rows), "diff"))

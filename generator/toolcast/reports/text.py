@@ -6,24 +6,25 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.effects import Effect
 from ..changes.review.limits import DEFAULT, said
-from ..changes.review.verdict import Verdict
 from ..encoders.layout import text_width
 from ..findings import Finding, Place, Severity, grouped, to_show
-from .escaping import log_line, printable
-from .item import (
-    About,
-    Item,
+from .change_items import (
     alike_effects,
     differing,
     from_definitions,
     items_of_changes,
-    items_of_findings,
     told_counts,
 )
+from .escaping import log_line, printable
+from .item import About, Item, items_of_findings
+
+if TYPE_CHECKING:
+    from ..changes.effects import Effect
+    from ..changes.review.verdict import Verdict
 
 __all__ = ["changes", "findings"]
 
@@ -148,7 +149,7 @@ def _change(item: Item, *, with_place: bool) -> Iterator[str]:
         yield from _wrapped(", ".join(item.others), "    ")
     else:
         yield from _wrapped(f"{item.owner}{line}: {item.message}", "  ", 2)
-    old, new = differing(*item.values, _VALUE)
+    old, new = differing(item.values, _VALUE)
     if old or new:
         words = f"{old} -> {new}" if old and new else f"was {old}" if old else new
         yield from _wrapped(words, "    ", 2)
