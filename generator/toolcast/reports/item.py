@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
-from ..git.repository import path_in_repository
+from ..git.program import path_in_repository
 
 __all__ = [
     "NO_VALUES",

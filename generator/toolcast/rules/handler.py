@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..encoders.json_text import compact
-from ..encoders.names import is_keyword_argument
-from ..facts.names.tool_names import tool_names
+from ..encoders.python import is_keyword_argument
+from ..facts.tool_names import tool_names
 from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
@@ -37,8 +37,8 @@ from ..python_code.modules import (
     values_of,
 )
 from ..reading.tree import Path
+from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
-from ..wording import did_you_mean, known_instead
 from .rule import Problem, Rule, at, rule
 
 RULES = (

@@ -15,21 +15,20 @@ from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
 from ..extensions import fields_of
-from ..facts.outside import sent_variables
-from ..facts.server_secrets import is_secret_text, secret_places
+from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
-from ..language.spec_language import schema_text
+from ..language.spec_language import read_by, schema_text
 from ..model.definitions import shared_name
 from ..model.mcp.mcp_servers import McpServer, reference_problem
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.schema_files import named_schemas
 from ..reading.tree import Path
+from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
-from ..wording import Suggestions, did_you_mean, kind_of, quoted_list
 from .rule import Problem, Rule, at, rule
 
 RULES = (
@@ -493,8 +492,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         # Its reader is not needed where there is no lock.
         from ..reading.exact_json import JsonProblem, read_json
-        from ..servers.lock_file import locked_listing
-        from ..servers.server_listing import ListingError
+        from ..servers.server_listing import ListingError, locked_listing
 
         anew = f"take it from a commit, or {update} anew"
         try:
@@ -664,20 +662,12 @@ def unknown_section(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
 
 
-# Every spec has them, every list is ordered by them, or a rule is what reads them.
-_ALWAYS_READ = frozenset(
-    (
-        "name summary parameters suppress section order since renamed_from"
-        " clients data cases stability"
-    ).split()
-)
-
-
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     by_rules = fields_of(workspace.extensions).read_by_rules
-    read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))
+    always = read_by("tool", "rules")
+    read = always.union(by_rules, *(target.reads for target in chosen))
     for tool in toolset.tools:
         for field in tool.fields:
             if field not in read:

@@ -14,13 +14,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...facts.costs.client_kinds import Limited, crossed, limits_here
-from ...facts.names.name_mentions import mention_pattern, mentions_in
-from ...facts.names.tool_names import other_meanings, tool_names
+from ...facts.client_kinds import Limited, crossed, limits_here
+from ...facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.characters import describe, invisible
 from ...reading.tree import Path
-from ...wording import dotted
+from ...suggestions import dotted
 from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
 from ..family import Rules
 from ..json_values import said

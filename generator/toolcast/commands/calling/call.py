@@ -91,7 +91,7 @@ def command(
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from ...servers.named_server import declared_server
+    from ...servers.declared_servers import declared_server
     from ..exit_codes import known_or_end, toolsets_or_end
 
     there: dict[str, McpServer] = {}
@@ -105,7 +105,7 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
-    from ...wording import known_instead
+    from ...suggestions import known_instead
     from ..exit_codes import toolsets_or_end
 
     toolsets = toolsets_or_end(workspace, named, None)

@@ -58,8 +58,13 @@ def command(
     """
     from ...changes.life.tool_life import RENAMED_SILENTLY
     from ...changes.outside.listed_entries import Owner, listing_changes
-    from ...servers.declared_listing import behind, declared_listing, own_part
-    from ...servers.named_server import declared_server, url_server
+    from ...servers.declared_servers import (
+        behind,
+        declared_listing,
+        declared_server,
+        own_part,
+        url_server,
+    )
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
@@ -108,7 +113,7 @@ def command(
 
 def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
     """The toolsets with which an entry of `mcp_servers` may be compared, and the entry."""
-    from ...wording import known_instead
+    from ...suggestions import known_instead
 
     pairs = [
         (toolset, server) for toolset in toolsets for server in toolset.mcp_servers
