@@ -106,7 +106,7 @@ MAY_IMPORT = {
         "rules",
         "suggestions",
     },
-    "catalogue": {
+    "catalogue_page": {
         "changes",
         "encoders",
         "facts",
