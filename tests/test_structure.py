@@ -86,6 +86,7 @@ MAY_IMPORT = {
         "model",
         "project",
         "reading",
+        "rules",
         "selection",
         "servers",
         "package_data",
