@@ -1,10 +1,9 @@
-"""Every field of the spec language is in one family of changes, and every kind has its case."""
+"""Every field of the spec language says what a change means, and every kind has its case."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,170 +11,177 @@ import pytest
 
 from tests.diff.single_changes import single_changes
 from tests.test_structure import none
-from toolcast.changes.table import families, rules
-from toolcast.extensions import fields_of
-from toolcast.language.spec_language import schema
+from toolcast.changes.comparison import rules
+from toolcast.changes.table import FILES, fields, is_former, language, present_ids
+from toolcast.changes.walk import has_change
+from toolcast.extensions import Fields
+from toolcast.language.spec_language import parts
+from toolcast.package_data import read_packaged
 
 EXTENSIONS = ("letta",)
-SIDES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
-# Below them every keyword is a field: they have a family and a table of their own.
+# Below them every keyword is a field: they have a table of their own.
 SCHEMAS = {"parameters", "returns"}
-# A tool of another name is another file here.
+# A tool of another name is another file here; what a field comes to is no field of a file.
 NO_CASE: Mapping[str, set[str]] = {
-    "tool": {"name", *SCHEMAS},
+    "tool": {"name", "module", "examples.*.outcome", *SCHEMAS},
     "toolset": set(),
     "mcp_resource": {"name"},
-    "mcp_prompt": {"name"},
+    "mcp_prompt": {"name", "required"},
     "workspace": set(),
 }
 
 
-def fields_in(schema: Any, path: str = "") -> Iterator[str]:
-    """The fields of a schema that a spec can change, those inside of others by their way.
+def unsaid(node: Mapping[str, Any], way: str = "") -> Iterator[str]:
+    """The fields of which nothing says what a change means.
 
-    A mapping or list of objects is a field itself, by its entries that come and go, and so
-    is what may also be plain text.
+    What is said of a field holds for all that is in it, where nothing is said of that.
     """
-    if not isinstance(schema, dict) or "const" in schema:
-        return
-    inner = [
-        f
-        for key, value in schema.get("properties", {}).items()
-        for f in fields_in(value, _below(path, key))
-    ]
-    for keyword in ("additionalProperties", "items"):
-        entry = schema.get(keyword)
-        if isinstance(entry, dict) and entry.get("properties"):
-            inner += [path, *fields_in(entry, _below(path, "*"))]
-    types = schema.get("type")
-    if inner and path and "string" in (types if isinstance(types, list) else [types]):
-        inner.append(path)
-    if isinstance(schema.get("additionalProperties"), dict) and path not in inner:
-        inner.append(path)
-    yield from inner or [path]
+    for name, part in parts(node):
+        inner = f"{way}.{name}" if way else name
+        if "const" in part:
+            continue
+        if has_change(part) and "change" not in part:
+            yield from unsaid(part, inner)
+        elif not has_change(part):
+            yield inner
 
 
-def language(side: str) -> set[str]:
-    """The fields of one kind of file, with the extension's."""
-    own = dict(schema(side))
-    added = fields_of(EXTENSIONS)
-    if side == "tool":
-        own["properties"] = {**own["properties"], **added.tool}
-    if side == "toolset":
-        own["properties"] = {**own["properties"], **added.toolset}
-    return set(fields_in(own)) - {""}
+def changing(kind: str) -> set[str]:
+    """The fields of a file that a case has to change."""
+    return {f.way for f in fields(kind, EXTENSIONS) if "change" in f.node}
 
 
-def covered(side: str) -> Counter[str]:
-    return Counter(
-        field for family in families(EXTENSIONS) for field in family.fields(side)
-    )
+@pytest.mark.parametrize("kind", FILES)
+def test_every_field_says_what_a_change_of_it_means(kind: str) -> None:
+    none(unsaid(language(kind, EXTENSIONS)))
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_every_field_is_in_one_family(side: str) -> None:
-    there, rows = language(side), covered(side)
-
-    none(f"{field}: in no family" for field in there - rows.keys())
-    none(f"{field}: in {count} families" for field, count in rows.items() if count > 1)
-    none(f"{field}: no such field" for field in rows.keys() - there)
-
-
-def test_a_field_without_a_row_would_be_found() -> None:
-    schema = {
+def test_a_field_that_says_nothing_would_be_found() -> None:
+    schema: dict[str, Any] = {
         "properties": {
+            "version": {"const": 1},
             "plain": {"type": "string"},
-            "either": {
-                "type": ["string", "object"],
-                "properties": {"text": {"type": "null"}},
-            },
-            "entries": {
-                "type": "object",
-                "additionalProperties": {"properties": {"path": {"type": "string"}}},
-            },
-            "rows": {"type": "array", "items": {"properties": {"name": {}}}},
-            "words": {"type": "array", "items": {"type": "string"}},
-            "texts": {"type": "object", "additionalProperties": {"type": "string"}},
+            "said": {"type": "object", "change": {"any": {}}, "properties": {"in": {}}},
+            "half": {"properties": {"one": {"change": {"any": {}}}, "other": {}}},
+            "entries": {"additionalProperties": {"properties": {"path": {}}}},
         }
     }
 
-    assert set(fields_in(schema)) == {
-        "plain",
-        "either",
-        "either.text",
-        "entries",
-        "entries.*.path",
-        "rows",
-        "rows.*.name",
-        "words",
-        "texts",
-    }
+    assert set(unsaid(schema)) == {"plain", "half.other", "entries"}
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_every_field_has_a_case_that_changes_it(side: str) -> None:
+@pytest.mark.parametrize("kind", FILES)
+def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
     """Whatever is said of it: each difference in a field shows as a change somewhere."""
     changed = {
         field
         for case in single_changes()
         if case.changes
-        for field in _differing(side, case.before, case.after)
+        for field in _differing(kind, case.before, case.after)
     }
 
-    none(language(side) - changed - NO_CASE[side])
+    none(changing(kind) - changed - NO_CASE[kind])
 
 
-def test_every_rule_has_a_case_in_some_direction() -> None:
+def test_every_kind_fires_in_a_case() -> None:
+    """In some direction: an event that cannot happen, or is mistyped, would never."""
     known = rules(EXTENSIONS)
     seen = {rule for case in single_changes() for rule, _ in case.changes}
-    seen |= {known[rule].opposite for rule in seen}
+    seen |= {
+        change.rule.id for c in single_changes() for change in c.compared_back()[0]
+    }
 
     none(set(_own(known)) - seen)
 
 
-def test_every_rule_has_an_opposite_that_names_it_back() -> None:
+def test_every_kind_has_an_opposite_that_names_it_back() -> None:
     known = rules(EXTENSIONS)
+    # A tool that takes a reserved name takes it out of the reserved ones.
+    one_way = {"toolset.reserved_names/reused"}
 
     none(
         f"{id_} -> {rule.opposite}"
         for id_, rule in known.items()
-        if rule.opposite not in known or known[rule.opposite].opposite != id_
+        if rule.opposite not in known
+        or (known[rule.opposite].opposite != id_ and id_ not in one_way)
     )
 
 
-def test_rules_of_changes_are_well_formed() -> None:
-    every = [rule for family in families(EXTENSIONS) for rule in family.rules]
+def test_kinds_of_changes_are_well_formed() -> None:
+    known = rules(EXTENSIONS)
 
-    assert len({rule.id for rule in every}) == len(every)
     none(
-        rule.id
-        for rule in every
-        if not re.fullmatch(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*", rule.id)
+        id_
+        for id_ in known
+        if not re.fullmatch(r"[a-z]+(\.[A-Za-z_]+)*/[a-z0-9]+(-[a-z0-9]+)*", id_)
     )
-    none(rule.id for rule in every if not re.fullmatch(r"[A-Z`][^\n]*\.", rule.means))
+    none(r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.means))
+    none(id_ for id_, rule in known.items() if id_ != rule.id)
+
+
+def test_no_two_fields_have_a_kind_in_common() -> None:
+    """An id is made of a path without the keys of mappings."""
+    of_kinds: dict[str, str] = {}
+    for kind in FILES:
+        for field in fields(kind, EXTENSIONS):
+            way = f"{kind}.{field.way}"
+            for event in field.node.get("change", {}):
+                plain = f"{way.replace('.*', '')}/{event}"
+                assert of_kinds.setdefault(plain, way) == way
+
+
+def test_former_ids_lead_to_present_ones() -> None:
+    known = rules(EXTENSIONS)
+    text = read_packaged("changes", "former_ids.yaml").decode()
+    former = re.findall(r"^([a-z]+/[a-z0-9-]+):", text, re.MULTILINE)
+
+    assert len(former) > 300
+    none(id_ for id_ in former if not is_former(id_) or id_ in known)
+    none(
+        f"{id_} -> {now}"
+        for id_ in former
+        for now in present_ids(id_)
+        if now not in known
+    )
+
+
+def test_a_mistyped_event_of_an_extension_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from toolcast.extensions import ExtensionFailure
+    from toolcast.language import spec_language
+
+    node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
+    monkeypatch.setattr(spec_language, "fields_of", lambda _: Fields({"owner": node}))
+    spec_language.annotated.cache_clear()
+    spec_language.schema.cache_clear()
+    with pytest.raises(ExtensionFailure, match="lowred"):
+        spec_language.schema("tool", ("mistyped",))
+    spec_language.annotated.cache_clear()
+    spec_language.schema.cache_clear()
 
 
 def _own(known: Mapping[str, Any]) -> Iterator[str]:
-    """The rules that this table is for.
+    """The kinds that this table is for.
 
-    Those of schemas have one of their own, and an extension without a family of changes is in
-    `tests/extension/`.
+    Those of schemas have one of their own, and an extension's field of which nothing is said
+    is in `tests/extension/`.
     """
     for id_ in known:
         if id_.partition("/")[0] not in ("parameter", "result", "extension"):
             yield id_
 
 
-def _differing(side: str, before: Any, after: Any) -> Iterator[str]:
+def _differing(kind: str, before: Any, after: Any) -> Iterator[str]:
     """The fields in which two sides of a case differ."""
     for name in {*before, *after}:
-        folder, _, kind = name.rpartition("/")
+        folder, _, file = name.rpartition("/")
         if folder in ("mcp_resources", "mcp_prompts"):
-            kind = folder.removesuffix("s")
-        if (kind if kind in SIDES else "tool") != side:
+            file = folder.removesuffix("s")
+        if (file if file in FILES else "tool") != kind:
             continue
         trees = [files.get(name) or {} for files in (before, after)]
-        for field in language(side):
+        for field in changing(kind):
             values = [list(_values(tree, field.split("."))) for tree in trees]
             texts = [json.dumps(value, default=str) for value in values]
             if texts[0] != texts[1]:
@@ -191,7 +197,3 @@ def _values(tree: Any, steps: list[str]) -> Iterator[Any]:
             yield from _values(entry, steps[1:])
     elif isinstance(tree, dict) and steps[0] in tree:
         yield from _values(tree[steps[0]], steps[1:])
-
-
-def _below(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key

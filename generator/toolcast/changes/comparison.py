@@ -19,6 +19,7 @@ from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_
 from .table import rows
 from .texts import spec_texts
 from .texts.text_change import RULES as TEXT_RULES
+from .texts.text_change import with_moved_texts
 from .tools import Matched, match
 from .walk import changes_of
 
@@ -105,6 +106,7 @@ def compare(
             for of_tool in _OF_TOOL:
                 changes += of_tool(both)
     changes += _of_extensions(matched, extensions)
+    changes = list(with_moved_texts(changes, matched.tools))
     changes = list(_relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)

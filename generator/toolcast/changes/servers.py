@@ -7,14 +7,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..facts.outside import outside_of, sent_variables
-from ..facts.server_secrets import secret_places
+from ..facts.network_reach import reach_of, secret_places, sent_variables
 from ..model.endpoints import endpoints, variable
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
-from ..servers.lock_file import locked_listing
-from ..servers.server_listing import ListingError
+from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
 from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
 from .json_values import said
@@ -152,7 +150,7 @@ def _lock(
 
 
 _REACHED = (("program", "started"), ("host", "spoken to"), ("variable", "read"))
-"""In the order of `Outside`, each with what is done to it."""
+"""In the order of `NetworkReach`, each with what is done to it."""
 
 
 def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
@@ -183,7 +181,7 @@ def _reached(
     """The programs, hosts and variables that a toolset reaches, and where it says so first."""
     found: tuple[dict[str, Path], ...] = ({}, {}, {})
     for path, part in _parts(toolset):
-        reached = outside_of(part)
+        reached = reach_of(part)
         if len(path) == 2 and path[0] == "mcp_servers" and path[1] in shared:
             reached = reached._replace(programs=())
         for names, known in zip(reached, found, strict=True):

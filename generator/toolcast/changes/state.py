@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..facts.server_secrets import is_secret_text, secret_places
+from ..facts.network_reach import is_secret_text, secret_places
 from ..language.spec_language import annotated, parts
 from ..model.endpoints import endpoints, variable
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec

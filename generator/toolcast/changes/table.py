@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from ..language.spec_language import Field, annotated, parts
-from ..shipped import shipped
+from ..package_data import read_packaged
 from .change import AUDIENCES, ChangeRule, Grade, Grades
 from .json_values import said
 
@@ -163,14 +163,14 @@ def former_ids(id_: str) -> tuple[str, ...]:
 
 @cache
 def _former_ids() -> Mapping[str, Any]:
-    text = shipped("changes", "former_ids.yaml")
+    text = read_packaged("changes", "former_ids.yaml")
     read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506
     return read
 
 
 @cache
 def _data() -> Mapping[str, Any]:
-    text = shipped("changes", "rows.yaml")
+    text = read_packaged("changes", "rows.yaml")
     read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return read
 

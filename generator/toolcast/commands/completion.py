@@ -71,7 +71,7 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The kinds of clients, each with what people call it."""
-    from ..facts.costs.client_kinds import KINDS
+    from ..facts.client_kinds import KINDS
 
     return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
 
@@ -85,7 +85,7 @@ def complete_rules(
     from .options import listed_extensions
 
     extensions = listed_extensions(_root(ctx))
-    found = [(one.id, one.purpose) for one in rules(extensions).values()]
+    found = [(one.id, one.text.purpose) for one in rules(extensions).values()]
     found += [(one.id, one.means) for one in change_rules(extensions).values()]
     return _items(found, incomplete)
 

@@ -12,7 +12,8 @@ import click
 from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
-from ..reports.findings.formats import About, report_findings, summary
+from ..reports.formats import report_findings
+from ..reports.item import About, summary
 
 if TYPE_CHECKING:
     from ..model.model import Toolset, Workspace
@@ -100,7 +101,7 @@ def toolsets_or_end(
 
 def known_or_end(what: str, name: str, known: Collection[str]) -> None:
     """Ends the program with exit code 2 when nothing is called so."""
-    from ..wording import known_instead
+    from ..suggestions import known_instead
 
     if name not in known:
         fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")

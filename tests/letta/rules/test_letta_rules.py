@@ -9,7 +9,8 @@ import pytest
 
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
-from toolcast.reports.findings.formats import About, report_findings, summary
+from toolcast.reports.formats import report_findings
+from toolcast.reports.item import About, summary
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in, rules
 
@@ -23,13 +24,13 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 @each_rule
 def test_the_bad_example_is_found(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.bad, tmp_path, "letta")
+    lay_out(rule.text.bad, tmp_path, "letta")
     assert rule.id in {finding.rule for finding in findings_of(tmp_path)}
 
 
 @each_rule
 def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.good, tmp_path, "letta")
+    lay_out(rule.text.good, tmp_path, "letta")
     findings = findings_of(tmp_path)
     assert [f for f in findings if f.severity > Severity.NOTE] == []
 

@@ -9,13 +9,13 @@ from typing import Any
 from ..change import ABSENT, Both, Change, Grade, Grades
 from ..json_equality import same
 from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
+from .examples import Acceptor, Refuses
 from .generated_types import TypeChanges
 from .hidden_texts import hidden_texts
 from .schema_grades import CallGrades, Verdict
 from .schema_rules import FIELDS, RULES, Field
 from .schema_side import SchemaSide
 from .schema_words import shown
-from .search.witness_search import Refuses, Taker
 from .walk.paired_nodes import Difference, Edit, Pair, Place, node_at
 from .walk.schema_walk import TooMuchToCompare, differences
 
@@ -71,8 +71,8 @@ def _of_field(
     changes = changes or [_whole(*sides, field, "rewritten")]
     actions = _actions(both) if is_call else None
     takers = (
-        Taker(sides[0], is_closed=is_call, refuses_besides=actions),
-        Taker(sides[1], is_closed=is_call),
+        Acceptor(sides[0], is_closed=is_call, refuses_besides=actions),
+        Acceptor(sides[1], is_closed=is_call),
     )
     calls = CallGrades(field, *takers, changes)
     types = TypeChanges(before, after, _values(both, field))
@@ -106,8 +106,8 @@ def _graded(
     code, code_reason = types.grade(change, rule.grades.code)
     grades = rule.grades._replace(call=call.grade, code=code)
     message = change.message
-    if call.witness is not ABSENT:
-        example = shown(call.witness)
+    if call.example is not ABSENT:
+        example = shown(call.example)
         if field == "parameters":
             message += f": {example} was accepted and is not any more"
         else:
@@ -125,7 +125,7 @@ def _graded(
         grades=grades,
         reason="; ".join(filter(None, reasons)),
     )
-    return replace(made, witness=call.witness)
+    return replace(made, witness=call.example)
 
 
 def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:

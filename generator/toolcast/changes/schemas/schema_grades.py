@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ...reading.tree import Path
 from ..change import ABSENT, Grade
+from .examples import Acceptor, examples
 from .proof.effort import Effort
 from .proof.inclusion import Inclusion
-from .schema_rules import EFFECTS, RULES, Field, is_hazard
+from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import SchemaSide
-from .search.witness_search import Search, Taker, Witness
 from .value_limits import EXACT
 from .walk.paired_nodes import Difference
 
@@ -24,16 +25,24 @@ _NOTHING_REFUSED = {
     "parameters": "everything that was accepted still is",
     "returns": "no result can come that could not before",
 }
-_NOT_FOUND = {
-    "parameters": "no arguments were found that were accepted and are not any more",
-    "returns": "no result was found that can come and could not before",
-}
 _NOT_READ = {
     "parameters": "it is not refused, and nothing says any more what it is for",
     "returns": "who looks for it may find nothing, or something else",
 }
-_TOO_MANY = "there are too many changes to try each alone"
 _INEXACT = "not all programs read whole numbers beyond it as they were sent"
+_TURNED = "what stands there is what the whole does not accept"
+_UNCLEAR = "whether more or less is accepted depends on what stands beside it"
+_UNPROVED = {
+    "parameters": "it is not proved that all that was accepted still is",
+    "returns": "it is not proved that no other results can come",
+}
+_DEPENDENT = frozenset(
+    (
+        "rewritten property-added required-property-added pattern-property-removed"
+        " prefix-item-added prefix-item-removed"
+    ).split()
+)
+"""Changes that go the way of their kind only where nothing beside them says more."""
 _UNTOLD = "only by names that the schema leaves open without telling of them"
 
 
@@ -43,16 +52,16 @@ class Verdict(NamedTuple):
     Attributes:
         grade: how bad it is.
         reason: why, where that is not what the rule says.
-        witness: what shows it; ABSENT for nothing.
+        example: what shows it; ABSENT for nothing.
     """
 
     grade: Grade
     reason: str = ""
-    witness: Any = ABSENT
+    example: Any = ABSENT
 
 
 class CallGrades:
-    """Grades the changes of one field.
+    """Grades the changes of one field: as the table says, unless more is known.
 
     Args:
         field: whose schema it is.
@@ -62,35 +71,21 @@ class CallGrades:
     """
 
     def __init__(
-        self, field: Field, before: Taker, after: Taker, changes: Sequence[Difference]
+        self,
+        field: Field,
+        before: Acceptor,
+        after: Acceptor,
+        changes: Sequence[Difference],
     ) -> None:
         self._field = field
         self._changes = changes
-        is_forward = field == "parameters"
+        self._is_call = field == "parameters"
         # Arguments are sent by the old schema and taken by the new one, results the other
         # way round: who still has the old schema reads what the new one lets through.
-        self._sender, self._receiver = (
-            (before, after) if is_forward else (after, before)
-        )
-        self._search = Search(self._sender, self._receiver, is_forward=is_forward)
+        sides = (before, after) if self._is_call else (after, before)
+        self._sender, self._receiver = sides
         self._effort = Effort(_MOST_EFFORT)
         self._known: dict[tuple[int, bool], bool] = {}
-
-    def _is_proved(self, side: SchemaSide, *, only_declared: bool) -> bool:
-        """Whether a schema refuses nothing that is sent, or nothing that was told of."""
-        key = (id(side), only_declared)
-        if key not in self._known:
-            proof = Inclusion(
-                self._sender.side, side, self._effort, only_declared=only_declared
-            )
-            taker = Taker(side, is_closed=self._receiver.is_closed)
-            self._known[key] = proof.is_proved(self._sender.parts, taker.parts)
-        return self._known[key]
-
-    @cached_property
-    def _is_harmless(self) -> bool:
-        """Whether it is proved that nothing is refused, under whatever name."""
-        return self._is_proved(self._receiver.side, only_declared=False)
 
     @cached_property
     def _alone(self) -> dict[int, SchemaSide]:
@@ -101,72 +96,74 @@ class CallGrades:
         places = len(self._sender.side.places) + 1
         most = min(_MOST_ALONE, max(2, _MOST_PLACES_ALONE // places))
         # Those that may well refuse something are tried first, as long as there is time.
-        edited.sort(key=lambda index: not self._is_suspect(index))
-        return {
-            index: self._search.alone(self._changes[index]) for index in edited[:most]
-        }
+        edited.sort(key=lambda index: -self._usual(index).grade)
+        return {index: self._of_alone(self._changes[index]) for index in edited[:most]}
+
+    def _of_alone(self, change: Difference) -> SchemaSide:
+        root = self._sender.side.root
+        for edit in change.edits:
+            if self._is_call:
+                root = _edited(root, edit.before_path, edit.alone)
+            else:
+                root = _edited(root, edit.after_path, edit.undone)
+        return SchemaSide(
+            _with_definitions(root, self._receiver.side.root),
+            asserts_formats=self._receiver.side.asserts_formats,
+        )
+
+    def _is_proved(self, side: SchemaSide, *, only_declared: bool = False) -> bool:
+        """Whether a schema refuses nothing that is sent, or nothing that was told of."""
+        key = (id(side), only_declared)
+        if key not in self._known:
+            proof = Inclusion(
+                self._sender.side, side, self._effort, only_declared=only_declared
+            )
+            taker = Acceptor(side, is_closed=self._receiver.is_closed)
+            self._known[key] = proof.is_proved(self._sender.parts, taker.parts)
+        return self._known[key]
 
     @cached_property
-    def _suspects(self) -> dict[int, SchemaSide]:
-        """Those that may refuse something, by the way in which they go."""
-        found = {i: side for i, side in self._alone.items() if self._is_suspect(i)}
-        return found or self._alone
+    def _is_harmless(self) -> bool:
+        return self._is_proved(self._receiver.side)
 
-    def _is_suspect(self, index: int) -> bool:
+    @cached_property
+    def _examples(self) -> tuple[dict[int, Any], Any]:
+        """What shows each change that is not proved harmless; and what only all show."""
+        if self._is_harmless or not self._alone:
+            return {}, ABSENT
+        left = {i: s for i, s in self._alone.items() if not self._is_proved(s)}
+        suspects = [i for i in left if self._usual(i).grade is not Grade.SAFE]
+        return examples(self._sender, self._receiver, left, suspects)
+
+    def _usual(self, index: int) -> Verdict:
+        """What the table says, which is about what a schema accepts."""
         change = self._changes[index]
-        if is_hazard(self._field, change.row) or not self._are_names_kept:
-            return True
-        is_other = change.pair.direction != 1 or change.row == "property-added"
-        return is_other and EFFECTS[change.row] != "none"
-
-    @cached_property
-    def _are_names_kept(self) -> bool:
-        """Whether no name is refused at the top that was declared."""
-        if not self._receiver.is_closed:
-            return True
-        before, after = self._sender.side.declared, self._receiver.side.declared
-        return before.names <= after.names and {*before.patterns} <= {*after.patterns}
-
-    @cached_property
-    def _found(self) -> tuple[dict[int, Witness], Witness | None, str]:
-        """What was found for each change, and for none; why nothing could be tried."""
-        try:
-            found, left = self._search.explained(self._suspects, self._is_proved)
-            if left is not None:
-                others = {
-                    i: s for i, s in self._alone.items() if i not in self._suspects
-                }
-                blamed = self._search.blamed(left, others)
-                found.update(blamed)
-                left = None if blamed else left
-        except ValueError as error:
-            return {}, None, f"nothing was tried: {str(error)[:200]}"
-        return found, left, ""
+        rule = RULES[self._field, change.row]
+        usual, direction = rule.grades.call, change.pair.direction
+        back = RULES_BY_ID[rule.opposite].grades.call
+        if direction < 0 and back is not usual:
+            return Verdict(back, _TURNED)
+        if direction == 0 and usual < back:
+            return Verdict(Grade.RISKY, _UNCLEAR)
+        if usual is Grade.SAFE and change.row in _DEPENDENT:
+            return Verdict(Grade.RISKY, _UNPROVED[self._field])
+        return Verdict(usual)
 
     def of(self, index: int) -> Verdict:
         """What one change means."""
         change = self._changes[index]
-        usual = RULES[self._field, change.row].grades.call
         if not change.edits:
-            return Verdict(usual)
-        if self._is_harmless:
+            return Verdict(RULES[self._field, change.row].grades.call)
+        alone = self._alone.get(index)
+        if self._is_harmless or (alone is not None and self._is_proved(alone)):
             return self._harmless(change)
-        found, _, why = self._found
+        found, _ = self._examples
         if index in found:
-            value, is_declared = found[index]
-            if is_declared:
-                return Verdict(Grade.BREAKING, "an example shows it", value)
-            return Verdict(Grade.RISKY, _UNTOLD, value)
-        if index not in self._alone:
-            if self._is_suspect(index):
-                return Verdict(Grade.RISKY, _TOO_MANY)
-            return Verdict(Grade.SAFE)
-        side = self._suspects.get(index)
-        if side is None or self._is_proved(side, only_declared=True):
-            return self._harmless(change)
-        if EFFECTS[change.row] == "none":
-            return Verdict(usual)
-        return Verdict(Grade.RISKY, why or _NOT_FOUND[self._field])
+            return Verdict(Grade.BREAKING, "an example shows it", found[index])
+        sides = filter(None, (self._receiver.side, alone))
+        if any(self._is_proved(side, only_declared=True) for side in sides):
+            return Verdict(Grade.RISKY, _UNTOLD)
+        return self._usual(index)
 
     def _harmless(self, change: Difference) -> Verdict:
         if change.row == "property-removed" and not self._is_still_told(change):
@@ -184,10 +181,41 @@ class CallGrades:
         return any(change.path[-1] in part.get("properties", {}) for part in told)
 
     def unexplained(self) -> Verdict | None:
-        """What was found and is refused by no single change."""
-        if not self._alone or self._is_harmless:
+        """What all changes together refuse, and none of them alone."""
+        _, together = self._examples
+        if together is ABSENT:
             return None
-        found, left, _ = self._found
-        if left is None or any(witness.is_declared for witness in found.values()):
-            return None
-        return Verdict(Grade.BREAKING, "the changes together refuse it", left.value)
+        return Verdict(Grade.BREAKING, "the changes together refuse it", together)
+
+
+def _edited(root: Any, path: Path, value: Any) -> Any:
+    """A copy of a schema with another value at a path, made where it is not there."""
+    if not path:
+        return True if value is ABSENT else value
+    step = path[0]
+    if isinstance(root, list) and isinstance(step, int):
+        copied = list(root)
+        if len(path) == 1 and value is ABSENT:
+            return copied[:step] + copied[step + 1 :]
+        if step >= len(copied):
+            copied += [True] * (step + 1 - len(copied))
+        copied[step] = _edited(copied[step], path[1:], value)
+        return copied
+    mapping = dict(root) if isinstance(root, dict) else {}
+    if len(path) == 1 and value is ABSENT:
+        mapping.pop(str(step), None)
+    else:
+        mapping[str(step)] = _edited(mapping.get(str(step), {}), path[1:], value)
+    return mapping
+
+
+def _with_definitions(root: Any, other: Any) -> Any:
+    """A schema with those definitions of another that it does not have."""
+    if not isinstance(root, dict) or not isinstance(other, dict):
+        return root
+    more = {
+        word: {**other[word], **root.get(word, {})}
+        for word in ("$defs", "definitions")
+        if isinstance(other.get(word), dict)
+    }
+    return {**root, **more} if more else root

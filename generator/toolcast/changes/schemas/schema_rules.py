@@ -11,17 +11,25 @@ from __future__ import annotations
 import csv
 from typing import Literal
 
-from ...shipped import shipped
+from ...package_data import read_packaged
 from ..change import ChangeRule, Grade, Grades
 
-__all__ = ["EFFECTS", "FIELDS", "KEYWORDS", "RULES", "Field", "is_hazard"]
+__all__ = [
+    "EFFECTS",
+    "FIELDS",
+    "KEYWORDS",
+    "RULES",
+    "RULES_BY_ID",
+    "Field",
+    "is_hazard",
+]
 
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
 _FAMILIES = {"parameters": "parameter", "returns": "result"}
 _WORDS = {"parameters": "parameters", "returns": "results"}
 
-_TABLE = shipped("changes", "schemas", "rules.csv").decode("utf-8").splitlines()
+_TABLE = read_packaged("changes", "schemas", "rules.csv").decode("utf-8").splitlines()
 _ROWS = {row["name"]: row for row in csv.DictReader(_TABLE)}
 
 EFFECTS = {name: row["effect"] for name, row in _ROWS.items()}
@@ -44,6 +52,8 @@ def _rule(field: Field, name: str) -> ChangeRule:
 
 RULES = {(field, name): _rule(field, name) for field in FIELDS for name in _ROWS}
 """Each by its field and the name of its row."""
+
+RULES_BY_ID = {rule.id: rule for rule in RULES.values()}
 
 
 def is_hazard(field: Field, name: str) -> bool:

@@ -67,6 +67,10 @@ class Positions(NamedTuple):
     first: list[Any]
     rest: Any
 
+    def at(self, index: int) -> Any:
+        """The schema of one item."""
+        return self.first[index] if index < len(self.first) else self.rest
+
 
 class SchemaSide:
     """A schema, before or after.

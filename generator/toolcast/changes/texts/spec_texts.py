@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...facts.costs.client_kinds import Limited
+from ...facts.client_kinds import Limited
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ...wording import dotted
+from ...suggestions import dotted
 from ..change import ABSENT, Both, Change, files_of, raw
 from ..json_values import said
 from .text_change import Owner, TextSides, changes_within, text_changes

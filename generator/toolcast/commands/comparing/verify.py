@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exit_codes import counted, fail, toolsets_or_end, workspace_or_end
-from ..options import changes_format_option, project_option
-from ..server_options import server_options
+from ..options import changes_format_option, project_option, server_options
 from .live import fail_on_option, judged, limits_or_end, note, told
 
 if TYPE_CHECKING:
@@ -58,8 +57,13 @@ def command(
     is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
     """
     from ...changes.listed_entries import Owner, listing_changes
-    from ...servers.declared_listing import behind, declared_listing, own_part
-    from ...servers.named_server import declared_server, url_server
+    from ...servers.declared_servers import (
+        behind,
+        declared_listing,
+        declared_server,
+        own_part,
+        url_server,
+    )
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
@@ -108,7 +112,7 @@ def command(
 
 def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
     """The toolsets with which an entry of `mcp_servers` may be compared, and the entry."""
-    from ...wording import known_instead
+    from ...suggestions import known_instead
 
     pairs = [
         (toolset, server) for toolset in toolsets for server in toolset.mcp_servers

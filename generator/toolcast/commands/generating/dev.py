@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...encoders.shell import word
+from ...encoders.plain_text import word
 from ...reports.escaping import printable
-from ...wording import quoted_list
+from ...suggestions import quoted_list
 from ..completion import complete_toolsets
 from ..exit_codes import (
     fail,

@@ -14,7 +14,7 @@ from toolcast_runtime.skills.skill_files import MAIN
 from ...encoders.code import Code
 from ...encoders.markdown import inline
 from ...encoders.python import literal
-from ...encoders.skill import signed
+from ...encoders.yaml_block import signed
 from ...facts.prompt_docs import usage_lines
 from ...facts.skill_texts import (
     front_matter_of,
@@ -107,13 +107,8 @@ def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | No
 
 TARGET = Target(
     name="skills",
-    reads_toolset=frozenset(["skill", "instructions"]),
     needs=("prompts",),
     purpose="Agent Skills: a SKILL.md for the toolset or a tool, on disk and over MCP.",
     generate=generate,
-    reads=frozenset(
-        "name summary when_to_use guidance section order actions clients skill".split()
-    ),
-    options={"per": "Whether the toolset has a skill, or each tool has one instead."},
     definition_part=_definition_part,
 )

@@ -70,8 +70,7 @@ def _item(proof: Proof, limits: ValueLimits, index: int) -> Conjunction:
     """What is sent of one item."""
     found: list[Any] = []
     for part in limits.parts:
-        first, rest = proof.sender.positions(part)
-        schema = first[index] if index < len(first) else rest
+        schema = proof.sender.positions(part).at(index)
         found += proof.sender.conjunction(schema)
     return tuple(found)
 

@@ -1,0 +1,37 @@
+"""Files of the package itself: schemas, templates, tables."""
+
+from __future__ import annotations
+
+import os
+
+from toolcast_runtime.files.regular_file import read_regular
+
+__all__ = ["package_folders", "read_packaged", "templates_folder"]
+
+_LARGEST = 8 * 1024 * 1024
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def read_packaged(*path: str) -> bytes:
+    """The bytes of a file below the package's folder.
+
+    `importlib.resources` would do it also inside of a zip archive, from which the generator
+    cannot run for its validators' sake, and importing that takes longer than reading.
+
+    Raises:
+        OSError: the installation is not whole.
+    """
+    return read_regular(os.path.join(_HERE, *path), _LARGEST)
+
+
+def templates_folder() -> str:
+    """The folder of our own templates: in a wheel in the package, in a checkout at the root."""
+    inside = os.path.join(_HERE, "templates")
+    if os.path.isdir(inside):
+        return inside
+    return os.path.normpath(os.path.join(_HERE, "..", "..", "templates"))
+
+
+def package_folders() -> tuple[str, ...]:
+    """The folders in which all of the generator is."""
+    return (_HERE, templates_folder())
