@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -80,33 +81,19 @@ Extensions bring rules of their own ([extensions](extensions.md)).
 
 
 CHANGES = {
-    "tool": "Tools that come, go, and are called otherwise.",
-    "toolset": "Toolsets that come, go, and are called otherwise.",
+    "tool": "Tools that come, go, and are called otherwise; the fields of their specs.",
+    "toolset": "Toolsets that come, go, and are called otherwise; the fields of `toolset.yaml`.",
+    "client": "Clients, which tools they have, and how they are served.",
+    "target": "What is generated, and how.",
+    "server": "External MCP servers.",
+    "resource": "Resources.",
+    "prompt": "MCP prompts.",
+    "workspace": "The project as a whole.",
     "parameter": "What a call may give.",
     "result": "What a call gives back.",
     "text": "Texts that models read.",
-    "section": "Where tools stand in the prompt docs.",
-    "skill": "Agent Skills.",
-    "note": "Texts for people alone.",
-    "annotation": "What a tool promises of its effects.",
-    "listed": "What MCP's list says of a tool beside that.",
-    "mcp": "Resources and MCP prompts.",
-    "example": "Examples.",
     "selection": "Which tool the words of a message lead to.",
-    "cost": "What tools may cost.",
-    "access": "Who may have which tool. One change for a client and a tool, however many lines say it.",
-    "client": "Clients, and how they are served.",
-    "offer": "What is generated, and of which tools.",
-    "run": "What runs a tool.",
-    "action": "What the actions of a tool need, and take.",
-    "shell": "The commands of a shell.",
-    "database": "What tools do to databases.",
-    "server": "External MCP servers.",
-    "reach": "Programs, hosts and environment variables.",
-    "router": "The model that chooses tools for a message.",
-    "life": "Former and reserved names, deprecations, accepted findings.",
-    "stability": "What users are promised of a tool or toolset.",
-    "project": "The project as a whole.",
+    "listing": "What a live server, or a lock of it, lists.",
     "extension": "Fields of extensions that do not say what their changes mean.",
 }
 _CHANGES_INTRO = """\
@@ -266,7 +253,9 @@ def _changes_page() -> str:
     known = change_rules(())
     parts = [_NOTE, _CHANGES_INTRO]
     for family, about in CHANGES.items():
-        mine = [rule for id_, rule in known.items() if id_.partition("/")[0] == family]
+        mine = [
+            rule for id_, rule in known.items() if re.split("[./]", id_)[0] == family
+        ]
         if mine:
             parts += [f"## {family}\n", f"{about}\n", *_changes(mine), ""]
     return "\n".join(parts)

@@ -68,6 +68,8 @@ class Fields:
         read_by_rules: the fields that count as read although no target reads them.
         tool_names: the paths of its fields in `toolset.yaml` that hold names of tools, "*"
             for any key or index; a rename changes them.
+        former_changes: what kinds of changes of its fields were called formerly: each with
+            the id, or the ids, that say it now.
     """
 
     tool: Mapping[str, Any] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class Fields:
     target_options: Mapping[str, Any] = field(default_factory=dict)
     read_by_rules: frozenset[str] = frozenset()
     tool_names: tuple[tuple[str, ...], ...] = ()
+    former_changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 def missing(names: Sequence[str]) -> list[str]:
@@ -112,6 +115,7 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     options: dict[str, Any] = {}
     read: set[str] = set()
     held: list[tuple[str, ...]] = []
+    former: dict[str, Any] = {}
     for where, value in values(names, FIELDS):
         if not isinstance(value, Fields):
             raise ExtensionFailure(f"{where} is not a toolcast Fields")
@@ -126,7 +130,8 @@ def fields_of(names: tuple[str, ...]) -> Fields:
                 known[key] = schema
         read |= value.read_by_rules
         held += value.tool_names
-    return Fields(tool, toolset, options, frozenset(read), tuple(held))
+        former |= value.former_changes
+    return Fields(tool, toolset, options, frozenset(read), tuple(held), former)
 
 
 def guarded(

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.diff.single_changes import single_changes
 from tests.test_structure import none
 from toolcast.changes.comparison import rules
-from toolcast.changes.table import FILES, fields, is_former, language, present_ids
+from toolcast.changes.table import FILES, fields, language
 from toolcast.changes.walk import has_change
-from toolcast.extensions import Fields
+from toolcast.extensions import ExtensionFailure, Fields, fields_of
+from toolcast.language import spec_language
 from toolcast.language.spec_language import parts
 from toolcast.package_data import read_packaged
 
@@ -132,25 +134,19 @@ def test_no_two_fields_have_a_kind_in_common() -> None:
 
 def test_former_ids_lead_to_present_ones() -> None:
     known = rules(EXTENSIONS)
-    text = read_packaged("changes", "former_ids.yaml").decode()
-    former = re.findall(r"^([a-z]+/[a-z0-9-]+):", text, re.MULTILINE)
+    former = yaml.safe_load(read_packaged("changes", "former_ids.yaml"))
+    former |= fields_of(EXTENSIONS).former_changes
 
     assert len(former) > 300
-    none(id_ for id_ in former if not is_former(id_) or id_ in known)
-    none(
-        f"{id_} -> {now}"
-        for id_ in former
-        for now in present_ids(id_)
-        if now not in known
-    )
+    none(former.keys() & known.keys())
+    none(former.keys() - {old for rule in known.values() for old in rule.former})
+    lead = [[now] if isinstance(now, str) else now for now in former.values()]
+    none(now for one in lead for now in one if now not in known)
 
 
 def test_a_mistyped_event_of_an_extension_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from toolcast.extensions import ExtensionFailure
-    from toolcast.language import spec_language
-
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "fields_of", lambda _: Fields({"owner": node}))
     spec_language.annotated.cache_clear()

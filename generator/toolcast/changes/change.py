@@ -85,12 +85,14 @@ class ChangeRule:
         grades: what it means for each audience, unless the comparison knows better and
             says why.
         opposite: the id of the change back; its own where that is of the same kind.
+        former: what it was called formerly.
     """
 
     id: str
     means: str
     grades: Grades
     opposite: str
+    former: tuple[str, ...] = ()
 
 
 class Rules(list[ChangeRule]):
@@ -184,10 +186,14 @@ class Change:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that stay the same wherever the change's lines stand."""
-        return self.fingerprint_as(self.rule.id)
+        return self._fingerprint(self.rule.id)
 
-    def fingerprint_as(self, rule: str) -> str:
-        """The fingerprint under another id of the rule, a former one."""
+    @property
+    def former_fingerprints(self) -> list[str]:
+        """What it was under former ids of its kind."""
+        return [self._fingerprint(id_) for id_ in self.rule.former]
+
+    def _fingerprint(self, rule: str) -> str:
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]

@@ -16,7 +16,7 @@ from .effects import Effect, effects_of
 from .schemas import schema_family
 from .schemas.schema_rules import RULES as SCHEMA_RULES
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
-from .table import rows
+from .table import rows, with_former_ids
 from .texts import spec_texts
 from .texts.text_change import RULES as TEXT_RULES
 from .texts.text_change import with_moved_texts
@@ -107,6 +107,8 @@ def compare(
                 changes += of_tool(both)
     changes += _of_extensions(matched, extensions)
     changes = list(with_moved_texts(changes, matched.tools))
+    known = rules(extensions)
+    changes = [replace(change, rule=known[change.rule.id]) for change in changes]
     changes = list(_relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)
@@ -123,7 +125,8 @@ def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
         ExtensionFailure: a listed extension cannot be used.
     """
     told = [*SCHEMA_RULES.values(), *TEXT_RULES, *selection.RULES]
-    return {**rows(extensions), **{rule.id: rule for rule in told}}
+    known = {**rows(extensions), **{rule.id: rule for rule in told}}
+    return with_former_ids(known, extensions)
 
 
 def _pairs(

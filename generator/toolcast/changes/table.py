@@ -7,12 +7,15 @@ them. An id is the kind of file, the path and the event: `tool.timeout/lowered`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import yaml
 
+from ..extensions import fields_of
 from ..language.spec_language import Field, annotated, parts
 from ..package_data import read_packaged
 from .change import AUDIENCES, ChangeRule, Grade, Grades
@@ -22,13 +25,11 @@ __all__ = [
     "FILES",
     "called",
     "fields",
-    "former_ids",
     "id_of",
-    "is_former",
-    "present_ids",
     "language",
     "row_of",
     "rows",
+    "with_former_ids",
 ]
 
 FILES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
@@ -145,27 +146,25 @@ def _with(node: Mapping[str, Any], way: list[str], added: Any) -> Mapping[str, A
     return {**node, "properties": {**known, way[0]: inner}}
 
 
-def present_ids(id_: str) -> tuple[str, ...]:
-    """The ids that one stands for: itself, or those that say now what a former one said."""
-    now = _former_ids().get(id_, id_)
-    return (now,) if isinstance(now, str) else tuple(now)
+def with_former_ids(
+    known: Mapping[str, ChangeRule], extensions: tuple[str, ...]
+) -> dict[str, ChangeRule]:
+    """Kinds of changes, each with what it was called formerly.
 
-
-def is_former(id_: str) -> bool:
-    """Whether a kind of change was called so, and is not any more."""
-    return id_ in _former_ids()
-
-
-def former_ids(id_: str) -> tuple[str, ...]:
-    """What a kind of change was called formerly."""
-    return tuple(old for old in _former_ids() if id_ in present_ids(old))
-
-
-@cache
-def _former_ids() -> Mapping[str, Any]:
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
+    """
     text = read_packaged("changes", "former_ids.yaml")
-    read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506
-    return read
+    former: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
+    former |= fields_of(extensions).former_changes
+    named: defaultdict[str, list[str]] = defaultdict(list)
+    for old, now in former.items():
+        for id_ in [now] if isinstance(now, str) else now:
+            named[id_].append(old)
+    return {
+        id_: replace(rule, former=tuple(named[id_])) if id_ in named else rule
+        for id_, rule in known.items()
+    }
 
 
 @cache

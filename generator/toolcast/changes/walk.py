@@ -154,7 +154,7 @@ class _Walk:
         if is_inherited and same(*at.written):
             return True
         void = node.get("void_if")
-        return void is not None and all(_get(side, void) is True for side in above)
+        return void is not None and any(_get(side, void) is True for side in above)
 
     def _entries(self, node: Any, old: Any, new: Any, at: _At) -> Iterator[Change]:
         """The changes of a list whose entries are told apart by one of their fields."""

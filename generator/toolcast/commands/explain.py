@@ -31,7 +31,6 @@ def command(rule: str | None) -> None:
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
     from ..changes.comparison import rules as change_rules
-    from ..changes.table import is_former, present_ids
     from ..rules.table import rules
     from ..suggestions import did_you_mean
 
@@ -43,10 +42,9 @@ def command(rule: str | None) -> None:
         _rule(known[rule])
     elif rule in changes:
         _change(changes[rule])
-    elif is_former(rule):
-        now = [changes[id_] for id_ in present_ids(rule) if id_ in changes]
+    elif now := [one for one in changes.values() if rule in one.former]:
         ids = " or ".join(f"`{one.id}`" for one in now)
-        told = f"`{rule}` is called {ids or 'otherwise'} now."
+        told = f"`{rule}` is called {ids} now."
         click.echo("\n".join(textwrap.wrap(told, 80, break_on_hyphens=False)))
         for one in now:
             click.echo()

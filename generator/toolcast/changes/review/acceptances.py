@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,7 @@ from ...reading.project_files import ProjectFiles
 from ...reading.tree import NOWHERE, Path, Source
 from ...reading.yaml_reader import read_yaml
 from ...suggestions import did_you_mean
-from ..change import Change
-from ..table import former_ids, is_former, present_ids
+from ..change import Change, ChangeRule
 
 __all__ = [
     "ACCEPT_FILE",
@@ -77,9 +76,9 @@ class Acceptance:
     def takes(self, change: Change) -> bool:
         """Whether it is about a change."""
         if self.fingerprint:
-            former = map(change.fingerprint_as, former_ids(change.rule.id))
-            return self.fingerprint in (change.fingerprint, *former)
-        if change.rule.id not in present_ids(self.rule):
+            known = change.fingerprint, *change.former_fingerprints
+            return self.fingerprint in known
+        if self.rule not in (change.rule.id, *change.rule.former):
             return False
         if self.toolset and self.toolset != change.toolset:
             return False
@@ -180,38 +179,37 @@ def acceptance_of(
 def stale(
     acceptances: Sequence[Acceptance],
     changes: Sequence[Change],
-    known: Collection[str],
+    known: Mapping[str, ChangeRule],
     today: datetime.date,
 ) -> Iterator[Finding]:
-    """The findings of entries that accept none of a comparison's changes; see `judge`."""
+    """The findings of entries that accept none of a comparison's changes; see `judge`.
+
+    And of those that accept them by what they were called formerly.
+    """
     for one in acceptances:
+        taken = [change for change in changes if one.takes(change)]
+        now = [id_ for id_, rule in known.items() if one.rule in rule.former]
+        called = f"`{one.rule}` is called {' or '.join(f'`{id_}`' for id_ in now)} now"
         if one.is_over(today):
             message = f"this acceptance ended on {one.until}"
             help_ = "decide anew: give it another day, or remove it"
             yield _finding(one, "accept/over", message, help_)
-        elif not any(map(one.takes, changes)):
+        elif not taken:
             message = "this acceptance matches no change"
             help_ = "remove it, unless what it is for is still to come"
-            if one.rule and one.rule not in known:
+            if now:
+                message += f"; {called}"
+            elif one.rule and one.rule not in known:
                 message = f"there is no change called `{one.rule}`"
                 help_ = did_you_mean(one.rule, known) or "`toolcast explain` lists them"
             yield _finding(one, "accept/unused", message, help_)
-        else:
-            yield from _formerly(one, changes)
-
-
-def _formerly(one: Acceptance, changes: Sequence[Change]) -> Iterator[Finding]:
-    """The finding of an entry that accepts a change by what it was called."""
-    taken = next(change for change in changes if one.takes(change))
-    if one.rule and is_former(one.rule):
-        now = " or ".join(f"`{id_}`" for id_ in present_ids(one.rule))
-        message = f"`{one.rule}` is called {now} now"
-        help_ = "write that; the former id is taken until 0.3"
-        yield _finding(one, "accept/former", message, help_)
-    elif one.fingerprint and one.fingerprint != taken.fingerprint:
-        message = f"the fingerprint is `{taken.fingerprint}` now"
-        help_ = "write that; the former one is taken until 0.3"
-        yield _finding(one, "accept/former", message, help_)
+        elif now:
+            help_ = "write that; the former id is taken until 0.3"
+            yield _finding(one, "accept/former", called, help_)
+        elif one.fingerprint and one.fingerprint != taken[0].fingerprint:
+            message = f"the fingerprint is `{taken[0].fingerprint}` now"
+            help_ = "write that; the former one is taken until 0.3"
+            yield _finding(one, "accept/former", message, help_)
 
 
 def _finding(one: Acceptance, rule: str, message: str, help_: str) -> Finding:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...findings import Finding, Place, Severity
 from ...model.model import Workspace
 from ...reading.tree import Source
-from ..change import Change, Grade, place_of
+from ..change import Change, ChangeRule, Grade, place_of
 from ..comparison import Comparison
 from ..effects import Effect
 from .acceptances import Acceptance, acceptance_of, stale
@@ -97,7 +97,7 @@ def judge(
     *,
     limits: Limits,
     acceptances: Sequence[Acceptance],
-    known: Collection[str],
+    known: Mapping[str, ChangeRule],
     today: datetime.date,
     is_first: bool = False,
     found: CheckFindings = NOTHING_FOUND,
@@ -110,7 +110,7 @@ def judge(
         against: what a person calls the old one.
         limits: which grades fail.
         acceptances: the entries of toolcast.accept.yaml.
-        known: the ids of all rules of changes.
+        known: all kinds of changes by their ids.
         today: the day by which acceptances end.
         is_first: the old one has no specs.
         found: the findings of `check` that the change brings, and those that it mends.
