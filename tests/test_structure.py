@@ -87,6 +87,7 @@ MAY_IMPORT = {
         "model",
         "project",
         "reading",
+        "rules",
         "selection",
         "servers",
         "package_data",
@@ -106,7 +107,7 @@ MAY_IMPORT = {
         "rules",
         "suggestions",
     },
-    "catalogue": {
+    "catalogue_page": {
         "changes",
         "encoders",
         "facts",
@@ -184,7 +185,7 @@ MAY_IMPORT = {
         "reports",
         "suggestions",
     },
-    "commands.importing": {
+    "commands.import_": {
         "commands",
         "edits",
         "imports",
@@ -193,7 +194,7 @@ MAY_IMPORT = {
         "reports",
         "servers",
     },
-    "commands.calling": {"commands", "model", "servers", "suggestions"},
+    "commands.call": {"commands", "model", "servers", "suggestions"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.
