@@ -36,8 +36,12 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
 from ..reading.tree import Path
-from ..suggestions import Suggestions, quoted_list
-from .rule import Problem, at, rule
+from .rule import Problem, Rule, at, rule
+from .unknown_names import unknown_names
+
+RULES = (
+    Rule("prompt/unknown-block", Severity.ERROR, __name__, unknown_names("block")),
+)
 
 CAVEAT = (
     " The word list is a heuristic: it helps reviewers to look, and does not stop an"
@@ -432,28 +436,6 @@ def todo(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             message = "the text is not written yet"
             help_ = "write it, or leave the field out"
             yield at(owner, path, message, help_)
-
-
-@rule("prompt/unknown-block", on="toolset", severity=Severity.ERROR)
-def unknown_block(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    budgets = toolset.token_budget.blocks
-    if not budgets:
-        return
-    known = [name for name, _ in prompt_blocks(toolset, None, workspace.package)]
-    suggestions = Suggestions(known)
-    for name in budgets:
-        if name not in known:
-            yield at(
-                toolset,
-                ("token_budget", "blocks", name),
-                f"the prompt docs have no block `{name}`",
-                (
-                    suggestions.near(name) or f"there are {quoted_list(known[:10])}"
-                    if known
-                    else "the toolset has no target `prompts`"
-                ),
-                at_key=True,
-            )
 
 
 _DECISION = "`when_to_use: {text: null, reason: ...}`"
