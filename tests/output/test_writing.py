@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.comparison import look
-from toolcast.output.decision import Recoverable, digest
+from toolcast.output.comparison import Recoverable, digest, look
 from toolcast.output.writer import Written, write
 from toolcast_runtime.files.folder_lock import AnotherRun
 

@@ -10,9 +10,8 @@ from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.comparison import Comparison
 from ..encoders.html import document, element_text, script_json, source_hash
 from ..encoders.json_text import compact
-from ..facts.costs.client_costs import client_costs
-from ..facts.costs.client_kinds import callers
-from ..facts.tool_tokens import list_tokens, prompt_tokens
+from ..facts.client_kinds import callers
+from ..facts.token_costs import client_costs, list_tokens, prompt_tokens
 from ..model.clients import Client
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace

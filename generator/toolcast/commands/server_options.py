@@ -71,7 +71,7 @@ def _servers(
         return ()
     from dataclasses import replace
 
-    from ..servers.named_server import command_server, headers_of, url_server
+    from ..servers.declared_servers import command_server, headers_of, url_server
     from ..servers.server_listing import ListingError
 
     if headers and url is None:

@@ -14,9 +14,7 @@ from toolcast_runtime import LEVEL
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
-from .comparison import Comparison
-from .decision import foreign, never
-from .signature import source_of
+from .comparison import Comparison, foreign, never, source_of
 
 __all__ = ["diagnose"]
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..encoders.names import is_keyword_argument
+from ..encoders.python import is_keyword_argument
 from ..suggestions import did_you_mean
 from .annotation_names import Names
 from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..findings import Place, Severity
-from ..git.repository import path_in_repository
+from ..git.program import path_in_repository
 
 __all__ = ["Item", "ItemRule", "place_in_repository"]
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..findings import Severity
-from ..git.repository import path_in_repository
+from ..git.program import path_in_repository
 from .escaping import printable
 from .item import Item, ItemRule, place_in_repository
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from toolcast_runtime.validation.protocol import Refusal, is_listed_before_2026
 
 from ..facts.mcp_definition import mcp_definition
-from ..facts.providers.strict_clients import refusals_of
+from ..facts.provider_lists import refusals_of
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path

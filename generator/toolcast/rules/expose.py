@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from toolcast_runtime.http.oauth.oauth_settings import is_safe_url
 
-from ..encoders.names import option_name
+from ..encoders.python import option_name
 from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
-from ..facts.costs.client_costs import client_costs
-from ..facts.costs.client_kinds import Limited, callers, crossed, limits_of
-from ..facts.outside import outside_of
+from ..facts.client_kinds import Limited, callers, crossed, limits_of
+from ..facts.network_reach import outside_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import (
     front_matter_of,
@@ -21,7 +20,7 @@ from ..facts.skill_texts import (
     shared_texts,
     skill_owners,
 )
-from ..facts.tool_tokens import list_tokens
+from ..facts.token_costs import client_costs, list_tokens
 from ..findings import Severity
 from ..model.clients import Client
 from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable

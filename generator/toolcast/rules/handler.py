@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..encoders.json_text import compact
-from ..encoders.names import is_keyword_argument
-from ..facts.names.tool_names import tool_names
+from ..encoders.python import is_keyword_argument
+from ..facts.tool_names import tool_names
 from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of

@@ -13,14 +13,14 @@ from toolcast_runtime.tools.module_names import (
     module_name,
 )
 
-from ..encoders.names import is_keyword_argument
-from ..facts.costs.client_kinds import Limited, limits_here
-from ..facts.names.scanned_files import scanned
-from ..facts.names.tool_names import tool_names
-from ..facts.providers.provider_forms import LANGCHAIN_LOSES, name_problem
+from ..encoders.python import is_keyword_argument
+from ..facts.client_kinds import Limited, limits_here
+from ..facts.former_names import scanned
+from ..facts.provider_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.similar_names import similar_pairs
 from ..facts.skill_texts import LONGEST_NAME, front_matter_of, name_path, skill_owners
-from ..facts.spec_texts import prose_of
+from ..facts.texts import prose_of
+from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -36,8 +36,7 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if server.locked is None:
             continue
         # Its reader is not needed where there is no lock.
-        from ..servers.lock_file import locked_listing
-        from ..servers.server_listing import ListingError
+        from ..servers.server_listing import ListingError, locked_listing
 
         try:
             listing = locked_listing(server.locked, server.lock or "")

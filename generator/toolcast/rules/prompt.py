@@ -14,15 +14,8 @@ from ..detectors.confusables import confusable_word
 from ..detectors.cross_tool import CrossToolInstructions
 from ..detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
 from ..detectors.phrase import Phrase, first_phrase, may_have
-from ..facts.costs.client_kinds import Limited, crossed, limits_here
-from ..facts.costs.prompt_blocks import prompt_blocks
-from ..facts.model_texts import (
-    ModelText,
-    all_texts,
-    definition_texts,
-    joined_texts,
-    texts_in,
-)
+from ..facts.client_kinds import Limited, crossed, limits_here
+from ..facts.prompt_docs import prompt_blocks
 from ..facts.skill_texts import (
     LONGEST_DESCRIPTION,
     front_matter_of,
@@ -30,8 +23,17 @@ from ..facts.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..facts.spec_texts import prose_of, prose_of_mcp_spec, prose_of_toolset
-from ..facts.token_count import estimated_tokens
+from ..facts.texts import (
+    ModelText,
+    all_texts,
+    definition_texts,
+    joined_texts,
+    prose_of,
+    prose_of_mcp_spec,
+    prose_of_toolset,
+    texts_in,
+)
+from ..facts.token_costs import estimated_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe

@@ -15,8 +15,7 @@ from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
 from ..extensions import fields_of
-from ..facts.outside import sent_variables
-from ..facts.server_secrets import is_secret_text, secret_places
+from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
@@ -507,8 +506,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         # Its reader is not needed where there is no lock.
         from ..reading.exact_json import JsonProblem, read_json
-        from ..servers.lock_file import locked_listing
-        from ..servers.server_listing import ListingError
+        from ..servers.server_listing import ListingError, locked_listing
 
         anew = f"take it from a commit, or {update} anew"
         try:

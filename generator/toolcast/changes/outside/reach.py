@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from ...facts.outside import outside_of, sent_variables
-from ...facts.server_secrets import is_secret_text
+from ...facts.network_reach import is_secret_text, outside_of, sent_variables
 from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ...facts.costs.client_kinds import Limited, crossed, limits_here
-from ...facts.names.name_mentions import mention_pattern, mentions_in
-from ...facts.names.tool_names import other_meanings, tool_names
+from ...facts.client_kinds import Limited, crossed, limits_here
+from ...facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.characters import describe, invisible
 from ...reading.tree import Path

@@ -91,7 +91,7 @@ def command(
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from ...servers.named_server import declared_server
+    from ...servers.declared_servers import declared_server
     from ..exit_codes import known_or_end, toolsets_or_end
 
     there: dict[str, McpServer] = {}

@@ -58,8 +58,13 @@ def command(
     """
     from ...changes.life.tool_life import RENAMED_SILENTLY
     from ...changes.outside.listed_entries import Owner, listing_changes
-    from ...servers.declared_listing import behind, declared_listing, own_part
-    from ...servers.named_server import declared_server, url_server
+    from ...servers.declared_servers import (
+        behind,
+        declared_listing,
+        declared_server,
+        own_part,
+        url_server,
+    )
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 

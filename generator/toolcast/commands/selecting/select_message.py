@@ -13,7 +13,7 @@ import click
 from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
 
-from ...facts.token_count import estimated_tokens
+from ...facts.token_costs import estimated_tokens
 from ...reports.escaping import printable
 from ...selection.trial import cases_of, catalogues, routed, same_words
 from ..exit_codes import counted, fail
