@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..facts.costs.prompt_blocks import prompt_blocks
+from ..facts.prompt_docs import prompt_blocks
 from ..language.spec_language import annotated, parts
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
