@@ -14,6 +14,7 @@ __all__ = [
     "ModelText",
     "all_texts",
     "definition_texts",
+    "is_of_definition",
     "joined_texts",
     "texts_in",
     "Owner",
@@ -79,6 +80,11 @@ def _collect(value: Any, found: list[str]) -> None:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             _collect(inner, found)
+
+
+def is_of_definition(path: Path) -> bool:
+    """Whether a text of `all_texts` is one of `definition_texts`."""
+    return path[0] in _DEFINITION or path[0] == "mcp"
 
 
 def texts_in(value: Any, path: Path) -> Iterator[ModelText]:

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
 from ..selection.trial import cases_of, messages_of
-from .rule import Problem, Rule, at, rule
-from .unknown_names import unknown_names
+from .rule import Problem, at, rule
+from .unknown_names import names_rule
 
-RULES = (
-    Rule("cases/unknown-tool", Severity.ERROR, __name__, unknown_names("case_tool")),
-)
+RULES = (names_rule("cases/unknown-tool", __name__, "case_tool"),)
 
 _HELP = "decide what the message means, and say it once"
 

@@ -11,10 +11,11 @@ from ..python_code.handler import is_below
 from ..python_code.modules import read_module, scope_of
 from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
-from .rule import Problem, Rule, at, rule
-from .unknown_names import unknown_names
+from .places import Where
+from .rule import Problem, at, rule
+from .unknown_names import names_rule, unknown_names
 
-RULES = (Rule("data/unknown-table", Severity.ERROR, __name__, unknown_names("table")),)
+RULES = (names_rule("data/unknown-table", __name__, "table"),)
 
 
 def touched_of(
@@ -161,25 +162,24 @@ def unnamed_ledger(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         )
 
 
-@rule("data/untouched-table", on="toolset", severity=Severity.NOTE)
-def untouched_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if not tool.data:
-            continue
-        reach = reached_from(workspace, toolset, tool)
-        if reach is None or reach.unread:
-            continue
-        touched = {one.table for one in reach.touched}
-        for key in ("reads", "writes", "destroys"):
-            for index, table in enumerate(tool.data.get(key, ())):
-                if table not in touched:
-                    yield at(
-                        tool,
-                        ("data", key, index),
-                        f"the handler of `{tool.name}` is not seen to query `{table}`",
-                        "remove it if that is past; queries that are put together when they"
-                        " run cannot be seen",
-                    )
+@rule("data/untouched-table", on="tool", severity=Severity.NOTE)
+def untouched_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not tool.data:
+        return
+    reach = reached_from(where.workspace, where.toolset, tool)
+    if reach is None or reach.unread:
+        return
+    touched = {one.table for one in reach.touched}
+    for key in ("reads", "writes", "destroys"):
+        for index, table in enumerate(tool.data.get(key, ())):
+            if table not in touched:
+                yield at(
+                    tool,
+                    ("data", key, index),
+                    f"the handler of `{tool.name}` is not seen to query `{table}`",
+                    "remove it if that is past; queries that are put together when they"
+                    " run cannot be seen",
+                )
 
 
 @rule("data/wrong-pool", on="toolset", severity=Severity.ERROR)

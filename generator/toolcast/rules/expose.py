@@ -30,12 +30,13 @@ from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
-from .rule import Problem, Rule, at, rule
-from .unknown_names import unknown_names
+from .places import Where
+from .rule import Problem, at, rule
+from .unknown_names import names_rule, unknown_names
 
 RULES = (
-    Rule("expose/unknown-client", Severity.ERROR, __name__, unknown_names("client")),
-    Rule("expose/unknown-tool", Severity.ERROR, __name__, unknown_names("tool_entry")),
+    names_rule("expose/unknown-client", __name__, "client"),
+    names_rule("expose/unknown-tool", __name__, "tool_entry"),
 )
 
 
@@ -70,20 +71,21 @@ def client_of(target: str, toolset: Toolset) -> Iterator[Problem]:
         yield at(toolset, path, message, help_)
 
 
-@rule("expose/always-unreachable", on="toolset", severity=Severity.ERROR)
-def always_unreachable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if (
-            tool.always
-            and toolset.clients
-            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
-        ):
-            yield at(
-                tool,
-                ("always",),
-                f"`{tool.name}` is always offered, and no client may have it",
-                "let a client have it, or remove `always`",
-            )
+@rule("expose/always-unreachable", on="tool", severity=Severity.ERROR)
+def always_unreachable(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if (
+        tool.always
+        and where.toolset.clients
+        and not any(
+            where.toolset.is_offered(tool, client) for client in where.toolset.clients
+        )
+    ):
+        yield at(
+            tool,
+            ("always",),
+            f"`{tool.name}` is always offered, and no client may have it",
+            "let a client have it, or remove `always`",
+        )
 
 
 @rule("expose/cli-client", on="toolset", severity=Severity.ERROR)
@@ -91,25 +93,24 @@ def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from client_of("cli", toolset)
 
 
-@rule("expose/cli-decision", on="toolset", severity=Severity.ERROR)
-def cli_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "cli" not in toolset.targets:
+@rule("expose/cli-decision", on="tool", severity=Severity.ERROR)
+def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "cli"):
         return
-    for tool in toolset.tools_in("cli"):
-        if tool.cli is None:
-            yield at(
-                tool,
-                (),
-                f"`{tool.name}` has no CLI decision",
-                "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
-            )
-        elif tool.cli.keyword is None and not tool.cli.reason:
-            yield at(
-                tool,
-                ("cli", "keyword"),
-                f"`{tool.name}` is not in the CLI, and no reason is given",
-                "add `reason:` beside `keyword: null`",
-            )
+    if tool.cli is None:
+        yield at(
+            tool,
+            (),
+            f"`{tool.name}` has no CLI decision",
+            "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
+        )
+    elif tool.cli.keyword is None and not tool.cli.reason:
+        yield at(
+            tool,
+            ("cli", "keyword"),
+            f"`{tool.name}` is not in the CLI, and no reason is given",
+            "add `reason:` beside `keyword: null`",
+        )
 
 
 @rule("expose/cli-flag", on="toolset", severity=Severity.ERROR)
@@ -205,14 +206,13 @@ def cli_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     )
 
 
-@rule("expose/cli-usage", on="toolset", severity=Severity.ERROR)
-def cli_usage(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "cli" not in toolset.targets:
+@rule("expose/cli-usage", on="tool", severity=Severity.ERROR)
+def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "cli"):
         return
-    for tool in toolset.tools_in("cli"):
-        if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
-            for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
-                yield at(tool, ("cli", "usage"), message, help_)
+    if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
+        for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
+            yield at(tool, ("cli", "usage"), message, help_)
 
 
 def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:

@@ -29,8 +29,9 @@ from ..model.schema_files import named_schemas
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
+from .places import Where
 from .rule import Problem, Rule, at, rule
-from .unknown_names import unknown_names
+from .unknown_names import names_rule
 
 RULES = (
     Rule("spec/definitions-size", Severity.ERROR, __name__),
@@ -48,20 +49,10 @@ RULES = (
     Rule("spec/sub-folder", Severity.ERROR, __name__),
     Rule("spec/suppression-over", Severity.WARNING, __name__),
     Rule("spec/unknown-key", Severity.ERROR, __name__),
-    Rule(
-        "spec/unknown-permission",
-        Severity.ERROR,
-        __name__,
-        unknown_names("permission"),
-    ),
-    Rule(
-        "spec/unknown-replacement",
-        Severity.ERROR,
-        __name__,
-        unknown_names("replacement"),
-    ),
+    names_rule("spec/unknown-permission", __name__, "permission"),
+    names_rule("spec/unknown-replacement", __name__, "replacement"),
     Rule("spec/unknown-rule", Severity.ERROR, __name__),
-    Rule("spec/unknown-section", Severity.ERROR, __name__, unknown_names("section")),
+    names_rule("spec/unknown-section", __name__, "section"),
     Rule("spec/unknown-toolset", Severity.ERROR, __name__),
     Rule("spec/unlisted-toolset", Severity.WARNING, __name__),
     Rule("spec/unreadable", Severity.ERROR, __name__),
@@ -72,12 +63,11 @@ RULES = (
 )
 
 
-@rule("spec/actions", on="toolset", severity=Severity.ERROR)
-def actions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.actions is not None:
-            yield from _parameter(tool, tool.actions.parameter)
-            yield from _needs(tool)
+@rule("spec/actions", on="tool", severity=Severity.ERROR)
+def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.actions is not None:
+        yield from _parameter(tool, tool.actions.parameter)
+        yield from _needs(tool)
 
 
 def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Problem]:
@@ -144,11 +134,10 @@ def _listed(names: list[str]) -> str:
 _PATH = ("confirm", "when")
 
 
-@rule("spec/confirm-condition", on="toolset", severity=Severity.ERROR)
-def confirm_condition(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.confirm is not None and tool.confirm.when is not None:
-            yield from _of_condition(tool, JsonSchema(tool.confirm.when))
+@rule("spec/confirm-condition", on="tool", severity=Severity.ERROR)
+def confirm_condition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.confirm is not None and tool.confirm.when is not None:
+        yield from _of_condition(tool, JsonSchema(tool.confirm.when))
 
 
 def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
@@ -221,17 +210,16 @@ def _is_applied(condition: JsonSchema) -> bool:
     return True
 
 
-@rule("spec/confirm-reading", on="toolset", severity=Severity.WARNING)
-def confirm_reading(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
-            yield at(
-                tool,
-                ("confirm",),
-                "a person is asked before each call of a tool that changes nothing",
-                "take `readOnlyHint` away if it does change something, else `confirm`",
-                at_key=True,
-            )
+@rule("spec/confirm-reading", on="tool", severity=Severity.WARNING)
+def confirm_reading(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
+        yield at(
+            tool,
+            ("confirm",),
+            "a person is asked before each call of a tool that changes nothing",
+            "take `readOnlyHint` away if it does change something, else `confirm`",
+            at_key=True,
+        )
 
 
 @rule("spec/deprecated-replacement", on="toolset", severity=Severity.WARNING)
@@ -296,13 +284,12 @@ _VALUES = {
 }
 
 
-@rule("spec/mcp-key", on="toolset", severity=Severity.WARNING)
-def mcp_key(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
-        yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
-        for index, icon in enumerate(tool.icons or ()):
-            yield from _object(tool, ("icons", index), icon, _ICON)
+@rule("spec/mcp-key", on="tool", severity=Severity.WARNING)
+def mcp_key(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
+    yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
+    for index, icon in enumerate(tool.icons or ()):
+        yield from _object(tool, ("icons", index), icon, _ICON)
 
 
 def _object(
@@ -396,23 +383,22 @@ def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
             yield at(prompt, ("arguments", index, "name"), said, "use it, or remove it")
 
 
-@rule("spec/removal-date", on="toolset", severity=Severity.ERROR)
-def removal_date(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        deprecated = tool.deprecated or {}
-        removal = deprecated.get("removal")
-        if removal is None:
-            continue
-        path = ("deprecated", "removal")
-        day = _date(removal)
-        if day is None:
-            message = f"the removal `{removal}` is no date"
-            yield at(tool, path, message, 'write it as "2030-01-31"')
-            continue
-        since = _date(deprecated["since"])
-        if since is not None and day < since:
-            message = f"the removal is before the deprecation of {since}"
-            yield at(tool, path, message, "name a later day")
+@rule("spec/removal-date", on="tool", severity=Severity.ERROR)
+def removal_date(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    deprecated = tool.deprecated or {}
+    removal = deprecated.get("removal")
+    if removal is None:
+        return
+    path = ("deprecated", "removal")
+    day = _date(removal)
+    if day is None:
+        message = f"the removal `{removal}` is no date"
+        yield at(tool, path, message, 'write it as "2030-01-31"')
+        return
+    since = _date(deprecated["since"])
+    if since is not None and day < since:
+        message = f"the removal is before the deprecation of {since}"
+        yield at(tool, path, message, "name a later day")
 
 
 def _date(text: str) -> datetime.date | None:

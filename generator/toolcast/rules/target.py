@@ -15,11 +15,11 @@ from ..model.model import Toolset, Workspace
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.own_templates import originals, own_templates
 from .rule import Problem, Rule, at, rule
-from .unknown_names import unknown_names
+from .unknown_names import names_rule
 
 RULES = (
-    Rule("target/unknown", Severity.ERROR, __name__, unknown_names("target")),
-    Rule("target/unknown-option", Severity.ERROR, __name__, unknown_names("option")),
+    names_rule("target/unknown", __name__, "target"),
+    names_rule("target/unknown-option", __name__, "option"),
     Rule("target/shape", Severity.ERROR, __name__),
     Rule("target/template", Severity.ERROR, __name__),
 )

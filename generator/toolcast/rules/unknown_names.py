@@ -10,15 +10,16 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..facts.prompt_docs import prompt_blocks
+from ..findings import Severity
 from ..language.spec_language import annotated, parts
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..suggestions import Suggestions, known_instead, quoted_list
 from ..targets.table import enabled, target_named, target_names
-from .rule import Check, Problem, at
+from .rule import Problem, Rule, at
 
-__all__ = ["KINDS", "unknown_names"]
+__all__ = ["KINDS", "names_rule", "unknown_names"]
 
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
@@ -53,7 +54,14 @@ class Kind(NamedTuple):
     on: Callable[[Named], Hashable] = lambda named: None
 
 
-def unknown_names(*kinds: str) -> Check:
+def names_rule(id: str, module: str, *kinds: str) -> Rule:
+    """A family's rule that the names of some of `KINDS` are of something."""
+    return Rule(id, Severity.ERROR, module, "toolset", unknown_names(*kinds))
+
+
+def unknown_names(
+    *kinds: str,
+) -> Callable[[Toolset, Workspace], Iterator[Problem]]:
     """A check of the names of some of `KINDS`, in every file of a toolset."""
 
     def check(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
