@@ -105,7 +105,7 @@ MAY_IMPORT = {
         "rules",
         "suggestions",
     },
-    "catalogue": {
+    "catalogue_page": {
         "changes",
         "encoders",
         "facts",

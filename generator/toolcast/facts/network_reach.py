@@ -14,8 +14,8 @@ from ..reading.tree import Path
 __all__ = [
     "is_secret_text",
     "secret_places",
-    "Outside",
-    "outside_of",
+    "NetworkReach",
+    "reach_of",
     "sent_variables",
 ]
 
@@ -70,7 +70,7 @@ _URL = re.compile(r"https?://", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
-class Outside(NamedTuple):
+class NetworkReach(NamedTuple):
     """What a toolset reaches, each once and in the order of its file.
 
     Attributes:
@@ -84,7 +84,7 @@ class Outside(NamedTuple):
     variables: tuple[str, ...]
 
 
-def outside_of(toolset: Toolset) -> Outside:
+def reach_of(toolset: Toolset) -> NetworkReach:
     """What toolset.yaml makes a toolset reach.
 
     Counted are its external servers, the router's model, the tokens over HTTP and
@@ -116,7 +116,9 @@ def outside_of(toolset: Toolset) -> Outside:
         elif key.endswith("_env") and _VARIABLE.fullmatch(text):
             variables.append(text)
     hosts = [_host(address) for address in addresses]
-    return Outside(*(tuple(dict.fromkeys(x)) for x in (programs, hosts, variables)))
+    return NetworkReach(
+        *(tuple(dict.fromkeys(x)) for x in (programs, hosts, variables))
+    )
 
 
 def sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:

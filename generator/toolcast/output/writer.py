@@ -13,7 +13,7 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import locked
 
 from ..findings import Finding, Place, Severity
-from .comparison import (
+from .disk_differences import (
     Decision,
     Recoverable,
     compare,

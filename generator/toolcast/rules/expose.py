@@ -11,7 +11,7 @@ from toolcast_runtime.http.oauth.oauth_settings import is_safe_url
 from ..encoders.python import option_name
 from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
 from ..facts.client_kinds import Limited, callers, crossed, limits_of
-from ..facts.network_reach import outside_of
+from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import (
     front_matter_of,
@@ -533,7 +533,7 @@ _HELP = "nothing is wrong: see that you know each of them"
 
 @rule("expose/outside", on="toolset", severity=Severity.NOTE, can_be_suppressed=False)
 def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    outside = outside_of(toolset)
+    outside = reach_of(toolset)
     parts = [
         _listed("starts", "program", outside.programs),
         _listed("speaks to", "host", outside.hosts),

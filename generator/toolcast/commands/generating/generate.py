@@ -85,7 +85,7 @@ def run(
     from toolcast_runtime.files.folder_lock import AnotherRun
 
     from ...findings import in_order
-    from ...output.comparison import Recoverable
+    from ...output.disk_differences import Recoverable
     from ...output.writer import Replacement, write
     from ...pipeline import generate
     from ...stamp import known_digests, note_digests, remember
@@ -190,6 +190,6 @@ def _of_documents(generated: Generated, written: Written) -> str:
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    from ...output.comparison import digest
+    from ...output.disk_differences import digest
 
     return {path: digest(data) for path, data in files.items()}

@@ -12,8 +12,8 @@ from ...encoders.markdown import fenced
 from ...suggestions import dotted
 from ..escaping import code_span, html_text, markdown_text, printable
 from ..findings.formats import About
-from ..json_values import differing
 from ..markdown_size import MOST_CHARACTERS, cell, within
+from ..shortened_values import differing
 from .formats import (
     by_owner,
     from_definitions,

@@ -12,7 +12,7 @@ from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ..escaping import log_line, printable
 from ..findings.formats import About, report_findings
-from ..json_values import differing
+from ..shortened_values import differing
 from .formats import by_owner, from_definitions, says_values, told_counts
 
 __all__ = ["paragraphs", "write"]

@@ -19,13 +19,13 @@ from ..git.index import GitIndex, read_index
 
 __all__ = [
     "source_of",
-    "Comparison",
+    "DiskDifferences",
     "Found",
     "LEFTOVER",
     "LEFT_BY_TOOLS",
     "compare",
     "folders_above",
-    "look",
+    "compare_with_disk",
     "open_output",
     "Decision",
     "Recoverable",
@@ -87,7 +87,7 @@ class Found(NamedTuple):
 
 
 @dataclass
-class Comparison:
+class DiskDifferences:
     """What stands between the disk and the files. Paths are below the output folder.
 
     Attributes:
@@ -123,7 +123,9 @@ class Comparison:
         )
 
 
-def look(root: str, output: str, files: Mapping[str, bytes]) -> Comparison:
+def compare_with_disk(
+    root: str, output: str, files: Mapping[str, bytes]
+) -> DiskDifferences:
     """The differences of a project's output folder, for who will not write into it.
 
     Raises:
@@ -141,29 +143,29 @@ def look(root: str, output: str, files: Mapping[str, bytes]) -> Comparison:
 
 def open_output(
     project: Folder, output: str, *, create: bool = False
-) -> tuple[Folder | None, Comparison]:
+) -> tuple[Folder | None, DiskDifferences]:
     """The output folder, open, or None with what keeps it from being opened.
 
     Raises:
         OSError: it, or what is above it, cannot be read.
     """
     try:
-        return project.below(output, create=create), Comparison()
+        return project.below(output, create=create), DiskDifferences()
     except LinkInTheWay:
-        return None, Comparison(links=[""])
+        return None, DiskDifferences(links=[""])
     except NotADirectoryError:
-        return None, Comparison(in_the_way=[""])
+        return None, DiskDifferences(in_the_way=[""])
     except FileNotFoundError:
-        return None, Comparison()
+        return None, DiskDifferences()
 
 
-def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
+def compare(folder: Folder | None, files: Mapping[str, bytes]) -> DiskDifferences:
     """The differences of an output folder; None is one that is not there.
 
     Raises:
         OSError: a folder or file in it cannot be read.
     """
-    result = Comparison()
+    result = DiskDifferences()
     special: set[str] = set()
     for entry in _walk(folder, files) if folder is not None else ():
         if stat.S_ISDIR(entry.mode):
@@ -175,7 +177,7 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
         elif LEFTOVER.fullmatch(entry.path.rpartition("/")[2]):
             result.leftovers.append(entry.path)
         else:
-            _look(entry, files.get(entry.path), result)
+            _sort_in(entry, files.get(entry.path), result)
     there = {*result.unchanged, *result.differing, *result.others, *special}
     parents = {parent for path in files for parent in folders_above(path)}
     # An empty folder gives way to a file, and a file of ours to a folder.
@@ -194,11 +196,11 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> Comparison:
     return result
 
 
-def _of_ours(result: Comparison) -> set[str]:
+def _of_ours(result: DiskDifferences) -> set[str]:
     return {path for path in result.others if not _is_foreign(result, path)}
 
 
-def _is_foreign(result: Comparison, path: str) -> bool:
+def _is_foreign(result: DiskDifferences, path: str) -> bool:
     return result.others[path].source is None
 
 
@@ -232,7 +234,7 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
                 yield _Entry(path, mode, status.st_size, folder)
 
 
-def _look(entry: _Entry, given: bytes | None, result: Comparison) -> None:
+def _sort_in(entry: _Entry, given: bytes | None, result: DiskDifferences) -> None:
     if given is not None and entry.size == len(given):
         data = entry.read(len(given))
         if data == given:
@@ -316,7 +318,7 @@ class Decision(NamedTuple):
 
 
 def decide(
-    difference: Comparison, recoverable: Recoverable, output: str, *, force: bool
+    difference: DiskDifferences, recoverable: Recoverable, output: str, *, force: bool
 ) -> Decision:
     """What to write and to remove, and what is left alone."""
     refused = [*never(difference, output)]
@@ -338,7 +340,7 @@ def decide(
     return Decision(sorted(write), sorted(remove), refused, unknown)
 
 
-def never(difference: Comparison, output: str) -> Iterator[Finding]:
+def never(difference: DiskDifferences, output: str) -> Iterator[Finding]:
     for path in difference.links:
         yield _finding(
             "link",

@@ -285,7 +285,7 @@ def catalogue_page(data: Mapping[str, Any]) -> bytes:
         data: see `catalogue_data`.
     """
     picture, style = (
-        read_packaged("catalogue", f"catalogue.{kind}").decode("utf-8")
+        read_packaged("catalogue_page", f"catalogue.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
     script = _script()
@@ -307,7 +307,7 @@ def catalogue_page(data: Mapping[str, Any]) -> bytes:
 def _script() -> str:
     """The parts of the script, in one function."""
     texts = (
-        read_packaged("catalogue", f"{name}.js").decode("utf-8") for name in _PARTS
+        read_packaged("catalogue_page", f"{name}.js").decode("utf-8") for name in _PARTS
     )
     whole = "\n".join(texts)
     return f'"use strict";\n(() => {{\n{whole}}})();\n'
