@@ -197,8 +197,8 @@ def test_an_option_that_the_target_of_an_extension_has_not(
 
     done = project.toolcast("check", env=extension)
 
-    assert "target/unknown-option: the target `names` has no option" in done.stdout
-    assert "help: it has none" in done.stdout
+    assert "target/unknown-option: the target `names` has no option" in done.stderr
+    assert "help: it has none" in done.stderr
 
 
 def test_editors_get_one_schema(
