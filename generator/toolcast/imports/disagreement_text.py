@@ -19,11 +19,11 @@ def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
         yield escaped(tool, 128)
         for one in several:
             by_word: dict[str, list[str]] = {}
-            for source, said in one.said:
-                by_word.setdefault(said, []).append(source)
+            for source, shown in one.shown:
+                by_word.setdefault(shown, []).append(source)
             yield f"  {one.place}{_kind(one)}"
-            for said, sources in by_word.items():
-                yield f"    {', '.join(sources)}: {said}"
+            for shown, sources in by_word.items():
+                yield f"    {', '.join(sources)}: {shown}"
 
 
 def json_of_disagreements(
@@ -41,7 +41,7 @@ def json_of_disagreements(
             "path": list(one.path),
             "kind": one.kind,
             "values": dict(one.values),
-            "absent": [name for name, _ in one.said if name not in one.values],
+            "absent": [name for name, _ in one.shown if name not in one.values],
             "is_undecided": one in left,
         }
         for one in found

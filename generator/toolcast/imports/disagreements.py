@@ -40,14 +40,14 @@ class Disagreement:
         path: where in the tool, by the fields of a spec; empty where the tool itself is
             not in every source.
         kind: `tool`, `description`, `parameter`, `enum`, `required`, `default`, ...
-        said: what each source says that can say it, by the source's name, as it is shown.
+        shown: what each source says that can say it, by the source's name, as it is shown.
         values: the same as it stands there, of those where it does.
     """
 
     tool: str
     path: Path
     kind: str
-    said: tuple[tuple[str, str], ...]
+    shown: tuple[tuple[str, str], ...]
     values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -88,8 +88,8 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
 def _of_tool(name: str, sources: Sequence[Source]) -> Iterator[Disagreement]:
     having = {one.name: tool for one in sources if (tool := one.tool(name)) is not None}
     if len(having) < len(sources):
-        said = [(s.name, "present" if s.name in having else "absent") for s in sources]
-        yield Disagreement(name, (), "tool", tuple(said), having)
+        shown = [(s.name, "present" if s.name in having else "absent") for s in sources]
+        yield Disagreement(name, (), "tool", tuple(shown), having)
     for member, spec_field in MEMBERS.items():
         values = {
             one.name: having[one.name].get(member, _ABSENT)
@@ -132,9 +132,9 @@ def _of_value(
                 inner = {k: one[index] for k, one in values.items()}
                 yield from _of_value(tool, (*path, index), inner)
             return
-    said = tuple((source, _shown(one)) for source, one in values.items())
+    shown = tuple((source, _shown(one)) for source, one in values.items())
     there = {source: one for source, one in values.items() if one is not _ABSENT}
-    yield Disagreement(tool, path, _kind(path, values), said, there)
+    yield Disagreement(tool, path, _kind(path, values), shown, there)
 
 
 def _kind(path: Path, values: Mapping[str, Any]) -> str:

@@ -135,8 +135,8 @@ def _completed(name: str, having: Sequence[Source]) -> Mapping[str, Any]:
         if member in tool or first.can_say(name, member):
             continue
         for other in others:
-            told = other.tool(name) or {}
-            if member in told:
-                tool[member] = told[member]
+            their_tool = other.tool(name) or {}
+            if member in their_tool:
+                tool[member] = their_tool[member]
                 break
     return tool

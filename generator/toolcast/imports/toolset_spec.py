@@ -82,10 +82,13 @@ def change_toolset(
     A list in a file has neither, and changes nothing.
     """
     info = source.listing.server_info or {}
-    said = {"version": info.get("version"), "instructions": source.listing.instructions}
+    server_fields = {
+        "version": info.get("version"),
+        "instructions": source.listing.instructions,
+    }
     there = {"version": toolset.version, "instructions": toolset.instructions}
     changed = []
-    for field, value in said.items():
+    for field, value in server_fields.items():
         if isinstance(value, str) and value and value != there[field]:
             editing.text(toolset.source).set_block(field, value, "title")
             changed.append(field)

@@ -49,9 +49,9 @@ def one_source_or_end(
     found = disagreements(sources)
     left = undecided(found, chosen)
     if left and format_ == "json":
-        told = json_of_disagreements(found, left)
+        report = json_of_disagreements(found, left)
         notes = list(unsaid(sources))
-        click.echo(json.dumps({"disagreements": told, "notes": notes}, indent=2))
+        click.echo(json.dumps({"disagreements": report, "notes": notes}, indent=2))
         sys.exit(FINDINGS)
     for line in (
         *lines_of_disagreements(found),
