@@ -8,7 +8,7 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Touched, reached_from
 from ..python_code.handler import is_below
-from ..python_code.modules import read_module, scope_of
+from ..python_code.modules import read_module
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from .handler import place, way_to
 from .places import Where
@@ -117,8 +117,7 @@ def _problem(
         return f"there is no module `{module}`", ""
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
-    scope = scope_of(module, found)
-    names = [*scope.functions, *scope.classes, *scope.values]
+    names = [*found.functions, *found.classes, *found.values]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"

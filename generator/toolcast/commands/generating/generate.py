@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...model.model import Workspace
     from ...output.writer import Written
     from ...pipeline import Generated
-    from ...reports.findings.formats import About
+    from ...reports.item import About
     from ...stamp import Ended
 
 __all__ = ["command", "run"]
