@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
 from .examples import Acceptor, examples
-from .proof.effort import Effort
-from .proof.inclusion import Inclusion
+from .inclusion import Effort, Inclusion
+from .schema_nodes import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import SchemaSide
 from .value_limits import EXACT
-from .walk.paired_nodes import Difference
 
 __all__ = ["CallGrades", "Verdict"]
 
