@@ -20,13 +20,15 @@ from toolcast.changes.table import rules as change_rules
 from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
 from toolcast.extensions import COMMANDS, fields_of, values
-from toolcast.model.language import schema
+from toolcast.language.spec_language import schema
+from toolcast.rules.page import page
 from toolcast.rules.rule import Rule, limit
-from toolcast.rules.table import built_in, rules
+from toolcast.rules.table import FAMILIES, built_in, rules
 from toolcast.targets.table import targets
 from toolcast.targets.target import Target
 
 FOLDER = Path(__file__).parent
+_RULES = FOLDER.parent / "generator" / "toolcast" / "rules"
 TARGETS = list(targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
@@ -60,21 +62,6 @@ to it. Extensions add fields of their own ([extensions](extensions.md)).
 """
 
 
-FAMILIES = {
-    "yaml": "What a file must be before anything else is read of it.",
-    "spec": "What the fields of a spec say, and how they fit together.",
-    "schema": "Whether parameters and results are described by a sound JSON Schema.",
-    "name": "Names: valid everywhere, free, and not to be confused.",
-    "prompt": "What a model reads.",
-    "expose": "Who sees and calls which tool, and where.",
-    "target": "What a toolset is generated into.",
-    "handler": "Whether the function that a spec names exists and fits.",
-    "compat": "What other people's programs take and refuse.",
-    "data": "Which pools and tables handlers query.",
-    "cases": "Selection cases: what users say, and which tool is meant.",
-    "output": "Whether the generated files are what the specs give.",
-    "accept": "Whether toolcast.accept.yaml accepts what is there.",
-}
 _RULES_INTRO = """\
 # Rules
 
@@ -244,22 +231,29 @@ def _cell(text: str) -> str:
 def _rules_page() -> str:
     """Every rule in a line, family by family."""
     parts = [_NOTE, _RULES_INTRO]
-    for family, about in FAMILIES.items():
-        page = f"rules/{family}.md"
-        parts += [f"## [{family}]({page})\n", f"{about}\n"]
+    for family in FAMILIES:
+        link = f"rules/{family}.md"
+        parts += [f"## [{family}]({link})\n", f"{_about(family)}\n"]
         parts += ["| Rule | Severity | What it does |", "| --- | --- | --- |"]
         for rule in _rules_of(family):
-            link = f"[`{rule.id}`]({page}#{rule.id.replace('/', '')})"
-            parts.append(f"| {link} | {rule.severity.word} | {_cell(rule.purpose)} |")
+            there = f"[`{rule.id}`]({link}#{rule.id.replace('/', '')})"
+            parts.append(
+                f"| {there} | {rule.severity.word} | {_cell(rule.text.purpose)} |"
+            )
         parts.append("")
     return "\n".join(parts)
 
 
 def _family_page(family: str) -> str:
     """Every rule of a family in full."""
-    intro = f"{FAMILIES[family]} [All rules](../rules.md).\n"
+    intro = f"{_about(family)} [All rules](../rules.md).\n"
     texts = [_rule(rule) for rule in _rules_of(family)]
     return "\n".join([_NOTE, f"# The rules of `{family}`\n", intro, *texts])
+
+
+def _about(family: str) -> str:
+    """What a family looks at, as its own page says."""
+    return page(str(_RULES / f"{family}.md")).about
 
 
 def _rules_of(family: str) -> list[Rule]:
@@ -314,10 +308,10 @@ def _extension_page(name: str, distribution: str) -> str:
 def _rule(rule: Rule, heading: str = "##") -> str:
     parts = [
         f"{heading} {rule.id}\n",
-        f"*{rule.severity.word}{limit(rule)}.* {rule.purpose}\n",
-        textwrap.fill(rule.why, 90, break_on_hyphens=False) + "\n",
+        f"*{rule.severity.word}{limit(rule)}.* {rule.text.purpose}\n",
+        textwrap.fill(rule.text.why, 90, break_on_hyphens=False) + "\n",
     ]
-    for word, text in (("Found", rule.bad), ("Right", rule.good)):
+    for word, text in (("Found", rule.text.bad), ("Right", rule.text.good)):
         if text:
             parts.append(f"{word}:\n\n{fenced(text.rstrip(), _language(text))}\n")
     return "\n".join(parts)

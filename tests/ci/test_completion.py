@@ -44,13 +44,12 @@ def test_options_and_their_values(project: Any) -> None:
     assert completed("schema", "d") == ["definitions", "diff"]
 
 
-@pytest.mark.parametrize("command", ["rename", "remove", "deprecate", "move"])
+@pytest.mark.parametrize("command", ["rename", "remove"])
 def test_tools(project: Any, command: str) -> None:
     assert completed(command, "del") == ["delegate", "delete"]
 
 
 def test_toolsets(project: Any) -> None:
-    assert completed("move", "watch", "") == ["toy"]
     assert completed("new", "--toolset", "t") == ["toy"]
     assert completed("tokens", "--toolset", "t") == ["toy"]
     assert completed("select", "--toolset", "t") == ["toy"]
@@ -65,7 +64,7 @@ def test_specs_with_errors_and_odd_names_are_no_reason_to_fail(project: Any) -> 
     project.write("specs/toy/toolset.yaml", "[")
     (project.root / "specs" / "toy" / "de\nx.yaml").write_text("{")
     assert completed("rename", "de") == ["delegate", "delete"]
-    assert completed("move", "watch", "") == []
+    assert completed("new", "--toolset", "") == []
     for text in ("toolsets: 1\n", "toolsets: [/etc, ../x, nowhere, 1]\n", "{"):
         project.write("toolcast.yaml", text)
         assert completed("rename", "de") == []
@@ -86,7 +85,7 @@ def test_no_name_is_code_for_the_shell(project: Any) -> None:
     assert completed("rename", "de") == ["delegate", "delete"]
     assert completed("rename", "-d") == []
     project.edit("specs/toy/toolset.yaml", "name: toy", "name: 'to$(x)'")
-    assert completed("move", "watch", "") == []
+    assert completed("new", "--toolset", "") == []
 
 
 def test_outside_of_a_project(tmp_path: Path) -> None:

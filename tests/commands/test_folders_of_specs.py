@@ -126,29 +126,9 @@ def test_edits_keep_a_spec_in_its_folder(project: Any) -> None:
     assert done.returncode != 0
     assert "third" in done.stderr
     project.generate()
-    done = project.toolcast("deprecate", "third", "--replacement", "first")
-    assert done.returncode == 0, done.stderr
-    assert "deprecated:" in renamed.read_text()
     done = project.toolcast("remove", "third", "--now", "--force")
     assert done.returncode == 0, done.stderr
     assert not renamed.exists()
-
-
-def test_a_spec_that_is_moved_out_of_a_sub_folder_names_its_schema_from_there(
-    project: Any,
-) -> None:
-    schema = "# yaml-language-server: $schema=../../schemas/tool.schema.json\n"
-    project.write("specs/toy/group/third.yaml", f"{schema}name: third\n{SPEC}")
-    project.write(
-        "specs/other/toolset.yaml",
-        "name: other\ntitle: Other\nhandlers: handlers\ntargets: {registry: {}}\n",
-    )
-    project.write("specs/other/fourth.yaml", f"name: fourth\n{SPEC}")
-    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
-    done = project.toolcast("move", "third", "other", "--handler", "handlers.toy:work")
-    assert done.returncode == 0, done.stderr
-    moved = (project.root / "specs/other/third.yaml").read_text()
-    assert moved.startswith(schema.replace("../../", "../"))
 
 
 def test_other_files_and_what_editors_leave_are_nobodys_concern(project: Any) -> None:

@@ -61,8 +61,6 @@ def test_every_command_has_one_line(tmp_path: Path) -> None:
         "tokens",
         "catalogue --output x.html",
         "rename a b",
-        "move a b",
-        "deprecate a",
         "remove a",
         "schema --write",
     ],

@@ -12,7 +12,7 @@ __all__ = ["Step", "steps_of"]
 
 _BLOCK = re.compile(
     r"(?:^ *`(?P<path>[^`\n]+)`:\n\n)?"
-    r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$",
+    r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
 

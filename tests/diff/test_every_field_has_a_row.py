@@ -14,7 +14,7 @@ from tests.diff.single_changes import single_changes
 from tests.test_structure import none
 from toolcast.changes.table import families, rules
 from toolcast.extensions import fields_of
-from toolcast.shipped import shipped
+from toolcast.language.spec_language import schema
 
 EXTENSIONS = ("letta",)
 SIDES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
@@ -57,13 +57,13 @@ def fields_in(schema: Any, path: str = "") -> Iterator[str]:
 
 def language(side: str) -> set[str]:
     """The fields of one kind of file, with the extension's."""
-    schema = json.loads(shipped("schemas", f"{side}.schema.json"))
+    own = dict(schema(side))
     added = fields_of(EXTENSIONS)
     if side == "tool":
-        schema["properties"] = {**schema["properties"], **added.tool}
+        own["properties"] = {**own["properties"], **added.tool}
     if side == "toolset":
-        schema["properties"] = {**schema["properties"], **added.toolset}
-    return set(fields_in(schema)) - {""}
+        own["properties"] = {**own["properties"], **added.toolset}
+    return set(fields_in(own)) - {""}
 
 
 def covered(side: str) -> Counter[str]:

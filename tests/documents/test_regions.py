@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcast.documents.regions import filled, regions_in
+from toolcast.documents.filling import filled, regions_in
 
 OPEN = b"<!-- toolcast: tools toy -->"
 CLOSE = b"<!-- /toolcast -->"

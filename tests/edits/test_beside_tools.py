@@ -88,27 +88,6 @@ def test_a_removal_says_where_the_name_stands_beside_tools(shop: Project) -> Non
     assert "specs/toy/mcp_resources/page.yaml:4:7" in said
 
 
-@pytest.mark.parametrize(
-    ("there", "says"),
-    [
-        (None, "has no `amount` and `money`, which the tool refers to"),
-        ("amount: {type: number}\n", "has no `money`, which the tool refers to"),
-        (MONEY.replace("number", "integer"), "`amount` of specs/toy/definitions.yaml"),
-    ],
-)
-def test_a_tool_moves_only_where_its_definitions_are(
-    shop: Project, there: str | None, says: str
-) -> None:
-    if there is not None:
-        shop.write("specs/other/definitions.yaml", there)
-    said = refused(shop, 1, "move", "store_note", "other")
-    assert says in said
-    shop.write("specs/other/definitions.yaml", MONEY)
-    run(shop, "move", "store_note", "other")
-    moved = (shop.root / "specs/other/store_note.yaml").read_text()
-    assert '$ref: "#/$defs/shared/money"' in moved
-
-
 @pytest.mark.parametrize("words", [["rename", "tidy", "x"], ["remove", "tidy"]])
 def test_a_prompt_is_edited_by_hand(shop: Project, words: list[str]) -> None:
     said = refused(shop, 2, *words)

@@ -13,7 +13,6 @@ from .conftest import contents, run
 
 EDITS = {
     "rename": ["rename", "find_note", "look_up", "--handler"],
-    "move": ["move", "store_note", "other", "--from", "toy"],
     "remove": ["remove", "store_note", "--now", "--force"],
 }
 
@@ -76,8 +75,9 @@ def test_a_killed_edit_is_told_and_ends_when_it_is_run_again(
 
 
 def test_another_tool_of_the_name_is_none_of_it(notes: Project) -> None:
-    kill(notes, EDITS["move"], after=1)
-    notes.edit("specs/other/store_note.yaml", "Stores a note.", "Keeps a note.")
-    done = notes.toolcast(*EDITS["move"])
+    words = ["rename", "find_note", "look_up"]
+    kill(notes, words, after=1)
+    notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")
+    done = notes.toolcast(*words)
     assert done.returncode == 1
-    assert "a tool `store_note` already, in specs/other/store_note.yaml" in done.stderr
+    assert "a tool `look_up` already, in specs/toy/look_up.yaml" in done.stderr

@@ -1,4 +1,4 @@
-"""A tool that a server answers has another name or place: the server is called as before."""
+"""A tool that a server answers has another name: the server is called as before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 from tests.conftest import Project
 
-from .conftest import contents, refused, run
+from .conftest import contents, run
 
 TOOLSET = """\
 proxy: disk
@@ -67,37 +67,6 @@ def test_a_prefix_is_not_taken_for_a_part_of_the_servers_name(files: Project) ->
     assert servers(files)["disk"]["tools"] == {"ite": "wrote"}
     run(files, "rename", "wrote", "note")
     assert servers(files)["disk"]["tools"] == {"ite": "note"}
-
-
-def test_a_moved_tool_is_answered_by_the_same_server(files: Project) -> None:
-    run(files, "rename", "read", "look")
-    says = "answered by the server `disk`, which is not there"
-    assert says in refused(files, 1, "move", "look", "other")
-    entry = yaml.safe_dump({"mcp_servers": {"disk": {**servers(files)["disk"]}}})
-    entry = entry.replace("    tools:\n      read: look\n", "")
-    path = files.root / "specs/other/toolset.yaml"
-    path.write_text(OTHER + entry)
-    assert "own list is offered there" in refused(files, 1, "move", "look", "other")
-    spec = files.root / "specs/other/ping.yaml"
-    spec.write_text(spec.read_text() + "proxy: disk\n")
-    run(files, "move", "look", "other")
-    assert servers(files, "other")["disk"]["tools"] == {"read": "look"}
-    assert "tools" not in servers(files)["disk"]
-    moved = yaml.safe_load((files.root / "specs/other/look.yaml").read_text())
-    assert moved["proxy"] == "disk"
-
-
-def test_a_handler_takes_the_place_of_the_server(files: Project) -> None:
-    files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")
-    files.write("handlers/work.py", "def read():\n    return 1\n")
-    run(files, "move", "read", "other", "--handler", "handlers.work:read")
-    moved = yaml.safe_load((files.root / "specs/other/read.yaml").read_text())
-    assert "proxy" not in moved and moved["handler"] == "handlers.work:read"
-
-
-def test_a_stub_that_a_server_answers_from_now_on_is_told_of(files: Project) -> None:
-    said = run(files, "move", "ping", "toy")
-    assert "its calls are answered by the server `disk`, as the toolset says" in said
 
 
 def test_a_server_that_answers_nothing_more_goes_with_its_last_tool(

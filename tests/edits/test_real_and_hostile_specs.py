@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from toolcast.edits import after_edit, project_edit, rename
+from toolcast.edits import project_edit, rename
 from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
@@ -30,7 +30,7 @@ def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The rules are tried elsewhere; here they would take their time for each tool.
-    monkeypatch.setattr(after_edit, "_errors", lambda workspace: [])
+    monkeypatch.setattr(project_edit, "_errors", lambda workspace: [])
     owned = [
         project_edit.Owned(toolset, tool)
         for toolset in workspace.toolsets
@@ -68,7 +68,6 @@ def test_hostile_specs_are_edited_right_or_not_at_all(
         before = contents(project.root)
         for words in (
             ("rename", name, "xyz_renamed"),
-            ("deprecate", name, "--removal", "2999-01-01"),
             ("remove", name, "--now", "--force"),
         ):
             done = project.toolcast(*words)

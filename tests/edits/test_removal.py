@@ -1,4 +1,4 @@
-"""`toolcast deprecate` and `toolcast remove`: announced first, and then quiet."""
+"""`toolcast remove`: announced first, and then quiet."""
 
 from __future__ import annotations
 
@@ -17,66 +17,6 @@ def kept(notes: Project) -> Project:
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
     return notes
-
-
-def test_a_deprecation_is_written_below_the_handler(notes: Project) -> None:
-    path = "specs/other/ping.yaml"
-    words = ["--removal", "2999-01-01", "--reason", "It is slow: wait."]
-    said = run(notes, "deprecate", "ping", "--replacement", "find_note", *words)
-    assert said.startswith("`ping` is deprecated, to be removed on 2999-01-01: 1 file")
-    assert (
-        (notes.root / path)
-        .read_text()
-        .endswith(
-            "handler: handlers.toy:store_note\n"
-            "deprecated:\n"
-            f'  since: "{today()}"\n'
-            '  removal: "2999-01-01"\n'
-            "  replacement: find_note\n"
-            '  reason: "It is slow: wait."\n'
-        )
-    )
-    # What is not given anew stays.
-    run(notes, "deprecate", "ping", "--show")
-    assert (
-        '  reason: "It is slow: wait."\n  show: true\n'
-        in (notes.root / path).read_text()
-    )
-    run(notes, "deprecate", "ping", "--no-show")
-    assert "  show: false\n" in (notes.root / path).read_text()
-    run(notes, "deprecate", "ping", "--removal", "2999-02-02")
-    assert (
-        '  removal: "2999-02-02"\n  replacement: f' in (notes.root / path).read_text()
-    )
-    run(notes, "generate")
-
-
-def test_a_mapping_on_one_line_stays_on_one_line(notes: Project) -> None:
-    run(notes, "deprecate", "store_note", "--removal", "2999-01-01")
-    text = (notes.root / "specs/toy/store_note.yaml").read_text()
-    assert (
-        'deprecated: {since: "2020-01-01", replacement: find_note, removal: "2999-01-01"}'
-        in text
-    )
-
-
-@pytest.mark.parametrize(
-    ("code", "words", "says"),
-    [
-        (1, ["ping", "--removal", "soon"], "spec/removal-date"),
-        (2, ["ping", "--removal", "2020-01-01"], "has to be after today"),
-        (1, ["ping", "--replacement", "nothing"], "there is no tool `nothing`"),
-        (2, ["ping", "--replacement", "ping"], "cannot replace itself"),
-        (1, ["ping", "--since", "yesterday"], "`deprecated.since` is not well formed"),
-        (1, ["ping", "--since", ""], "`deprecated.since` is not well formed"),
-        (2, ["store_note"], "`store_note` is deprecated already"),
-        (2, ["pong"], "there is no tool `pong`"),
-    ],
-)
-def test_a_deprecation_that_says_nothing_right(
-    notes: Project, code: int, words: list[str], says: str
-) -> None:
-    assert says in refused(notes, code, "deprecate", *words)
 
 
 def test_a_tool_whose_day_has_come_goes_quietly(kept: Project) -> None:
@@ -204,9 +144,8 @@ def test_no_tool_of_a_server_takes_the_name_at_run_time(kept: Project) -> None:
     assert '    reserved_names=("store_note",),\n' in registry
 
 
-@pytest.mark.parametrize("words", [["remove", "--now", "--anyway"], ["move", "other"]])
 def test_fields_of_extensions_that_name_it_are_listed(
-    kept: Project, words: list[str]
+    kept: Project,
 ) -> None:
     kept.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
     subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
@@ -216,5 +155,5 @@ def test_fields_of_extensions_that_name_it_are_listed(
     with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("letta: {agents: {helper: {id: agent-1, ends_turn: [search]}}}\n")
     subprocess.run(["git", "add", "-A"], cwd=kept.root, check=True)
-    said = run(kept, words[0], "search", *words[1:])
+    said = run(kept, "remove", "search", "--now", "--anyway")
     assert "`letta.agents.helper.ends_turn[0]` names `search`" in said

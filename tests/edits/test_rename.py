@@ -255,11 +255,7 @@ def test_cases_follow_the_tool(notes: Project) -> None:
     assert "cases: [{message: Keep this., never: [search]}]" in tool
     # What a user says is no text of ours.
     assert "message: Keep find_note for me." in said
-    said = refused(notes, 1, "move", "store_note", "other")
-    assert (
-        "cases of the toolset mean `store_note`:\n  specs/toy/toolset.yaml:27" in said
-    )
-    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
     run(notes, "remove", "search", "--now", "--anyway", "--force")
     toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
     assert toolset.endswith("    tool: store_note\n    never: []\n")
@@ -292,12 +288,9 @@ def test_marks_in_documents_follow_the_tool(notes: Project) -> None:
     changed = {i: new for i, new in enumerate(after) if new != before[i]}
     mark = "<!-- toolcast: parameters toy search -->"
     assert changed == {0: f"{mark}  \r", 8: mark}
-    run(notes, "move", "search", "other")
-    moved = document.read_bytes().decode().split("\n")
-    assert moved[8] == "<!-- toolcast: parameters other search -->"
-    run(notes, "deprecate", "store_note", "--replacement", "ping")
+    notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
     said = run(notes, "remove", "search", "--now", "--anyway", "--force")
-    assert "  docs/tools.md:9:1: <!-- toolcast: parameters other search -->" in said
+    assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in said
 
 
 def test_imports_of_its_types_are_listed(notes: Project) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import click
 from toolcast.extensions import Fields
-from toolcast.rules.rule import Rule
+from toolcast.rules.rule import at, rule
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
 from toolcast.encoders.code import Code, lines
@@ -59,22 +59,12 @@ TARGET = Target(
 )
 
 
-def check(toolset, workspace):
+@rule("house/polite", on="toolset", severity=Severity.WARNING)
+def polite(toolset, workspace):
     for tool in toolset.tools:
         if "please" not in tool.summary:
             message = f"the summary of `{tool.name}` does not say please"
-            yield RULE.at(tool, ("summary",), message, "say please")
-
-
-RULE = Rule(
-    "house/polite",
-    Severity.WARNING,
-    "Checks that summaries say please.",
-    "House style.",
-    "summary: Do it.",
-    "summary: Do it, please.",
-    check,
-)
+            yield at(tool, ("summary",), message, "say please")
 
 
 @click.command()
@@ -108,6 +98,29 @@ CHANGES = Family(
     toolset_rows=(value("house", "the house", MOVED),),
 )
 """
+PAGE = """\
+# The rules of the house
+
+How people speak here.
+
+## house/polite
+
+Checks that summaries say please.
+
+House style.
+
+Bad:
+
+```yaml
+summary: Do it.
+```
+
+Good:
+
+```yaml
+summary: Do it, please.
+```
+"""
 TEMPLATE = """\
 {# One line a name; black lays it out. #}
 NAMES = [
@@ -121,7 +134,7 @@ ENTRY_POINTS = """
 house = toolcast_house:TARGET
 
 [toolcast.rules]
-house = toolcast_house:RULE
+house = toolcast_house:polite
 
 [toolcast.commands]
 house = toolcast_house:command
@@ -179,6 +192,7 @@ def extension(tmp_path: Path) -> dict[str, str]:
     info = site / "toolcast_house-1.0.dist-info"
     info.mkdir(parents=True)
     (site / "toolcast_house.py").write_text(MODULE)
+    (site / "toolcast_house.md").write_text(PAGE)
     (info / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: toolcast-house\nVersion: 1.0\n"
     )

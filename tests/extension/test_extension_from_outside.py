@@ -228,11 +228,11 @@ def test_editors_get_one_schema(
     ("module", "said"),
     [
         ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
-        ("TARGET = RULE = FIELDS = command = 3", "is not a toolcast "),
+        ("TARGET = polite = FIELDS = command = 3", "is not a toolcast "),
         (
             "from toolcast.extensions import Fields\n"
             "FIELDS = Fields(tool={'summary': {}})\n"
-            "from toolcast.rules.schema.required_unknown import RULE\n"
+            "from toolcast.rules.schema import required_unknown as polite\n"
             "from toolcast.targets.prompts import TARGET\n"
             "from toolcast.commands.check import command\n",
             "is there already",

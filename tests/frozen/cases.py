@@ -1,8 +1,12 @@
 """The projects that the frozen rows are about, as they were when these were written.
 
+They were taken from the cases of rules, their examples, what the tests of handlers lay out, the
+lists of real servers, the functions and the cases of `diff`, which may go on without them.
+
 A file of `inputs/` has the texts of many projects, each text once, and for every case which of
 them stands under which path. Cases of changes have two projects, `before/` and `after/`. The
-hostile projects are those of `tests/hostile/`: no other file could hold their bytes.
+hostile projects are those of `tests/hostile/`, which can hold any bytes; `hostile.json` names
+those that there were.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.safety.hostile_cases import CORPUS, lay_out
+from tests.safety.hostile_cases import lay_out
 
 __all__ = ["Tree", "cases_of", "hostile_cases", "lay_out", "text_of", "write"]
 
@@ -46,8 +50,9 @@ def cases_of(name: str) -> dict[str, Tree]:
 
 
 def hostile_cases() -> list[str]:
-    """The names of the hostile projects."""
-    return sorted(folder.name for folder in CORPUS.iterdir() if folder.is_dir())
+    """The names of the hostile projects that there were."""
+    names: list[str] = json.loads(text_of(HERE, "hostile.json"))
+    return names
 
 
 def write(tree: Tree, root: Path) -> Path:

@@ -124,8 +124,15 @@ class _Part:
         for number, (case, tree) in enumerate(sorted(self.cases().items())):
             if case in names:
                 root = write(tree, folder / str(number))
-                yield from self._rows(case, root)
+                yield from self._named(case, root)
                 shutil.rmtree(root)
+
+    def _named(self, case: str, root: Path) -> Iterator[Row]:
+        try:
+            yield from self._rows(case, root)
+        except Exception as error:
+            error.add_note(f"in the case {case!r}")
+            raise
 
 
 class _Hostile(_Part):
@@ -137,7 +144,7 @@ class _Hostile(_Part):
 
     def rows(self, names: Collection[str], folder: Path) -> Iterator[Row]:
         for case in sorted(names):
-            yield from self._rows(case, lay_out(case, folder / case))
+            yield from self._named(case, lay_out(case, folder / case))
 
 
 def _of(name: str) -> Callable[[], dict[str, Tree]]:

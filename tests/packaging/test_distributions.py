@@ -66,7 +66,8 @@ def test_the_generators_wheel_holds_templates_and_schemas(
     assert there
     assert there <= held.keys()
     for kind in ("tool", "toolset", "workspace"):
-        assert f"toolcast/schemas/{kind}.schema.json" in held
+        assert f"toolcast/language/{kind}.language.yaml" in held
+    assert "toolcast/schemas/diff.schema.json" in held
 
 
 def test_all_three_have_one_version_and_require_its_minor_version(

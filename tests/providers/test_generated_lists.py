@@ -8,7 +8,7 @@ import pytest
 
 from generated.kirishima import provider_lists
 from generated.kirishima.registry import REGISTRY
-from toolcast.model.language import schema
+from toolcast.language.spec_language import schema
 from toolcast_runtime.providers import (
     PROVIDERS,
     ArgumentsError,

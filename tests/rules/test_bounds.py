@@ -13,7 +13,7 @@ from toolcast.findings import Severity
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reading.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
-from toolcast.rules.target import unknown_option
+from toolcast.rules.table import rules
 
 
 def rules_found(root: Path) -> set[str]:
@@ -123,6 +123,9 @@ def test_an_option_of_a_target_that_has_none_is_named(tmp_path: Path) -> None:
     (toolset,) = workspace.toolsets
     # As an extension might: the schema refuses it in a file.
     toolset.targets["registry"]["colour"] = "red"  # type: ignore[index]
-    (finding,) = unknown_option.check(toolset, workspace)
+    options = rules(())["target/unknown-option"]
+    assert options.check is not None
+    (problem,) = options.check(toolset, workspace)
+    finding = options.finding(problem)
     assert finding.severity is Severity.ERROR
     assert finding.message == "the target `registry` has no option `colour`"

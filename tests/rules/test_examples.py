@@ -11,19 +11,19 @@ from toolcast.findings import Severity
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in
 
-BAD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.bad]
-GOOD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.good]
+BAD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.text.bad]
+GOOD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.text.good]
 
 
 @pytest.mark.parametrize("rule", BAD)
 def test_the_bad_example_is_found(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.bad, tmp_path)
+    lay_out(rule.text.bad, tmp_path)
     assert rule.id in {finding.rule for finding in findings_of(tmp_path)}
 
 
 @pytest.mark.parametrize("rule", GOOD)
 def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.good, tmp_path)
+    lay_out(rule.text.good, tmp_path)
     findings = findings_of(tmp_path)
     assert rule.id not in {finding.rule for finding in findings}
     assert [f for f in findings if f.severity > Severity.NOTE] == []

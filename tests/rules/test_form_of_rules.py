@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 
-from tests.house import modules
+from tests.house import DISTRIBUTIONS, modules
 from tests.test_structure import none
+from toolcast.rules.page import page
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import built_in
+from toolcast.rules.table import FAMILIES, built_in
+
+RULES = DISTRIBUTIONS["toolcast"] / "rules"
 
 
 def test_rules_are_well_formed() -> None:
@@ -18,16 +22,30 @@ def test_rules_are_well_formed() -> None:
 def _faults_of(rule: Rule) -> Iterator[str]:
     if not re.fullmatch(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*", rule.id):
         yield "id"
-    if not re.fullmatch(r"Checks that [^\n]*[^.\n]\.", rule.purpose):
+    told = rule.text
+    if not re.fullmatch(r"Checks that [^\n]*[^.\n]\.", told.purpose):
         yield "purpose is no sentence that starts with `Checks that`"
-    if len(rule.purpose) > 90:
+    if len(told.purpose) > 90:
         yield "purpose is longer than 90"
-    if not re.fullmatch(r"[A-Z`][^\n]*[.)]", rule.why):
+    if not re.fullmatch(r"[A-Z`][^\n]*[.)]", told.why):
         yield "why is no sentence"
-    if rule.bad and not rule.good:
+    if told.bad and not told.good:
         yield "bad example without a good one"
-    if any(example and example[-1] != "\n" for example in (rule.bad, rule.good)):
-        yield "example does not end its line"
+
+
+def test_a_rule_stands_in_the_module_of_its_family_and_on_its_page() -> None:
+    for family in FAMILIES:
+        module = import_module(f"toolcast.rules.{family}")
+        here = {rule.id for rule in built_in() if rule.module == module.__name__}
+        assert here == {id_ for id_ in here if id_.startswith(f"{family}/")}
+        told = page(str(RULES / f"{family}.md"))
+        assert set(told.paragraphs) == here
+        assert list(told.paragraphs) == sorted(told.paragraphs)
+        assert told.about.endswith(".")
+
+
+def test_no_page_is_without_its_rules() -> None:
+    assert {file.stem for file in RULES.glob("*.md")} == set(FAMILIES)
 
 
 def test_every_rule_id_in_the_source_is_that_of_a_rule() -> None:

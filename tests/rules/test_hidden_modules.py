@@ -6,7 +6,7 @@ import ast
 import sys
 
 from tests.house import ROOT
-from toolcast.rules.name.hidden_module import NEEDED
+from toolcast.rules.name import NEEDED
 
 
 def test_they_are_all_that_the_runtime_and_generated_code_import() -> None:

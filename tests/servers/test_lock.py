@@ -19,7 +19,7 @@ from toolcast.changes.outside.listed_entries import Owner, listing_changes
 from toolcast.encoders.json_text import pretty
 from toolcast.model.loading import load_workspace
 from toolcast.reading.exact_json import exact_text
-from toolcast.rules.spec.server_lock import RULE as SERVER_LOCK
+from toolcast.rules.spec import server_lock as SERVER_LOCK
 from toolcast.servers.lock_file import lock_members, locked_listing
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import saved_listing

@@ -13,7 +13,7 @@ import pytest
 from toolcast.facts.costs.client_costs import Cost, client_costs
 from toolcast.facts.costs.client_kinds import KINDS, Limited, limits_here
 from toolcast.facts.costs.prompt_blocks import prompt_blocks
-from toolcast.model.language import schema
+from toolcast.language.spec_language import schema
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 from toolcast.rules.running import check_workspace

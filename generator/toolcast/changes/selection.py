@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec, Workspace
-from ..selection.cases import DeclaredCase, cases_of, same_words
+from ..selection.trial import DeclaredCase, cases_of, same_words
 from .change import (
     ABSENT,
     Change,
@@ -146,8 +146,7 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
     # The router's modules cost time, which who has no cases need not spend.
     from toolcast_runtime.router.lexical_ranking import ranking
 
-    from ..selection.catalogue import routed
-    from ..selection.trial import trials_of
+    from ..selection.trial import routed, trials_of
 
     old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
     if old_tools == new_tools:

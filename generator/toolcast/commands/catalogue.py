@@ -34,8 +34,7 @@ def command(project: str | None, output: str, against: str | None) -> None:
     loads nothing, so it can be mailed or put on any server. It is not for git: it says
     again what the specs say, and `toolcast check` does not look at it.
     """
-    from ..catalogue.page import catalogue_page
-    from ..catalogue.tool_data import NOTHING, catalogue_data
+    from ..catalogue.page import NOTHING, catalogue_data, catalogue_page
     from ..changes.comparison import compare
 
     if against is None:

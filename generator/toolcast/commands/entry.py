@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import keyword
 import sys
 from typing import Any
 
@@ -39,28 +38,31 @@ _GROUPS = {
     },
     "Change a tool that others use": {
         "rename": "Give a tool another name; calls by the old one go on.",
-        "move": "Move a tool to another toolset.",
-        "deprecate": "Announce that a tool goes, when, and what to use instead.",
         "remove": "Remove a tool whose announced day has come.",
     },
     "Shape what is generated": {
         "templates": "List the templates of the outputs, or copy one out.",
     },
-    "For editors and Git": {
+    "For editors": {
         "schema": "Print the JSON Schema of spec files, or renew them.",
-        "git-diff-driver": "Show changes of specs within `git diff`; Git runs it.",
     },
 }
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
-# The commands that stand in a room of their own kind.
-_ROOMS = {
-    "selecting": {"select"},
-    "starting": {"init", "new", "templates"},
-    "importing": {"import"},
-    "calling": {"call"},
-    "generating": {"dev", "generate"},
-    "comparing": {"diff", "git-diff-driver", "lock", "verify"},
-    "editing": {"rename", "move", "deprecate", "remove"},
+# Where a command is that has no module of its own name here.
+_PLACES = {
+    "select": "selecting.select:command",
+    "init": "starting.init:command",
+    "new": "starting.new:command",
+    "templates": "starting.templates:command",
+    "import": "importing.import_:command",
+    "call": "calling.call:command",
+    "dev": "generating.dev:command",
+    "generate": "generating.generate:command",
+    "diff": "comparing.diff:command",
+    "lock": "comparing.lock:command",
+    "verify": "comparing.verify:command",
+    "rename": "editing:rename",
+    "remove": "editing:remove",
 }
 
 
@@ -83,12 +85,10 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return _of_extension(cmd_name, ctx.meta.get(__name__, []))
-        rooms = [f"{room}." for room, names in _ROOMS.items() if cmd_name in names]
-        # No module can be called as a keyword is.
-        name = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
-        path = "".join([*rooms, name])
+        place = _PLACES.get(cmd_name, f"{cmd_name}:command")
+        path, _, attribute = place.partition(":")
         module = importlib.import_module(f".{path}", __package__)
-        command: click.Command = module.command
+        command: click.Command = getattr(module, attribute)
         return command
 
     def shell_complete(

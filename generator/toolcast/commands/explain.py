@@ -50,7 +50,7 @@ def command(rule: str | None) -> None:
 def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
     click.echo("findings of `toolcast check`, which checks that\n")
     for _, one in sorted(known.items()):
-        purpose = one.purpose.removeprefix("Checks that ")
+        purpose = one.text.purpose.removeprefix("Checks that ")
         line = f"{one.id:34} {one.severity.word:8} {purpose}"
         click.echo("\n".join(textwrap.wrap(line, 80, subsequent_indent=" " * 44)))
     click.echo("\nchanges of `toolcast diff`, with what is not safe about them:\n")
@@ -64,11 +64,12 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
 def _rule(rule: Rule) -> None:
     from ..rules.rule import limit
 
-    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{rule.purpose}\n")
-    click.echo("\n".join(textwrap.wrap(rule.why, 80, break_on_hyphens=False)))
-    for word, text in (("Bad", rule.bad), ("Good", rule.good)):
-        if text:
-            click.echo(f"\n{word}:\n\n{textwrap.indent(text.rstrip(), '    ')}")
+    told = rule.text
+    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{told.purpose}\n")
+    click.echo("\n".join(textwrap.wrap(told.why, 80, break_on_hyphens=False)))
+    for word, example in (("Bad", told.bad), ("Good", told.good)):
+        if example:
+            click.echo(f"\n{word}:\n\n{textwrap.indent(example.rstrip(), '    ')}")
 
 
 def _change(rule: ChangeRule) -> None:

@@ -13,8 +13,8 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
 from ..changes.review.acceptances import ACCEPT_FILE
+from ..language.spec_language import SCHEMAS, schema_text
 from ..model.folders import kind_of_file
-from ..model.language import SCHEMAS, schema_text
 from ..model.mcp.mcp_spec_files import FOLDERS
 from ..project import WORKSPACE_FILE
 from ..reports.escaping import printable

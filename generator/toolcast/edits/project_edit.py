@@ -1,18 +1,32 @@
-"""What a command does to a project's files, as a value: nothing is written here."""
+"""What a command does to a project's files, as a value: checked and shown, not written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..findings import Finding
+from ..findings import Finding, Severity, has_errors, in_order
+from ..model.loading import KnownTools, load_workspace
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.project_files import DiskFiles, EditedFiles
 from ..reading.tree import Source
+from ..rules.running import check_workspace, without_suppressed
 from ..wording import did_you_mean, quoted_list
 from .spec_text import SpecText
 
-__all__ = ["Editing", "Left", "Owned", "ProjectEdit", "Refusal", "tool_of"]
+__all__ = [
+    "Editing",
+    "Left",
+    "Owned",
+    "ProjectEdit",
+    "Refusal",
+    "specs_after",
+    "tool_of",
+    "unified_diff",
+]
 
 
 class Refusal(Exception):
@@ -147,13 +161,8 @@ class Editing:
         return data
 
 
-def tool_of(
-    workspace: Workspace, name: str, toolset_name: str | None, option: str
-) -> Owned:
+def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
     """The tool that a command names.
-
-    Args:
-        option: the command's option that names the toolset.
 
     Raises:
         Refusal: there is none, or there are several.
@@ -175,7 +184,7 @@ def tool_of(
     if len(found) > 1:
         named = quoted_list([one.toolset.name for one in found])
         message = f"several toolsets have a tool `{name}`"
-        raise Refusal(message, f"add `{option}` with one of {named}", is_usage=True)
+        raise Refusal(message, f"add `--toolset` with one of {named}", is_usage=True)
     if not found:
         raise Refusal(
             f"there is no tool `{name}`", _meant(toolsets, name), is_usage=True
@@ -197,3 +206,100 @@ def _meant(toolsets: list[Toolset], name: str) -> str:
             reason = toolset.reserved_names[name]
             return f"the toolset {toolset.name} has reserved the name: {reason}"
     return did_you_mean(name, [t.name for one in toolsets for t in one.tools])
+
+
+def specs_after(
+    workspace: Workspace,
+    after: Mapping[str, bytes | None],
+    *,
+    renamed: tuple[str, str] = ("", ""),
+    passed: Iterable[str] = (),
+) -> Workspace:
+    """The workspace after an edit.
+
+    Args:
+        workspace: before it.
+        after: what files get, None for those that are removed.
+        renamed: a name, and the one that takes its place in what is found.
+        passed: rules whose errors the edit may bring.
+
+    Raises:
+        Refusal: it brings an error that was not there.
+    """
+    files = EditedFiles(DiskFiles(workspace.root), after)
+    loaded = load_workspace(workspace.root, files=files, known=_read_before(workspace))
+    if loaded.workspace is None or has_errors(loaded.findings):
+        raise Refusal(
+            "the specs could not be read after it", findings=tuple(loaded.findings)
+        )
+    brought = [f for f in _errors(loaded.workspace) if f.rule not in passed]
+    if brought:
+        there = {_said(finding, renamed) for finding in _errors(workspace)}
+        brought = [f for f in brought if _said(f, renamed) not in there]
+    if brought:
+        raise Refusal(
+            "with this change the specs would have what is found above",
+            findings=tuple(brought),
+        )
+    return loaded.workspace
+
+
+def _read_before(workspace: Workspace) -> KnownTools:
+    """The tools that need not be read again, since they had no error."""
+    return {
+        (tool.source.file, tool.source.data, workspace.extensions): (tool, [])
+        for toolset in workspace.toolsets
+        for tool in toolset.tools
+    }
+
+
+def _said(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
+    """What a finding says, the same before and after a rename."""
+    old, new = renamed
+    message = finding.message.replace(old, new) if old else finding.message
+    return finding.rule, message
+
+
+def _errors(workspace: Workspace) -> list[Finding]:
+    today = datetime.date.today()
+    found = check_workspace(workspace, today, {Severity.ERROR})
+    found = without_suppressed(workspace, found, today)
+    return [one for one in in_order(found) if has_errors([one])]
+
+
+def unified_diff(edit: ProjectEdit) -> Iterator[str]:
+    """The lines of a diff, in the form that `git apply` takes; a moved file is one change."""
+    moved = _moved(edit)
+    for path in sorted(edit.after):
+        if path in moved.values():
+            continue
+        new_path = moved.get(path, path)
+        old = _lines(edit.before[path])
+        new = _lines(edit.after[new_path])
+        if path != new_path:
+            yield f"diff --git a/{path} b/{new_path}"
+            yield f"rename from {path}"
+            yield f"rename to {new_path}"
+        from_, to = f"a/{path}", f"b/{new_path}"
+        if edit.before[path] is None:
+            from_ = "/dev/null"
+        if edit.after[new_path] is None:
+            to = "/dev/null"
+        for row in difflib.unified_diff(old, new, from_, to, lineterm="\n"):
+            yield row.removesuffix("\n")
+            if not row.endswith("\n"):
+                yield "\\ No newline at end of file"
+
+
+def _moved(edit: ProjectEdit) -> dict[str, str]:
+    """The one file that goes, and the one that comes."""
+    gone = [path for path, data in edit.after.items() if data is None]
+    new = [path for path, data in edit.before.items() if data is None]
+    return {gone[0]: new[0]} if len(gone) == len(new) == 1 else {}
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = "" if data is None else data.decode("utf-8")
+    parts = text.split("\n")
+    rows = [f"{part}\n" for part in parts[:-1]]
+    return [*rows, parts[-1]] if parts[-1] else rows

@@ -7,18 +7,20 @@ import re
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
-from .after_edit import specs_after
-from .beside.document_marks import marks_of
-from .beside.lists import named_in_other_files
-from .beside.proxied_name import take_from_server
-from .left_over import left_imports, left_in_files, left_in_handlers, left_in_specs
-from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal
+from .other_files import marks_of, named_in_other_files, take_from_server
+from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
 from .references import (
     TOOL_LISTS,
     TOOLSET_LISTS,
     mentions_of,
     places_of,
     referring_toolsets,
+)
+from .remaining_mentions import (
+    left_imports,
+    left_in_files,
+    left_in_handlers,
+    left_in_specs,
 )
 
 __all__ = ["remove"]
@@ -60,7 +62,7 @@ def remove(
     editing = Editing()
     editing.text(tool.source)
     editing.remove(tool.source.file)
-    take_from_lists(editing, toolset, tool)
+    _take_from_lists(editing, toolset, tool)
     take_from_server(editing, owned)
     _reserve(editing, toolset, tool, reason or _reason(tool))
     before, after = editing.files()
@@ -81,7 +83,7 @@ def remove(
     return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
 
 
-def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
+def _take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
     """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
     files = [(toolset.source, TOOLSET_LISTS)]
     files += [(one.source, TOOL_LISTS) for one in toolset.tools if one is not tool]
@@ -101,7 +103,7 @@ def take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
 def _refuse_unannounced(tool: ToolSpec) -> None:
     removal = (tool.deprecated or {}).get("removal")
     today = datetime.date.today().isoformat()
-    announce = f"`toolcast deprecate {tool.name} --removal DATE` announces it"
+    announce = f"`deprecated: {{removal: DATE}}` in {tool.source.file} announces it"
     if tool.deprecated is None:
         message = f"`{tool.name}` is not deprecated"
     elif removal is None or not _DAY.fullmatch(removal):
@@ -128,7 +130,7 @@ def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
         )
         raise Refusal(
             f"`{name}` is to replace other tools:{shown}",
-            "`toolcast deprecate TOOL --replacement NAME` names another one",
+            "name another one in `deprecated` of these specs",
         )
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from ..encoders.json_text import compact
 from ..encoders.yaml_block import block, scalar
 from ..findings import has_errors
-from ..model.schema_files import schema_from
 from ..reading.characters import decoded
 from ..reading.tree import Path, Source
 from ..reading.yaml_reader import AmbiguousScalar, read_yaml, resolve_plain
@@ -69,12 +68,6 @@ class SpecText:
     def cannot(self, path: Path) -> CannotEdit:
         """The error for a value that cannot be edited."""
         return CannotEdit(self.source.file, self.source.span(path).line, path)
-
-    def keep_schema(self, moved: str) -> None:
-        """Names the same schema for editors from where the file is moved to."""
-        change = schema_from(self.source.file, self.text, moved)
-        if change is not None:
-            self._replace(*change)
 
     def set_name(self, path: Path, name: str) -> None:
         """Gives a name in a name's place, quoted as the old one was."""

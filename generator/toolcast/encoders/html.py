@@ -2,15 +2,29 @@
 
 Markdown passes HTML through, and an element that a text leaves open goes on over the rest of
 the page. A text whose elements are all closed stays as it is. Sources: CommonMark 0.31.2,
-sections 4.6 and 6.6; HTML, "Parsing HTML documents".
-"""
+sections 4.6 and 6.6; HTML, "Parsing HTML documents"."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-__all__ = ["escape_html", "leaves_html_open"]
+from .code import Code
+from .json_text import compact
+
+__all__ = [
+    "escape_html",
+    "leaves_html_open",
+    "document",
+    "element_text",
+    "script_json",
+    "source_hash",
+]
+
 
 _VOID = frozenset(
     "area base br col embed hr image img input link meta param source track wbr".split()
@@ -176,3 +190,42 @@ def _follow(tag: re.Match[str], opened: list[tuple[str, bool]]) -> bool:
         if needs_end:
             return False
     return name not in _HIDES
+
+
+# What could end the element, begin a comment in it, or end a line for JavaScript.
+_UNSAFE = re.compile(r"[<>&\u2028\u2029]")
+
+
+def element_text(text: str) -> Code:
+    """A text between tags or in a quoted attribute."""
+    return Code(html.escape(text, quote=True))
+
+
+def script_json(value: Any) -> Code:
+    """A JSON value in `<script type="application/json">`, read with `JSON.parse`.
+
+    No text of it can end the element: HTML, "Restrictions for contents of script elements".
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    text = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact(value))
+    return Code(text)
+
+
+def source_hash(source: str) -> str:
+    """What lets one inline script or style sheet through: CSP level 3, `hash-source`."""
+    digest = hashlib.sha256(source.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def document(picture: str, **parts: Code | str) -> str:
+    """A document with a part in the place of each `{{name}}`.
+
+    Args:
+        picture: a document of our own with such places.
+        parts: what no encoder made is the text of our own shipped files.
+    """
+    pieces = re.split(r"\{\{(\w+)\}\}", picture)
+    pieces[1::2] = [str(parts[name]) for name in pieces[1::2]]
+    return "".join(pieces)

@@ -10,9 +10,8 @@ from typing import Any
 from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.tools.module_names import distinct_name
 
-from ..edits.after_edit import specs_after
 from ..edits.free_names import free_file_names
-from ..edits.project_edit import Editing, ProjectEdit, Refusal
+from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
 from ..edits.spec_text import CannotEdit
 from ..facts.mcp_definition import mcp_definition
 from ..model.model import Toolset, ToolSpec, Workspace

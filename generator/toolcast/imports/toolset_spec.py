@@ -8,7 +8,7 @@ from typing import Any
 
 from ..edits.project_edit import Editing
 from ..encoders.yaml_block import block
-from ..model.language import KINDS, schema_text
+from ..language.spec_language import KINDS, schema_text
 from ..model.model import Toolset, Workspace
 from ..model.schema_files import named_schema
 from ..project import WORKSPACE_FILE

@@ -7,9 +7,9 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from .language import schema
+from ..language.spec_language import schema
 
-__all__ = ["is_schema_of_ours", "named_schema", "named_schemas", "schema_from"]
+__all__ = ["is_schema_of_ours", "named_schema", "named_schemas"]
 
 _NAMED = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
 
@@ -26,19 +26,6 @@ def named_schema(file: str, text: str) -> str | None:
         return None  # elsewhere
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), match[1]))
     return path if path.endswith(".json") and not path.startswith("..") else None
-
-
-def schema_from(file: str, text: str, moved: str) -> tuple[int, int, str] | None:
-    """What the comment has to say of its schema where the file is moved to.
-
-    Returns:
-        begin and end of what stands there, and what is to; None when it need not change.
-    """
-    path, match = named_schema(file, text), _NAMED.search(text)
-    if path is None or match is None:
-        return None
-    new = posixpath.relpath(path, posixpath.dirname(moved))
-    return None if new == posixpath.normpath(match[1]) else (*match.span(1), new)
 
 
 def named_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str, str]:

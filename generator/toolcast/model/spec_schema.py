@@ -12,6 +12,7 @@ from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
 from ..findings import Finding, Severity
 from ..json_schema.keywords import KEYWORDS
 from ..json_schema.refusals import Refusal, refusals
+from ..language.spec_language import schema
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES
 from ..wording import (
@@ -23,7 +24,6 @@ from ..wording import (
     kinds,
     quoted_list,
 )
-from .language import schema
 from .value_help import handler_meant, help_with_kind
 
 __all__ = ["check_schema", "reserved_names"]

@@ -82,9 +82,14 @@ class Source:
         A path that the file does not have is cut back to its nearest ancestor, so that a
         missing key is reported at the mapping that lacks it.
         """
+        place, line = self.located(path, at_key=at_key)
+        return Finding(rule, severity, place, message, help, line)
+
+    def located(self, path: Path, *, at_key: bool = False) -> tuple[Place, str]:
+        """The place of a path's key or value, or of its nearest ancestor, and its line."""
         home, path = self.home(path)
         span, line = home._found(path, at_key)
-        return Finding(rule, severity, Place(home.file, *span), message, help, line)
+        return Place(home.file, *span), line
 
     def place(self, path: Path, *, at_key: bool = False) -> Place:
         """The place of a path's key or value, or of its nearest ancestor."""

@@ -1,1 +1,1 @@
-"""Rules: one module each, at the path of its id."""
+"""Rules: a module and a page a family."""

@@ -1,58 +1,113 @@
-"""A rule: data and one function."""
+"""A rule: how bad what it finds is, and the function that finds it.
+
+What a person reads of a rule stands in its family's page, beside the module.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from ..findings import Finding, Severity
+from ..findings import Finding, Place, Severity
 from ..model.definitions import Definitions
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
+from .page import Paragraph, page
 
-__all__ = ["Check", "Rule", "limit"]
-
-Check = Callable[[Toolset, Workspace], Iterator[Finding]]
+__all__ = ["Check", "Problem", "Rule", "at", "limit", "rule"]
 
 
-class Rule(NamedTuple):
+class Problem(NamedTuple):
+    """What a check finds.
+
+    Attributes:
+        place: where it is.
+        message: what is wrong, lower case, names in backticks.
+        help: what to do; empty when the message says it already.
+        source_line: the text of the line at the place.
+    """
+
+    place: Place
+    message: str
+    help: str = ""
+    source_line: str = ""
+
+
+Check = Callable[[Toolset, Workspace], Iterator[Problem]]
+
+
+def at(
+    owner: ToolSpec | ResourceSpec | PromptSpec | Toolset | Definitions | Workspace,
+    path: Path,
+    message: str,
+    help: str = "",
+    *,
+    at_key: bool = False,
+) -> Problem:
+    """A problem at a path of a spec, of `toolset.yaml`, of the definitions or the project."""
+    place, line = owner.source.located(path, at_key=at_key)
+    return Problem(place, message, help, line)
+
+
+@dataclass(frozen=True)
+class Rule:
     """One rule.
 
     Attributes:
         id: `family/kebab-name`.
         severity: an error only where an output would be wrong, unsafe or impossible.
-        purpose: one sentence that starts "Checks that".
-        why: what goes wrong without it.
-        bad: a spec, or the part of one, that it finds.
-        good: the same, right.
-        check: gives the findings of a toolset; None for what reading itself finds.
+        module: the module of the family, beside which its page stands.
+        check: finds the problems of a toolset; None for what is found elsewhere.
         can_be_suppressed: false where nobody may decide that the finding does not matter:
             without it a spec would decide what code runs.
     """
 
     id: str
     severity: Severity
-    purpose: str
-    why: str
-    bad: str
-    good: str
+    module: str
     check: Check | None = None
     can_be_suppressed: bool = True
 
-    def at(
-        self,
-        owner: ToolSpec | ResourceSpec | PromptSpec | Toolset | Definitions,
-        path: Path,
-        message: str,
-        help: str = "",
-        *,
-        at_key: bool = False,
-    ) -> Finding:
-        """A finding at a path of a spec, of `toolset.yaml` or the definitions."""
-        return owner.source.finding(
-            self.id, self.severity, path, message, help, at_key=at_key
-        )
+    def finding(self, problem: Problem) -> Finding:
+        """A problem that the check has found, as a finding of this rule."""
+        place, message, help_, line = problem
+        return Finding(self.id, self.severity, place, message, help_, line)
+
+    @property
+    def text(self) -> Paragraph:
+        """What a person reads of it.
+
+        Raises:
+            PageError: the family's page does not say it.
+        """
+        file = sys.modules[self.module].__file__ or ""
+        return page(f"{os.path.splitext(file)[0]}.md").paragraph(self.id)
+
+
+def rule(
+    id: str,
+    *,
+    on: Literal["toolset"],
+    severity: Severity,
+    can_be_suppressed: bool = True,
+) -> Callable[[Check], Rule]:
+    """Makes a rule of the function that checks what it is given.
+
+    Args:
+        id: `family/kebab-name`; the heading of its paragraph on the family's page.
+        on: what the function is given, once for each there is.
+        severity: an error only where an output would be wrong, unsafe or impossible.
+        can_be_suppressed: whether a spec may say that a finding does not matter.
+    """
+
+    def made(check: Check) -> Rule:
+        return Rule(id, severity, check.__module__, check, can_be_suppressed)
+
+    return made
 
 
 def limit(rule: Rule) -> str:

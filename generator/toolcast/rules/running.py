@@ -32,16 +32,16 @@ def check_workspace(
         today: decides on what is over by its date; default: the clock's.
         severities: those of the rules that are asked; default: all.
     """
-    checks = [
-        one.check
+    asked = [
+        (one, one.check)
         for one in rules(workspace.extensions).values()
         if one.check is not None and one.severity in severities
     ]
     found = [
-        finding
+        rule.finding(problem)
         for toolset in workspace.toolsets
-        for check in checks
-        for finding in check(toolset, workspace)
+        for rule, check in asked
+        for problem in check(toolset, workspace)
     ]
     return [*found, *_removals_over(workspace, today or datetime.date.today())]
 

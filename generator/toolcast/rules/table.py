@@ -1,24 +1,25 @@
-"""Every rule by its id: a module `<family>/<name>.py` each; extensions bring others."""
+"""Every rule by its id: a module `<family>.py` each family; extensions bring others."""
 
 from __future__ import annotations
 
 import pkgutil
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from ..extensions import RULES, ExtensionFailure, guarded, values
-from ..findings import Finding, Severity
+from ..findings import Severity
 from ..model.model import Toolset, Workspace
-from .rule import Check, Rule
+from .page import PageError
+from .rule import Check, Problem, Rule
 
-__all__ = ["built_in", "rules"]
+__all__ = ["FAMILIES", "built_in", "rules"]
 
-_ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
-_FAMILIES = (
+FAMILIES = (
     "yaml",
     "spec",
     "schema",
@@ -33,40 +34,32 @@ _FAMILIES = (
     "output",
     "accept",
 )
+"""The modules of the built-in rules, by the first word of their ids."""
+_ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 
 
 @cache
 def built_in() -> tuple[Rule, ...]:
-    """The built-in rules, family by family.
-
-    What reading and writing themselves find stands in the package of its family.
-    """
-    return tuple(rule for family in _FAMILIES for rule in _family(family))
+    """The built-in rules, family by family."""
+    families = (import_module(f".{name}", __package__) for name in FAMILIES)
+    return tuple(rule for family in families for rule in _of_module(family))
 
 
 def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of the listed extensions.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, or takes an id that is taken.
+        ExtensionFailure: one cannot be loaded, takes an id that is taken, or is on no page.
     """
     return {rule.id: rule for rule in built_in()} | _others(extensions)
 
 
-def _family(name: str) -> Iterator[Rule]:
-    package = import_module(f".{name}", __package__)
-    yield from getattr(package, "RULES", ())
-    yield from _of_modules(package)
-
-
-def _of_modules(package: ModuleType) -> Iterator[Rule]:
-    """The `RULE` of each module of a package that has one, by the modules' names."""
-    for found in sorted(
-        module.name for module in pkgutil.iter_modules(package.__path__)
-    ):
-        rule = getattr(import_module(f".{found}", package.__name__), "RULE", None)
-        if rule is not None:
-            yield rule
+def _of_module(module: ModuleType) -> Iterator[Rule]:
+    """The rules of a family's module: those in `RULES`, and those with a check."""
+    yield from getattr(module, "RULES", ())
+    for value in vars(module).values():
+        if isinstance(value, Rule) and value.module == module.__name__:
+            yield value
 
 
 @cache
@@ -75,45 +68,57 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
     found: dict[str, Rule] = {}
     for where, value in values(extensions, RULES):
         for rule in _rules_of(where, value):
-            if not isinstance(rule, Rule):
-                raise ExtensionFailure(f"{where} is not a toolcast Rule")
-            if not (_ID.fullmatch(rule.id) and isinstance(rule.severity, Severity)):
-                raise ExtensionFailure(
-                    f"the rule `{rule.id}` of {where} needs an id `family/kebab-name`"
-                    " and a Severity"
-                )
-            if rule.id in taken or rule.id in found:
-                raise ExtensionFailure(
-                    f"the rule `{rule.id}` of {where} is there already"
-                )
-            found[rule.id] = rule._replace(check=_held(rule))
+            _hold(where, rule, taken | found.keys())
+            found[rule.id] = replace(rule, check=_held(rule))
     return found
 
 
+def _hold(where: str, rule: Any, taken: set[str]) -> None:
+    """Refuses what is no rule that can be told and told apart."""
+    if not isinstance(rule, Rule):
+        raise ExtensionFailure(f"{where} is not a toolcast Rule")
+    if not (_ID.fullmatch(rule.id) and isinstance(rule.severity, Severity)):
+        raise ExtensionFailure(
+            f"the rule `{rule.id}` of {where} needs an id `family/kebab-name`"
+            " and a Severity"
+        )
+    if rule.id in taken:
+        raise ExtensionFailure(f"the rule `{rule.id}` of {where} is there already")
+    try:
+        _ = rule.text
+    except PageError as error:
+        raise ExtensionFailure(f"the rule `{rule.id}` of {where}: {error}") from error
+
+
 def _held(rule: Rule) -> Check | None:
-    """The check of an extension's rule, which gives findings or is named."""
+    """The check of an extension's rule, which gives problems or is named."""
     check = rule.check
     if check is None:
         return None
 
-    def findings(toolset: Toolset, workspace: Workspace) -> Iterator[Finding]:
+    def problems(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         given = list(check(toolset, workspace))
         for one in given:
-            if not isinstance(one, Finding):
-                raise TypeError(f"a check gives findings, not {type(one).__name__}")
+            if not isinstance(one, Problem):
+                raise TypeError(f"a check gives problems, not {type(one).__name__}")
         return iter(given)
 
-    return guarded(f"the rule `{rule.id}`", findings)
+    return guarded(f"the rule `{rule.id}`", problems)
 
 
 def _rules_of(where: str, value: Any) -> list[Any]:
-    if isinstance(value, ModuleType) and hasattr(value, "__path__"):
+    """The rules of a module, of a package's modules, or of a sequence."""
+    if isinstance(value, ModuleType):
         try:
-            return list(_of_modules(value))
+            return [rule for module in _modules(value) for rule in _of_module(module)]
         # A module of it may raise anything, as any extension may.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
-    # A rule is a tuple itself.
-    is_one = isinstance(value, Rule) or not isinstance(value, Sequence)
-    return [value] if is_one else list(value)
+    return list(value) if isinstance(value, Sequence) else [value]
+
+
+def _modules(value: ModuleType) -> Iterator[ModuleType]:
+    yield value
+    for found in pkgutil.iter_modules(getattr(value, "__path__", ())):
+        yield import_module(f".{found.name}", value.__name__)

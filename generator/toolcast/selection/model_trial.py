@@ -9,8 +9,7 @@ from functools import partial
 from toolcast_runtime.router import NoChoice, RoutedTool, RoutingModel
 
 from ..model.model import SelectionGates, Toolset
-from .cases import DeclaredCase
-from .trial import Selection, Trial, forbidden, select
+from .trial import DeclaredCase, Selection, Trial, forbidden, select
 
 __all__ = ["try_cases_with"]
 

@@ -1,19 +1,30 @@
-"""Tries the cases of a toolset: which tool do the words of each message speak for?"""
+"""Selection cases: which tool do the words of a message speak for?"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
-from toolcast_runtime.router.lexical_ranking import LexicalRanking, ranking
-from toolcast_runtime.router.route import RoutedTool
+from ..facts.prompt_docs import usage_lines
+from ..model.model import Case, SelectionGates, Toolset, ToolSpec
+from ..reading.tree import Path
 
-from ..model.model import Case, SelectionGates, Toolset
-from .cases import DeclaredCase, cases_of
-from .catalogue import catalogues, routed
+# The cases alone are looked at by every check, which needs no router.
+if TYPE_CHECKING:
+    from toolcast_runtime.router.lexical_ranking import LexicalRanking
+    from toolcast_runtime.router.route import RoutedTool
 
 __all__ = [
+    "DeclaredCase",
+    "Said",
+    "cases_of",
+    "messages_of",
+    "same_words",
+    "Catalogue",
+    "catalogues",
+    "routed",
     "Confusion",
     "Selection",
     "Trial",
@@ -24,6 +35,107 @@ __all__ = [
     "trials_of",
     "try_cases",
 ]
+
+
+class DeclaredCase(NamedTuple):
+    """A case and its place.
+
+    Attributes:
+        case: the case.
+        owner: the tool or toolset whose file it is in.
+        path: where in that file.
+    """
+
+    case: Case
+    owner: ToolSpec | Toolset
+    path: Path
+
+
+class Said(NamedTuple):
+    """A message of a case, its own or one of its near misses.
+
+    Attributes:
+        same_words: the message, as it is compared with others.
+        tool: the tool that is meant, or that a near miss must not lead to.
+        is_near: it is a near miss.
+        owner: the tool or toolset whose file it is in.
+        path: where in that file.
+    """
+
+    same_words: str
+    tool: str | None
+    is_near: bool
+    owner: ToolSpec | Toolset
+    path: Path
+
+
+def cases_of(toolset: Toolset) -> Iterator[DeclaredCase]:
+    """The cases of its tools in their order, then those of `toolset.yaml`."""
+    owners: tuple[ToolSpec | Toolset, ...] = (*toolset.tools, toolset)
+    for owner in owners:
+        for index, case in enumerate(owner.cases):
+            yield DeclaredCase(case, owner, ("cases", index))
+
+
+def messages_of(toolset: Toolset) -> Iterator[Said]:
+    """Every message of every case."""
+    for case, owner, path in cases_of(toolset):
+        text = same_words(case.message)
+        yield Said(text, case.tool, False, owner, (*path, "message"))
+        for index, near in enumerate(case.near):
+            yield Said(same_words(near), case.tool, True, owner, (*path, "near", index))
+
+
+def same_words(message: str) -> str:
+    """What messages share that differ in capitals, blanks and closing marks alone."""
+    return " ".join(message.split()).rstrip(".!?").casefold()
+
+
+class Catalogue(NamedTuple):
+    """What some clients are offered.
+
+    Attributes:
+        clients: the clients; empty where the toolset has none.
+        tools: their tools, those of every turn among them.
+    """
+
+    clients: tuple[str, ...]
+    tools: tuple[ToolSpec, ...]
+
+
+def catalogues(toolset: Toolset, client: str | None = None) -> list[Catalogue]:
+    """What the clients of a toolset are offered; those with the same tools are one.
+
+    Args:
+        client: this client alone.
+    """
+    tools = toolset.tools_in("registry")
+    if not toolset.clients:
+        return [Catalogue((), tools)]
+    clients: dict[tuple[ToolSpec, ...], list[str]] = {}
+    for one in toolset.clients:
+        if client in (None, one.name):
+            offered = tuple(tool for tool in tools if toolset.is_offered(tool, one))
+            clients.setdefault(offered, []).append(one.name)
+    return [Catalogue(tuple(names), offered) for offered, names in clients.items()]
+
+
+def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
+    """Tools as the router of a registry sees them."""
+    from toolcast_runtime.router.route import RoutedTool
+
+    return tuple(
+        RoutedTool(
+            tool.name,
+            tool.summary,
+            tool.model_description,
+            # The first paragraph of the docs, as a definition has it.
+            "\n".join(takewhile(bool, map(str, usage_lines(tool)))),
+            tool.parameters,
+        )
+        for tool in tools
+    )
+
 
 # Less than this is the rounding of sums.
 _EQUAL = 1e-9
@@ -144,7 +256,7 @@ class Confusion(NamedTuple):
 
 
 _Try = Callable[
-    [Sequence[DeclaredCase], tuple[RoutedTool, ...], tuple[str, ...]], Sequence[Trial]
+    [Sequence[DeclaredCase], "tuple[RoutedTool, ...]", tuple[str, ...]], Sequence[Trial]
 ]
 
 
@@ -156,6 +268,7 @@ def try_cases(
     Args:
         client: for this client alone.
     """
+    from toolcast_runtime.router.lexical_ranking import ranking
 
     def by_words(
         cases: Sequence[DeclaredCase],

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from toolcast.model.language import schema
+from toolcast.language.spec_language import schema
 
 __all__ = ["CASES", "FORMATS", "HERE", "hold_json", "hold_sarif"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -13,11 +12,11 @@ import jsonschema
 import pytest
 import yaml
 
+from toolcast.language.spec_language import schema as language
 from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).parents[3]
 SPECS = ROOT / "specs" / "kirishima"
-LANGUAGE = ROOT / "generator" / "toolcast" / "schemas"
 TOOLS = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "toolset")
 
 
@@ -31,8 +30,7 @@ def handler_of(spec: Mapping[str, Any]) -> Callable[..., Any]:
 def test_spec_is_written_in_the_spec_language(name: str) -> None:
     kind = "toolset" if name == "toolset" else "tool"
     text = (SPECS / f"{name}.yaml").read_text("utf-8")
-    schema = json.loads((LANGUAGE / f"{kind}.schema.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text))
+    jsonschema.Draft202012Validator(language(kind)).validate(yaml.safe_load(text))
     assert text.splitlines()[0] == (
         "# yaml-language-server: " f"$schema=../schemas/{kind}.schema.json"
     )

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from toolcast.language.spec_language import schema as language
 from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "specs" / "molecule"
-SCHEMAS = ROOT / "generator" / "toolcast" / "schemas"
 TOOLSET = yaml.load(
     (FOLDER / "toolset.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
 )
@@ -36,8 +36,7 @@ EXAMPLES = [
 
 
 def _schema(name: str) -> Draft202012Validator:
-    text = (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")
-    return Draft202012Validator(json.loads(text))
+    return Draft202012Validator(language(name))
 
 
 def test_the_toolset_has_its_tools_in_its_sections() -> None:

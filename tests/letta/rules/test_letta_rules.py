@@ -23,13 +23,13 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 @each_rule
 def test_the_bad_example_is_found(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.bad, tmp_path, "letta")
+    lay_out(rule.text.bad, tmp_path, "letta")
     assert rule.id in {finding.rule for finding in findings_of(tmp_path)}
 
 
 @each_rule
 def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.good, tmp_path, "letta")
+    lay_out(rule.text.good, tmp_path, "letta")
     findings = findings_of(tmp_path)
     assert [f for f in findings if f.severity > Severity.NOTE] == []
 

@@ -77,8 +77,7 @@ def command(
     or Anthropic's form. What it says is kept letter for letter. Import again, and only what
     changed there changes in the specs: what you added to them stays.
     """
-    from ...edits.differences import unified_diff
-    from ...edits.project_edit import Refusal
+    from ...edits.project_edit import Refusal, unified_diff
     from ...edits.writing import write
     from ...imports.importing import importing
     from .one_source import one_source_or_end

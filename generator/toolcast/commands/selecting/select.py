@@ -232,9 +232,8 @@ def _export(toolsets: list[Toolset], client: str | None, given: dict[str, Any]) 
     from toolcast_runtime.files.folder import Folder
 
     from ...reports.escaping import printable
-    from ...selection.cases import cases_of
-    from ...selection.catalogue import catalogues
-    from ...selection.exports import agent_skills, promptfoo
+    from ...selection.trial import cases_of, catalogues
+    from .select_report import agent_skills, promptfoo
 
     with_cases = [one for one in toolsets if any(cases_of(one))]
     if not with_cases:

@@ -15,8 +15,7 @@ from toolcast_runtime.router.lexical_ranking import ranking
 
 from ...facts.token_count import estimated_tokens
 from ...reports.escaping import printable
-from ...selection.cases import cases_of, same_words
-from ...selection.catalogue import catalogues, routed
+from ...selection.trial import cases_of, catalogues, routed, same_words
 from ..exit_codes import counted, fail
 from .select_report import cut, place_of_case
 

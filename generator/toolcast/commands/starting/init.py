@@ -125,7 +125,7 @@ def command(
     package, the tools become a part of it. --minimal writes no example tool and no schemas:
     `toolcast new` writes the first tool.
     """
-    from ...model.language import KINDS, schema_text
+    from ...language.spec_language import KINDS, schema_text
     from ...rendering.renderer import render
     from .layout import WHOLE
     from .scaffold import in_the_way, refuse, write_new
@@ -190,7 +190,7 @@ def _lay_out_own(
     import keyword
 
     from ...encoders.json_text import compact
-    from ...model.language import KINDS, schema_text
+    from ...language.spec_language import KINDS, schema_text
     from ...rendering.renderer import formatted, render
     from .layout import layout_in, surroundings
     from .scaffold import in_the_way, refuse, write_new

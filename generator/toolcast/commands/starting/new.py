@@ -127,7 +127,7 @@ def _edit(workspace: Workspace, kind: str, name: str, toolset: str | None) -> No
 
     try:
         if kind == "handler":
-            edit = draft_stub(workspace, tool_of(workspace, name, toolset, "--toolset"))
+            edit = draft_stub(workspace, tool_of(workspace, name, toolset))
         elif toolset is not None:
             fail("a toolset is in no toolset: NAME is what it is called")
         else:

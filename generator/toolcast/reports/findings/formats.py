@@ -68,7 +68,7 @@ def told_rules(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     from ...rules.table import rules
 
     return {
-        rule.id: ItemRule(rule.id, rule.severity, rule.purpose, rule.why)
+        rule.id: ItemRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
         for rule in rules(extensions).values()
     }
 

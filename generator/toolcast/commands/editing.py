@@ -1,0 +1,193 @@
+"""The commands that edit specs, `toolcast rename` and `toolcast remove`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from ..reports.escaping import printable
+from .completion import complete_tools, complete_toolsets
+from .exit_codes import (
+    FINDINGS,
+    USAGE,
+    counted,
+    fail,
+    print_findings,
+    project_root,
+)
+from .options import project_option
+
+if TYPE_CHECKING:
+    from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
+    from ..model.model import Workspace
+
+__all__ = ["remove", "rename"]
+
+
+_MOST_LEFT = 100
+
+_dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
+)
+_toolset_option = click.option(
+    "--toolset",
+    metavar="NAME",
+    help="The tool's toolset, where several have such a tool.",
+    shell_complete=complete_toolsets,
+)
+
+
+def _run_edit(
+    project: str | None,
+    name: str,
+    toolset: str | None,
+    make: Callable[[Workspace, Owned], ProjectEdit],
+    *,
+    dry_run: bool,
+    may_lose: bool = True,
+) -> None:
+    """Makes an edit of the tool of a name, and shows or writes it.
+
+    Ends the program with exit code 1 when it cannot be made, 2 when the command is not
+    right; then nothing is written.
+
+    Args:
+        may_lose: files may be removed that git could not give back.
+    """
+    from ..edits.project_edit import Refusal, tool_of, unified_diff
+    from ..edits.spec_text import CannotEdit
+    from ..edits.writing import refuse_loss, write
+    from ..findings import has_errors, in_order
+    from ..model.loading import load_workspace
+
+    root = project_root(project)
+    loaded = load_workspace(root)
+    if loaded.workspace is None or has_errors(loaded.findings):
+        print_findings(in_order(loaded.findings), "text")
+        click.echo("nothing was written", err=True)
+        sys.exit(USAGE if loaded.workspace is None else FINDINGS)
+    try:
+        owned = tool_of(loaded.workspace, name, toolset)
+        edit = make(loaded.workspace, owned)
+        if not may_lose:
+            refuse_loss(root, owned.toolset.folder, edit)
+        if not dry_run:
+            write(root, edit)
+    except Refusal as refusal:
+        _refuse(refusal)
+    except CannotEdit as error:
+        _say_error(f"{error}\n  help: make this change by hand; nothing was written")
+        sys.exit(FINDINGS)
+    if dry_run:
+        for row in unified_diff(edit):
+            click.echo(printable(row))
+        return
+    click.echo(printable(f"{edit.done}: {_extent(edit)}"))
+    _tell_left(edit.left)
+    click.echo("\nNext:")
+    for number, step in enumerate(edit.steps, 1):
+        click.echo(printable(f"  {number}. {step}"))
+
+
+def _refuse(refusal: Refusal) -> NoReturn:
+    if refusal.is_usage:
+        fail(str(refusal))
+    if refusal.findings:
+        print_findings(refusal.findings, "text")
+    _say_error(f"{refusal}\nnothing was written")
+    sys.exit(FINDINGS)
+
+
+def _say_error(message: str) -> None:
+    lines = "\n".join(printable(line) for line in message.split("\n"))
+    click.echo(f"error: {lines}", err=True)
+
+
+def _extent(edit: ProjectEdit) -> str:
+    """How many files it touches; one that got another path is one."""
+    written = sum(data is not None for data in edit.after.values())
+    if not written:
+        return "1 file removed"
+    return f"{counted(written, 'file')} changed"
+
+
+def _tell_left(left: tuple[Left, ...]) -> None:
+    if not left:
+        return
+    click.echo("\nLeft for you to decide:")
+    # A line is found in several ways, and is one decision.
+    left = tuple({(one.file, one.line): one for one in reversed(left)}.values())[::-1]
+    for one in left[:_MOST_LEFT]:
+        where = f"{one.file}:{one.line}:{one.column}" if one.line else one.file
+        click.echo(printable(f"  {where}: {one.text}"))
+    if len(left) > _MOST_LEFT:
+        click.echo(f"  and {len(left) - _MOST_LEFT} more")
+
+
+@click.command(name="rename")
+@click.argument("old", shell_complete=complete_tools)
+@click.argument("new")
+@_toolset_option
+@click.option("--handler", is_flag=True, help="Rename the handler's function, too.")
+@_dry_run_option
+@project_option
+def rename(
+    old: str,
+    new: str,
+    toolset: str | None,
+    handler: bool,
+    dry_run: bool,
+    project: str | None,
+) -> None:
+    """Give a tool another name; calls by the old one go on.
+
+    Changes its spec and the file's name, what refers to it (texts, clients' lists,
+    exclusions, replacements) and adds the old name to `renamed_from`. Comments and layout
+    stay. What may mean something else is left and listed: comments, data, your own code.
+    """
+
+    def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
+        from ..edits import rename as edit
+
+        return edit.rename(workspace, owned, new, with_handler=handler)
+
+    _run_edit(project, old, toolset, make, dry_run=dry_run)
+
+
+@click.command(name="remove")
+@click.argument("tool", shell_complete=complete_tools)
+@_toolset_option
+@click.option("--reason", metavar="TEXT", help="Why; kept beside the reserved name.")
+@click.option("--now", is_flag=True, help="Without an announced day, or before it.")
+@click.option("--anyway", is_flag=True, help="Although other texts say its name.")
+@click.option(
+    "--force", is_flag=True, help="Although git could not give the spec back."
+)
+@_dry_run_option
+@project_option
+def remove(
+    tool: str,
+    toolset: str | None,
+    reason: str | None,
+    now: bool,
+    anyway: bool,
+    force: bool,
+    dry_run: bool,
+    project: str | None,
+) -> None:
+    """Remove a tool whose announced day has come, and reserve its names.
+
+    Clients' lists and exclusions lose it. Its name and its former ones go to
+    `reserved_names`, so that no other tool answers calls that were meant for it. What
+    else refers to it is named, and nothing is removed. A draft needs no announced day.
+    """
+
+    def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
+        from ..edits import remove as edit
+
+        return edit.remove(workspace, owned, now=now, anyway=anyway, reason=reason)
+
+    _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)

@@ -1,1 +1,0 @@
-"""The commands that change specs in place."""

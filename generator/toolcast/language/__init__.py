@@ -1,0 +1,1 @@
+"""The spec language, said once: annotated JSON Schemas, and what is made of them."""

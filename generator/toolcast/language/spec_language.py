@@ -1,0 +1,210 @@
+"""The spec language: what each kind of file may say, and what that means.
+
+`KIND.language.yaml` is the JSON Schema of one kind of file with annotations: what a field's
+absence means, what it names, who reads it, what a change of it means. What annotations there
+are says `annotations.schema.yaml`. Editors' schemas are the same without them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import yaml
+
+from ..encoders.json_text import pretty
+from ..extensions import ExtensionFailure, fields_of
+from ..shipped import shipped
+
+__all__ = [
+    "KINDS",
+    "SCHEMAS",
+    "Field",
+    "annotated",
+    "annotation_schema",
+    "faults",
+    "fields",
+    "parts",
+    "schema",
+    "schema_text",
+]
+
+KINDS = (
+    "tool",
+    "toolset",
+    "definitions",
+    "mcp_resource",
+    "mcp_prompt",
+    "workspace",
+)
+"""The files that a project is made of."""
+LANGUAGE = (*KINDS, "accept")
+"""The files of which there is a `KIND.language.yaml`."""
+SCHEMAS = (*LANGUAGE, "findings", "diff")
+"""What schemas are published of: those files, and what commands print as JSON."""
+
+# libyaml's scanner where PyYAML was built with it.
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Field(NamedTuple):
+    """A field of a kind of file.
+
+    Attributes:
+        way: the keys to it, `clients.*.approves`: `*` is any key of a mapping, or any item.
+        node: its annotated schema.
+    """
+
+    way: str
+    node: Mapping[str, Any]
+
+
+def fields(kind: str, extensions: tuple[str, ...] = ()) -> Iterator[Field]:
+    """Every field of a kind of file, those inside of others after them.
+
+    Raises:
+        ExtensionFailure: as of `annotated`.
+    """
+    return _below("", annotated(kind, extensions))
+
+
+def _below(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
+    for name, part in parts(node):
+        inner = f"{way}.{name}" if way else name
+        yield Field(inner, part)
+        yield from _below(inner, part)
+
+
+def parts(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The fields right below one: its known keys, then `*` for any other key or item."""
+    yield from node.get("properties", {}).items()
+    yield from node.get("keys", {}).items()
+    for keyword in ("additionalProperties", "items"):
+        if isinstance(node.get(keyword), dict):
+            yield "*", node[keyword]
+
+
+@cache
+def annotation_schema() -> dict[str, Any]:
+    """The JSON Schema that annotated schemas are held to."""
+    return _read("annotations.schema")
+
+
+def faults(node: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the annotations of a schema, a sentence each."""
+    import jsonschema_rs
+
+    validator = jsonschema_rs.Draft202012Validator(annotation_schema())
+    for error in validator.iter_errors(node):
+        yield f"{'.'.join(map(str, error.instance_path))}: {error.message}"
+    for way, part in _below("", node):
+        for event in part.get("change", {}):
+            if not _can_happen(event, part):
+                yield f"{way}: `{event}` cannot happen to it"
+
+
+def _can_happen(event: str, node: Mapping[str, Any]) -> bool:
+    """Whether values of a field can have an event of the table."""
+    types = node.get("type", ())
+    types = {types} if isinstance(types, str) else {*types}
+    word, _, value = event.partition(" ")
+    if word in ("to", "from"):
+        values = [*node.get("enum", ()), *(["true", "false"] * ("boolean" in types))]
+        return value in values or (value == "null" and "null" in types)
+    if word in ("lowered", "raised"):
+        return bool({"integer", "number"} & types) or "order" in node
+    if word in ("more", "less", "moved"):
+        return bool({"array", "object"} & types)
+    if word == "entry":
+        return "object" in types or "key" in node
+    return True
+
+
+@cache
+def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The annotated schema of one of `LANGUAGE`, with the fields of extensions.
+
+    Raises:
+        ExtensionFailure: an extension adds a field that the spec language has already.
+    """
+    own = _read(f"{kind}.language")
+    if not extensions or kind not in ("tool", "toolset"):
+        return own
+    added = fields_of(extensions)
+    _add(own, added.tool if kind == "tool" else added.toolset, extensions)
+    if kind == "toolset":
+        _add(own["properties"]["targets"], added.target_options, extensions)
+    return own
+
+
+def _read(name: str) -> dict[str, Any]:
+    text = shipped("language", f"{name}.yaml")
+    value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
+    return value
+
+
+def _add(
+    node: dict[str, Any], properties: Mapping[str, Any], extensions: tuple[str, ...]
+) -> None:
+    for name, value in properties.items():
+        if name in node["properties"]:
+            names = ", ".join(extensions)
+            raise ExtensionFailure(f"the field `{name}` of {names} is there already")
+        node["properties"][name] = value
+
+
+def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
+    """The JSON text of one of `SCHEMAS`.
+
+    Raises:
+        ExtensionFailure: as of `schema`.
+    """
+    return str(pretty(schema(kind, extensions), opened=("properties",)))
+
+
+@cache
+def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
+    """One of `SCHEMAS`, as editors and validators take it.
+
+    Raises:
+        ExtensionFailure: as of `annotated`; or an extension adds a field whose schema is
+            none.
+    """
+    if kind not in LANGUAGE:
+        text = shipped("schemas", f"{kind}.schema.json").decode("utf-8")
+        printed: dict[str, Any] = json.loads(text)
+        return printed
+    added = annotation_schema()["$defs"]["annotations"]["properties"].keys()
+    published: dict[str, Any] = _without(added, annotated(kind, extensions))
+    if extensions and kind in ("tool", "toolset"):
+        import jsonschema_rs
+
+        try:
+            jsonschema_rs.Draft202012Validator(published, retriever=_refuse)
+        except ValueError as error:
+            reason = str(error).partition("\n")[0]
+            raise ExtensionFailure(
+                f"the schema of a field of {', '.join(extensions)} is not valid: {reason}"
+            ) from error
+    return published
+
+
+def _without(added: Collection[str], node: Any) -> Any:
+    """A schema without annotations; the names of properties are none of them."""
+    if not isinstance(node, dict):
+        return node
+    plain: dict[str, Any] = {}
+    for keyword, value in node.items():
+        if keyword == "properties":
+            plain[keyword] = {n: _without(added, part) for n, part in value.items()}
+        elif keyword in ("items", "additionalProperties"):
+            plain[keyword] = _without(added, value)
+        elif keyword not in added:
+            plain[keyword] = value
+    return plain
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} is not fetched")

@@ -1,0 +1,72 @@
+"""The rules `compat/...`; `compat.md` says what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolcast_runtime.validation.protocol import Refusal, is_listed_before_2026
+
+from ..facts.mcp_definition import mcp_definition
+from ..facts.providers.strict_clients import refusals_of
+from ..findings import Severity
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import Path
+from .rule import Problem, at, rule
+
+
+@rule("compat/output-schema", on="toolset", severity=Severity.NOTE)
+def output_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
+        if "returns" in tool.fields and not is_listed_before_2026(tool.returns):
+            yield at(
+                tool,
+                ("returns",),
+                "clients before MCP 2026-07-28 are not shown this `outputSchema`, nor"
+                " structured content",
+                "nothing is wrong; with `type: object` at the root they would be, too",
+                at_key=True,
+            )
+
+
+_FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
+
+
+@rule("compat/strict-list", on="toolset", severity=Severity.WARNING)
+def strict_list(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
+        refused: dict[Refusal, list[str]] = {}
+        for revision, refusals in refusals_of(mcp_definition(tool)).items():
+            for refusal in refusals:
+                refused.setdefault(refusal, []).append(revision)
+        for refusal, revisions in refused.items():
+            if not _is_told_elsewhere(tool, refusal):
+                yield at(
+                    tool,
+                    _path(refusal),
+                    f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
+                    f" server's: `{refusal.place}` {refusal.problem}",
+                    "write what the protocol asks for, or leave the key out",
+                )
+
+
+def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
+    """Whether another rule finds the same, and has better words for it."""
+    first, *rest = refusal.path
+    if first in ("inputSchema", "outputSchema"):
+        schema = tool.parameters if first == "inputSchema" else tool.returns
+        if rest == ["type"]:
+            # `schema/no-type` and `schema/root-not-object`.
+            return not isinstance(schema.get("type"), list)
+        # What is no JSON Schema at all is for `schema/invalid`.
+        is_property = len(rest) == 2 and rest[0] == "properties"
+        return not (is_property and isinstance(schema["properties"][rest[1]], bool))
+    if first == "description":
+        return True  # `prompt/description-missing`
+    # `spec/mcp-key` looks at the values of these objects.
+    own = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
+    return len(rest) == own and refusal.problem != "is missing"
+
+
+def _path(refusal: Refusal) -> Path:
+    first, *rest = refusal.path
+    return (_FIELDS.get(str(first), first), *rest)

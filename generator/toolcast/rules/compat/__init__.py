@@ -1,1 +1,0 @@
-"""What other people's programs take and refuse."""

@@ -1,0 +1,234 @@
+"""The rules `data/...`; `data.md` says what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..findings import Severity
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..python_code.call_graph import Touched, reached_from
+from ..python_code.handler import is_below
+from ..python_code.modules import read_module, scope_of
+from ..wording import Suggestions, did_you_mean, quoted_list
+from .handler import place, way_to
+from .rule import Problem, at, rule
+
+
+def touched_of(
+    workspace: Workspace, toolset: Toolset, tool: ToolSpec
+) -> tuple[Touched, ...]:
+    """The tables that a tool's handler names; empty when it cannot be read."""
+    reach = reached_from(workspace, toolset, tool)
+    return reach.touched if reach else ()
+
+
+def wrong_pool(toolset: Toolset, touched: Touched) -> str | None:
+    """The pool that has the table, where it is queried through another pool; else None."""
+    if not touched.pools:
+        return None
+    homes = [pool for pool, tables in toolset.pools.items() if touched.table in tables]
+    return homes[0] if homes and touched.pools.isdisjoint(homes) else None
+
+
+def declared(tool: ToolSpec) -> dict[str, set[str]]:
+    """The tables that a spec declares, each with the keys of `data` that name it."""
+    found: dict[str, set[str]] = {}
+    for key in ("reads", "writes", "destroys"):
+        for table in (tool.data or {}).get(key, ()):
+            found.setdefault(table, set()).add(key)
+    return found
+
+
+def at_data(tool: ToolSpec, message: str, help_: str) -> Problem:
+    """A finding at a tool's `data`, or at its handler when it has none."""
+    path = ("data",) if tool.data is not None else ("handler",)
+    return at(tool, path, message, help_, at_key=tool.data is not None)
+
+
+_ENOUGH = {"writes": ("writes",), "destroys": ("destroys",)}
+
+
+@rule("data/undeclared-effect", on="toolset", severity=Severity.ERROR)
+def undeclared_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if not toolset.pools:
+        return
+    for tool in toolset.tools:
+        named = declared(tool)
+        reported: set[tuple[str, str]] = set()
+        for one in touched_of(workspace, toolset, tool):
+            enough = _ENOUGH.get(one.kind, ())
+            said = named.get(one.table)
+            if not enough or said is None or said.intersection(enough):
+                continue
+            if (one.table, one.kind) not in reported:
+                reported.add((one.table, one.kind))
+                yield at_data(
+                    tool,
+                    f"{place(one.file, one.line)} {one.kind} `{one.table}`, and the spec"
+                    f" does not say so{way_to(one.way)}",
+                    f"add it to `data.{one.kind}`, or leave the table as it is",
+                )
+
+
+@rule("data/undeclared-table", on="toolset", severity=Severity.ERROR)
+def undeclared_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if not toolset.pools:
+        return
+    known = {table for tables in toolset.pools.values() for table in tables}
+    for tool in toolset.tools:
+        named = declared(tool)
+        reported = {*named}
+        for one in touched_of(workspace, toolset, tool):
+            is_table = one.is_certain or one.table in known
+            if one.table in reported or not is_table or wrong_pool(toolset, one):
+                continue
+            reported.add(one.table)
+            has = f"it names {quoted_list(list(named))}" if named else "it names none"
+            yield at_data(
+                tool,
+                f"{place(one.file, one.line)} {one.kind} `{one.table}`, a table that the"
+                f" spec does not name{way_to(one.way)}",
+                f"{has}; is it the right table? Then add it to `data.{one.kind}`",
+            )
+
+
+@rule("data/unknown-accessor", on="toolset", severity=Severity.ERROR)
+def unknown_accessor(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for pool, accessors in toolset.pool_accessors.items():
+        for index, accessor in enumerate(accessors):
+            problem = _problem(toolset, workspace, accessor)
+            if problem is not None:
+                path = ("pools", pool, "accessors", index)
+                yield at(toolset, path, *problem)
+
+
+def _problem(
+    toolset: Toolset, workspace: Workspace, accessor: str
+) -> tuple[str, str] | None:
+    module, _, name = accessor.partition(":")
+    if toolset.handlers is None or not is_below(module, toolset.handlers):
+        return (
+            f"`{module}` is not below the toolset's `handlers`",
+            "only the code of that package is read",
+        )
+    found = read_module(workspace.root, workspace.sources, module)
+    if found is None:
+        return f"there is no module `{module}`", ""
+    if found.problem:
+        return f"{found.file} cannot be read: {found.problem}", ""
+    scope = scope_of(module, found)
+    names = [*scope.functions, *scope.classes, *scope.values]
+    if name in names:
+        return None
+    help_ = did_you_mean(name, names) or "name it where it is defined"
+    return f"{found.file} defines no `{name}`", help_
+
+
+@rule("data/unknown-pool", on="toolset", severity=Severity.ERROR)
+def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if tool.data is None:
+            continue
+        pool = tool.data.get("pool")
+        if pool is None:
+            yield at(
+                tool,
+                ("data",),
+                "`data` does not say in which pool the tables are",
+                "add `pool:`, one of the toolset's `pools`",
+                at_key=True,
+            )
+        elif pool not in toolset.pools:
+            yield at(
+                tool,
+                ("data", "pool"),
+                f"the toolset has no pool `{pool}`",
+                did_you_mean(pool, list(toolset.pools)) or "add it to `pools`",
+            )
+
+
+@rule("data/unknown-table", on="toolset", severity=Severity.ERROR)
+def unknown_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        data = tool.data or {}
+        tables = toolset.pools.get(data.get("pool", ""))
+        if tables is None:
+            continue
+        suggestions = Suggestions(tables)
+        for key in ("reads", "writes", "destroys"):
+            for index, name in enumerate(data.get(key, ())):
+                if name in tables:
+                    continue
+                elsewhere = [p for p, known in toolset.pools.items() if name in known]
+                yield at(
+                    tool,
+                    ("data", key, index),
+                    f"the pool `{data['pool']}` has no table `{name}`",
+                    suggestions.near(name)
+                    or (f"`{elsewhere[0]}` has it" if elsewhere else ""),
+                )
+
+
+@rule("data/unnamed-ledger", on="toolset", severity=Severity.NOTE)
+def unnamed_ledger(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "registry" not in toolset.targets or toolset.ledger:
+        return
+    recorded = [tool.name for tool in toolset.tools if tool.persistent]
+    recorded += [
+        f"{server.name} (server)" for server in toolset.mcp_servers if server.persistent
+    ]
+    what = "calls" if recorded else "questions about calls"
+    recorded += [t.name for t in toolset.tools if t.confirm and not t.persistent]
+    if recorded:
+        yield at(
+            toolset,
+            ("name",),
+            f"{what} of {', '.join(recorded[:3])}{' and others' * (len(recorded) > 3)}"
+            " are recorded in the state folder of the user who runs the toolset",
+            "say `ledger: {path: FILE}`, or `ledger: {sink: ...}`",
+        )
+
+
+@rule("data/untouched-table", on="toolset", severity=Severity.NOTE)
+def untouched_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if not tool.data:
+            continue
+        reach = reached_from(workspace, toolset, tool)
+        if reach is None or reach.unread:
+            continue
+        touched = {one.table for one in reach.touched}
+        for key in ("reads", "writes", "destroys"):
+            for index, table in enumerate(tool.data.get(key, ())):
+                if table not in touched:
+                    yield at(
+                        tool,
+                        ("data", key, index),
+                        f"the handler of `{tool.name}` is not seen to query `{table}`",
+                        "remove it if that is past; queries that are put together when they"
+                        " run cannot be seen",
+                    )
+
+
+@rule("data/wrong-pool", on="toolset", severity=Severity.ERROR)
+def check_wrong_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if not any(toolset.pool_accessors.values()):
+        return
+    for tool in toolset.tools:
+        reported: set[str] = set()
+        for one in touched_of(workspace, toolset, tool):
+            right = wrong_pool(toolset, one)
+            if right is None or one.table in reported:
+                continue
+            reported.add(one.table)
+            through = " and ".join(f"`{pool}`" for pool in sorted(one.pools))
+            yield at_data(
+                tool,
+                f"{place(one.file, one.line)} queries `{one.table}` through the pool"
+                f" {through}, and the table is in `{right}`{way_to(one.way)}",
+                (
+                    f"use the accessor of `{right}`: {', '.join(toolset.pool_accessors[right])}"
+                    if toolset.pool_accessors.get(right)
+                    else f"take a connection of `{right}`"
+                ),
+            )

@@ -1,0 +1,906 @@
+"""The rules `expose/...`; `expose.md` says what each is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from toolcast_runtime.http.oauth.oauth_settings import is_safe_url
+
+from ..encoders.names import option_name
+from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
+from ..facts.costs.client_costs import client_costs
+from ..facts.costs.client_kinds import Limited, callers, crossed, limits_of
+from ..facts.outside import outside_of
+from ..facts.prompt_docs import OTHER_SECTION
+from ..facts.skill_texts import (
+    front_matter_of,
+    has_own_skill,
+    name_path,
+    shared_texts,
+    skill_owners,
+)
+from ..facts.tool_tokens import list_tokens
+from ..findings import Severity
+from ..model.clients import Client, NameEntry
+from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable
+from ..model.mcp.mcp_servers import McpServer
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.model import Exclusion, SharedEndpoint, Toolset, ToolSpec, Workspace
+from ..reading.tree import Path
+from ..targets.table import enabled
+from ..wording import Suggestions, did_you_mean, known_instead, quoted_list
+from .rule import Problem, at, rule
+
+
+def task_support(
+    kind: str, toolset: Toolset, message: str, help: str
+) -> Iterator[Problem]:
+    """A finding at each tool of the MCP server with `taskSupport` of a kind."""
+    if "mcp" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("mcp"):
+        if (tool.execution or {}).get("taskSupport") == kind:
+            path = ("execution", "taskSupport")
+            yield at(tool, path, message, help)
+
+
+def client_of(target: str, toolset: Toolset) -> Iterator[Problem]:
+    """A finding where a target acts for no client, or for one that does not exist."""
+    if target not in toolset.targets:
+        return
+    names = [client.name for client in toolset.clients]
+    chosen = toolset.targets[target].get("client")
+    if chosen is None and names:
+        message = (
+            f"the toolset has clients, and `{target}` does not say which one it serves"
+        )
+        help_ = f"add `client:`, one of {quoted_list(names)}"
+        yield at(toolset, ("targets", target), message, help_)
+    elif chosen is not None and chosen not in names:
+        path = ("targets", target, "client")
+        help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
+        message = f"the toolset has no client `{chosen}`"
+        yield at(toolset, path, message, help_)
+
+
+@rule("expose/always-unreachable", on="toolset", severity=Severity.ERROR)
+def always_unreachable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if (
+            tool.always
+            and toolset.clients
+            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
+        ):
+            yield at(
+                tool,
+                ("always",),
+                f"`{tool.name}` is always offered, and no client may have it",
+                "let a client have it, or remove `always`",
+            )
+
+
+@rule("expose/cli-client", on="toolset", severity=Severity.ERROR)
+def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from client_of("cli", toolset)
+
+
+@rule("expose/cli-decision", on="toolset", severity=Severity.ERROR)
+def cli_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "cli" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("cli"):
+        if tool.cli is None:
+            yield at(
+                tool,
+                (),
+                f"`{tool.name}` has no CLI decision",
+                "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
+            )
+        elif tool.cli.keyword is None and not tool.cli.reason:
+            yield at(
+                tool,
+                ("cli", "keyword"),
+                f"`{tool.name}` is not in the CLI, and no reason is given",
+                "add `reason:` beside `keyword: null`",
+            )
+
+
+@rule("expose/cli-flag", on="toolset", severity=Severity.ERROR)
+def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "cli" not in toolset.targets:
+        return
+    flags: dict[str, set[str]] = {}
+    for tool in toolset.tools_in("cli"):
+        decision = tool.cli
+        if decision is not None and decision.keyword is not None and not tool.actions:
+            keyword, _, flag = decision.keyword.partition(" ")
+            if flag:
+                flags.setdefault(keyword, set()).add(flag)
+    if not flags:
+        return
+    for command in cli_commands(toolset, toolset.tools_in("cli")):
+        placed = {place.parameter for place in command.positionals}
+        for name in command.tool.properties:
+            option = option_name(name)
+            if name not in placed and option in flags.get(command.keyword, ()):
+                yield at(
+                    command.tool,
+                    ("cli", "keyword"),
+                    f"`{option}` selects a tool and is an option of `{command.tool.name}`",
+                    f"choose another flag, or put `{name}` into `usage`",
+                )
+
+
+@rule("expose/cli-keyword", on="toolset", severity=Severity.ERROR)
+def cli_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "cli" not in toolset.targets:
+        return
+    by_keyword: dict[str, list[CliCommand]] = {}
+    for command in cli_commands(toolset, toolset.tools_in("cli")):
+        decision = command.tool.cli
+        has_flag = decision is not None and " " in (decision.keyword or "")
+        if command.action is not None and has_flag:
+            yield _at(command, "a tool with `actions` has no flag", "remove the flag")
+        earlier = by_keyword.setdefault(command.keyword, [])
+        problem = next(filter(None, (_clash(command, one) for one in earlier)), None)
+        if problem is not None:
+            yield _at(command, *problem)
+        earlier.append(command)
+
+
+def _at(command: CliCommand, message: str, help_: str) -> Problem:
+    return at(command.tool, ("cli", "keyword"), message, help_)
+
+
+def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
+    name, keyword = other.tool.name, command.keyword
+    if other.tool is command.tool:
+        return None
+    if command.action is not None or other.action is not None:
+        return (
+            f"`{keyword}` is the keyword of `{name}` too, and one of them has actions",
+            "choose another keyword",
+        )
+    if command.flag == other.flag:
+        whole = f"{keyword} {command.flag}" if command.flag else keyword
+        return f"`{whole}` is the keyword of `{name}` too", "choose another keyword"
+    # Fewer words for one of them are fine; the same word must be read in the same way.
+    for one, two in zip(command.positionals, other.positionals, strict=False):
+        if one.rest != two.rest:
+            return (
+                f"`{keyword}` reads `<{one.parameter}>` in another way for `{name}`",
+                "give both the same `usage`, or one of them another keyword",
+            )
+    return None
+
+
+@rule("expose/cli-program", on="toolset", severity=Severity.WARNING)
+def cli_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    program = toolset.targets.get("cli", {}).get("program")
+    if not isinstance(program, str) or workspace.commands is None:
+        return
+    # What has a path or further words is started in another way than by its name alone.
+    if any(character in program for character in " /"):
+        return
+    runs = ".".join(filter(None, (workspace.package, toolset.name))) + ".cli:main"
+    found = workspace.commands.get(program)
+    if found == runs:
+        return
+    yield at(
+        toolset,
+        ("targets", "cli", "program"),
+        (
+            f"`{program}` is no console command of pyproject.toml"
+            if found is None
+            else f"`{program}` of pyproject.toml does not run this toolset's commands"
+        ),
+        f'write `{program} = "{runs}"` in its `[project.scripts]`',
+    )
+
+
+@rule("expose/cli-usage", on="toolset", severity=Severity.ERROR)
+def cli_usage(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "cli" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("cli"):
+        if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
+            for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
+                yield at(tool, ("cli", "usage"), message, help_)
+
+
+def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
+    if tool.actions is not None:
+        yield "a tool with `actions` has no usage: each action is a subcommand", "remove it"
+        return
+    places = parse_usage(usage)
+    seen: set[str] = set()
+    suggestions = Suggestions(tool.properties)
+    for index, place in enumerate(places):
+        name = place.parameter
+        if name not in tool.properties:
+            meant = suggestions.near(name)
+            yield f"`{name}` is not a parameter", meant
+        if name in seen:
+            yield f"`{name}` stands twice", "name each parameter once"
+        seen.add(name)
+        if place.rest and index < len(places) - 1:
+            yield f"`<{name}...>` takes all remaining words", "put it last"
+        if not place.optional and any(earlier.optional for earlier in places[:index]):
+            yield (
+                f"`<{name}>` follows an optional word, so nobody can tell which is meant",
+                "put optional words last",
+            )
+
+
+@rule("expose/client-budget", on="toolset", severity=Severity.ERROR)
+def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    budget = toolset.token_budget
+    if not budget.upfront:
+        return
+    for client in callers(toolset):
+        name = client.name if client is not None else None
+        most = budget.of_client(name)
+        if most is None:
+            continue
+        tokens = client_costs(toolset, client, workspace.package).whole.in_each_request
+        if tokens > most:
+            path = ("token_budget", "upfront")
+            yield at(
+                toolset,
+                (*path, name) if name in budget.upfront and name else path,
+                f"{f'`{name}`' if name else 'the caller'} has about {tokens:,} tokens in"
+                f" each request, over the budget of {most:,}",
+                "offer it fewer tools, shorten their texts, or raise the budget; `toolcast"
+                " tokens --by tool` shows the largest",
+            )
+
+
+@rule("expose/client-contradiction", on="toolset", severity=Severity.ERROR)
+def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for client in toolset.clients:
+        restricted = {e.text for e in client.restrict_entries}
+        for index, (name, _) in enumerate(client.allow_entries):
+            if name in restricted:
+                yield at(
+                    toolset,
+                    ("clients", client.name, "allow", index),
+                    f"`{client.name}` allows and restricts `{name}`",
+                    "remove it from one of the two lists; as it stands it is restricted",
+                )
+    for server in toolset.listed_servers:
+        for index, name in enumerate(server.allow or ()):
+            if name in server.restrict:
+                yield at(
+                    toolset,
+                    ("mcp_servers", server.name, "allow", index),
+                    f"`{server.name}` allows and restricts `{name}`",
+                    "remove it from one of the two lists; as it stands it is restricted",
+                )
+    tools = {tool.name: tool for tool in toolset.tools}
+    for client in toolset.clients:
+        # A pattern stands for many tools, of which it need not have each.
+        for index, (name, _) in enumerate(client.allow_entries):
+            tool = tools.get(name)
+            if tool and tool.clients is not None and client.name not in tool.clients:
+                yield at(
+                    toolset,
+                    ("clients", client.name, "allow", index),
+                    f"`{client.name}` allows `{name}`, whose own `clients` leave it out",
+                    "both must agree; remove it here or add it there",
+                )
+            elif tool and _lacks(toolset, client, tool):
+                yield at(
+                    toolset,
+                    ("clients", client.name, "allow", index),
+                    f"`{client.name}` allows `{name}`, and lacks its permission"
+                    f" `{tool.permission}`",
+                    "add it to the client's `permissions`, or remove the tool here",
+                )
+    for tool in toolset.tools:
+        for index, name in enumerate(tool.clients or ()):
+            client_ = toolset.client(name)
+            if client_ is not None and not client_.allows(tool.name):
+                how = (
+                    "restricts it"
+                    if tool.name in client_.restrict
+                    else "does not allow it"
+                )
+                yield at(
+                    tool,
+                    ("clients", index),
+                    f"`{tool.name}` is meant for `{name}`, which {how}",
+                    "both must agree; change `clients` here or in toolset.yaml",
+                )
+            elif client_ is not None and _lacks(toolset, client_, tool):
+                yield at(
+                    tool,
+                    ("clients", index),
+                    f"`{tool.name}` is meant for `{name}`, which lacks its permission"
+                    f" `{tool.permission}`",
+                    "add it to the client's `permissions`, or remove the client here",
+                )
+
+
+def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
+    """Whether another client has the tool's permission, and this one does not.
+
+    A permission that no client has, and one that is not there, have rules of their own.
+    """
+    return not client.permits(tool) and toolset.is_held(tool.permission or "")
+
+
+@rule("expose/endpoint-clash", on="toolset", severity=Severity.ERROR)
+def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "mcp" not in toolset.targets:
+        return
+    http = toolset.targets["mcp"].get("http", {})
+    admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    paths: dict[str, str] = {}
+    variables = {admin: "the administrator"}
+    for plan in endpoints(toolset):
+        place: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
+        name = f"`{plan.client}`" if plan.client else "the endpoint"
+        path = plan.path.rstrip("/")
+        other = paths.setdefault(path, name)
+        if other != name:
+            yield at(
+                toolset,
+                place,
+                f"{other} and {name} are both served at `{plan.path}`",
+                "give one of them another `path`",
+            )
+        if path in ("/health", "/ready") or f"{path}/".startswith("/api/admin/"):
+            yield at(
+                toolset,
+                place,
+                f"{name} is served at `{plan.path}`, which the server itself answers",
+                "give it another `path`",
+            )
+        owner = variables.setdefault(plan.token_variable, name)
+        if owner != name:
+            yield at(
+                toolset,
+                place,
+                f"the token of {owner} and that of {name} are both"
+                f" `{plan.token_variable}`",
+                "give one of them another `token_variable`",
+            )
+
+
+@rule("expose/mcp-client", on="toolset", severity=Severity.ERROR)
+def mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from client_of("mcp", toolset)
+
+
+@rule("expose/namespace-size", on="toolset", severity=Severity.NOTE)
+def namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    known = {section.name for section in toolset.sections}
+    for client in callers(toolset):
+        limits = list(limits_of(toolset, client, Limited.NAMESPACE))
+        members: dict[str, list[ToolSpec]] = {}
+        for tool in toolset.tools:
+            if tool.always or (client and not toolset.is_offered(tool, client)):
+                continue
+            section = tool.section if tool.section in known else None
+            members.setdefault(section or OTHER_SECTION, []).append(tool)
+        for section, tools in members.items():
+            for limit in crossed(limits, 0, len(tools)):
+                yield at(
+                    toolset,
+                    ("sections", section) if section in known else ("name",),
+                    f"the section `{section}` is a namespace of {len(tools)} tools for"
+                    f" {f'`{client.name}`' if client else 'the caller'};"
+                    f" {limit.client} advises at most {limit.most}",
+                    "split the section",
+                    at_key=section in known,
+                )
+
+
+@rule("expose/nobody", on="toolset", severity=Severity.WARNING)
+def nobody(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        # `clients: []` is a decision, and an `always` tool has a rule of its own.
+        is_decided = tool.clients == () or tool.always
+        # So is a permission that no client has: there it is told once, with every tool.
+        is_held = tool.permission is None or toolset.is_held(tool.permission)
+        if (
+            toolset.clients
+            and is_held
+            and not is_decided
+            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
+        ):
+            yield at(
+                tool,
+                ("clients",) if tool.clients is not None else ("name",),
+                f"no client may have `{tool.name}`",
+                (
+                    "add it to the `allow` of a client that is permitted it, or remove the tool"
+                    if tool.permission
+                    else "add it to a client's `allow`, or remove the tool"
+                ),
+            )
+    for server in toolset.listed_servers:
+        clients = toolset.clients
+        if clients and not any(_may_have(client, server) for client in clients):
+            yield at(
+                toolset,
+                ("mcp_servers", server.name),
+                f"no client may have a tool of `{server.name}`",
+                "name its tools in a client's `allow`, or remove the server",
+                at_key=True,
+            )
+    yield from _offers(toolset)
+
+
+def _offers(toolset: Toolset) -> Iterator[Problem]:
+    """Resources and prompts that no client has."""
+    for spec in toolset.mcp_specs:
+        what = f"no client may have the {spec.kind} `{spec.name}`"
+        if "mcp" not in toolset.targets:
+            message = f"{what}: the toolset has no MCP server"
+            yield at(spec, ("name",), message, "add `mcp` to its targets")
+        elif toolset.clients and spec.clients is None:
+            yield at(spec, ("name",), what, "name them in its `clients`")
+
+
+def _may_have(client: Client, server: McpServer) -> bool:
+    if server.clients is not None and client.name not in server.clients:
+        return False
+    if client.allow is None:
+        return True
+    named = (name for name in client.allow if name not in client.restrict)
+    return any(server.is_named(name) for name in named)
+
+
+@rule(
+    "expose/oauth-setting",
+    on="toolset",
+    severity=Severity.ERROR,
+    can_be_suppressed=False,
+)
+def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
+    if oauth is None:
+        return
+    place = ("targets", "mcp", "http", "oauth")
+    for key in ("issuer", "jwks_uri"):
+        if key in oauth and not is_safe_url(oauth[key]):
+            yield at(
+                toolset,
+                (*place, key),
+                f"`{key}` is no URL that can be trusted",
+                "give an https URL without user, query and fragment; http is for"
+                " loopback alone",
+            )
+    clients = {client.name for client in toolset.clients}
+    known = {"clients": clients, "permissions": set(toolset.permissions)}
+    opened = False
+    for scope, given in oauth["scopes"].items():
+        for key, names in (given or {}).items():
+            for index, name in enumerate(names):
+                opened |= key == "clients" and name in clients
+                if name not in known[key]:
+                    yield at(
+                        toolset,
+                        (*place, "scopes", scope, key, index),
+                        f"the scope `{scope}` names `{name}`, which is none of the"
+                        f" toolset's {key}",
+                        f"declare it in `{key}` of toolset.yaml, or remove it",
+                    )
+    if clients and not opened:
+        yield at(
+            toolset,
+            (*place, "scopes"),
+            "no scope opens the endpoint of a client",
+            "give one of them `clients`",
+            at_key=True,
+        )
+
+
+@rule("expose/open-restriction", on="toolset", severity=Severity.ERROR)
+def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    open_servers = [one for one in toolset.listed_servers if one.allow is None]
+    for client in toolset.clients:
+        if client.allow is not None:
+            continue
+        has = [
+            f"`{one.name}`"
+            for one in open_servers
+            if one.clients is None or client.name in one.clients
+        ]
+        for index, entry in enumerate(client.restrict_entries):
+            if has and entry.is_pattern and entry.section is None:
+                yield at(
+                    toolset,
+                    ("clients", client.name, "restrict", index),
+                    f"`{entry.text}` keeps no tool from `{client.name}` that {has[0]} lists"
+                    " by itself",
+                    f"name the tools that are taken of it, `allow` of {has[0]}",
+                )
+
+
+_LONGEST = 120
+_MOST = 12
+_HELP = "nothing is wrong: see that you know each of them"
+
+
+@rule("expose/outside", on="toolset", severity=Severity.NOTE, can_be_suppressed=False)
+def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    outside = outside_of(toolset)
+    parts = [
+        _listed("starts", "program", outside.programs),
+        _listed("speaks to", "host", outside.hosts),
+        _listed("reads", "environment variable", outside.variables),
+    ]
+    said = "; ".join(part for part in parts if part)
+    if said:
+        path = next(
+            (key,)
+            for key in (*_PLACES, *toolset.extensions, "clients", "targets", "name")
+            if key in toolset.fields
+        )
+        message = f"the toolset {said}"
+        yield at(toolset, path, message, _HELP, at_key=True)
+
+
+_PLACES = ("mcp_servers", "router")
+
+
+def _listed(verb: str, noun: str, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    shown = [f"`{_cut(name)}`" for name in names[:_MOST]]
+    more = len(names) - len(shown)
+    listed = ", ".join(shown) + (f" and {more} more" if more else "")
+    return f"{verb} the {noun}{'s' if len(names) > 1 else ''} {listed}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+@rule("expose/permission-unheld", on="toolset", severity=Severity.WARNING)
+def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
+    scopes = (
+        [] if oauth is None else [given or {} for given in oauth["scopes"].values()]
+    )
+    given = {name for each in scopes for name in each.get("permissions", ())}
+    for name in toolset.permissions:
+        needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
+        if toolset.clients and not toolset.is_held(name):
+            kept = f", so nobody may have {', '.join(needing)}" if needing else ""
+            yield at(
+                toolset,
+                ("permissions", name),
+                f"no client has the permission `{name}`{kept}",
+                "add it to the `permissions` of a client in `clients`, or remove it",
+                at_key=True,
+            )
+        elif oauth is not None and needing and name not in given:
+            yield at(
+                toolset,
+                ("permissions", name),
+                f"no scope gives the permission `{name}`, so nobody who logs in may have"
+                f" {', '.join(needing)}",
+                "add it to the `permissions` of a scope in `targets.mcp.http.oauth`",
+                at_key=True,
+            )
+
+
+@rule("expose/server-tools", on="toolset", severity=Severity.WARNING)
+def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for server in toolset.mcp_servers:
+        for own in server.tools:
+            if not server.takes(own):
+                yield at(
+                    toolset,
+                    ("mcp_servers", server.name, "tools", own),
+                    f"`{own}` gets a name, and is not taken from `{server.name}`",
+                    did_you_mean(own, server.allow or ())
+                    or "add it to the server's `allow`, or remove it from `tools`",
+                    at_key=True,
+                )
+
+
+@rule(
+    "expose/shared-endpoint",
+    on="toolset",
+    severity=Severity.ERROR,
+    can_be_suppressed=False,
+)
+def shared_endpoint(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if toolset is not workspace.toolsets[0]:
+        return
+    for endpoint in workspace.endpoints:
+        place = ("endpoints", endpoint.name)
+        for message, help_ in _problems_of_shared_endpoint(endpoint, workspace):
+            yield at(workspace, place, message, help_, at_key=True)
+
+
+def _problems_of_shared_endpoint(
+    endpoint: SharedEndpoint, workspace: Workspace
+) -> Iterator[tuple[str, str]]:
+    names = [one.name for one in workspace.toolsets]
+    if endpoint.name in names:
+        yield (
+            f"`{endpoint.name}` is a toolset, whose package has that name",
+            "give the endpoint another one",
+        )
+    for name in endpoint.toolsets:
+        if name not in names:
+            yield f"there is no toolset `{name}`", known_instead(name, names)
+    shared = toolsets_of(workspace, endpoint)
+    for one in shared:
+        if "mcp" not in one.targets:
+            yield (
+                f"`{one.name}` has no MCP server to share",
+                "add the target `mcp` to it",
+            )
+    without = [one.name for one in shared if not one.clients]
+    if without and len(without) < len(shared):
+        yield (
+            f"{quoted_list(without)} names no clients, and others of the endpoint do:"
+            " who may have its tools is not said",
+            "name the clients in its toolset.yaml",
+        )
+    for option in AGREED:
+        said = [(one, said_of_server(one, option)) for one in shared]
+        given = [(one, value) for one, value in said if value is not None]
+        for one, value in given[1:]:
+            if value != given[0][1]:
+                yield (
+                    f"`{given[0][0].name}` and `{one.name}` differ in"
+                    f" `targets.mcp.{option}`, which is the server's",
+                    "say the same in both, or in one alone",
+                )
+
+
+Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
+
+
+class _Name(NamedTuple):
+    """What callers name, with its place; `server` is whose tool it is where that is not ours."""
+
+    owner: Owner
+    path: Path
+    what: str
+    name: str
+    server: str = ""
+
+
+@rule(
+    "expose/shared-name", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
+)
+def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for endpoint in workspace.endpoints:
+        shared = toolsets_of(workspace, endpoint)
+        if toolset not in shared:
+            continue
+        first: dict[tuple[str, str], tuple[Toolset, str]] = {}
+        for one in shared[: shared.index(toolset)]:
+            for said in _names(one):
+                first.setdefault((said.what, said.name), (one, said.server))
+        for owner, path, what, name, server in _names(toolset):
+            other, others_server = first.get((what, name), (None, ""))
+            # Toolsets may use one server: its tools are then the first one's.
+            if other is not None and not (server and server == others_server):
+                whose = f" of `{others_server}`" if others_server else ""
+                yield at(
+                    owner,
+                    path,
+                    f"`{other.name}` has a {what} `{name}`{whose}, too, and both are"
+                    f" served at the endpoint `{endpoint.name}`",
+                    "rename one of the two, or serve them apart",
+                    at_key=bool(server),
+                )
+
+
+def _names(toolset: Toolset) -> Iterator[_Name]:
+    """What callers name; former names are called, too."""
+    for tool in toolset.tools:
+        yield _Name(tool, ("name",), "tool", tool.name)
+        for index, name in enumerate(tool.renamed_from):
+            yield _Name(tool, ("renamed_from", index), "tool", name)
+    if said_of_server(toolset, "external"):
+        for server in toolset.listed_servers:
+            for name in server.declared_names:
+                path = ("mcp_servers", server.name)
+                yield _Name(toolset, path, "tool", name, server.name)
+    for spec in toolset.mcp_resources:
+        key = "uri" if "uri" in spec.mcp else "uriTemplate"
+        yield _Name(spec, ("uri",), "resource", str(spec.mcp.get(key)))
+    for prompt in toolset.mcp_prompts:
+        yield _Name(prompt, ("name",), "prompt", prompt.name)
+    if "skills" in toolset.targets:
+        for one in skill_owners(toolset):
+            yield _Name(one, name_path(one), "skill", front_matter_of(one)["name"])
+
+
+# A name without a hyphen or an underscore may be a word of the text, unless it stands as code.
+_NAME = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
+
+
+@rule("expose/skill-tool", on="toolset", severity=Severity.WARNING)
+def skill_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "skills" not in toolset.targets or not has_own_skill(toolset):
+        return
+    texts = list(shared_texts(toolset))
+    for client in toolset.clients:
+        theirs = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
+        if not theirs:
+            continue
+        others = {tool.name for tool in toolset.tools} - theirs
+        for path, text in texts:
+            named = {found[1] or found[2] for found in _NAME.finditer(text)}
+            for name in sorted(named & others):
+                yield at(
+                    toolset,
+                    path,
+                    f"`{client.name}` is told of `{name}`, which it may not have",
+                    f"say it in the `when_to_use` or `guidance` of `{name}`",
+                )
+
+
+@rule("expose/task-optional", on="toolset", severity=Severity.NOTE)
+def task_optional(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    message = "the tool is listed as one for tasks, and the server has none"
+    help_ = "leave `taskSupport` out; plain calls work either way"
+    yield from task_support("optional", toolset, message, help_)
+
+
+@rule("expose/task-required", on="toolset", severity=Severity.ERROR)
+def task_required(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    message = "clients may call this tool as a task only, and the server has no tasks"
+    help_ = "leave `taskSupport` out: long calls have `timeout`"
+    yield from task_support("required", toolset, message, help_)
+
+
+@rule("expose/tool-budget", on="toolset", severity=Severity.ERROR)
+def tool_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    most = toolset.token_budget.tool
+    if most is None:
+        return
+    for tool in toolset.tools:
+        tokens = list_tokens(tool)
+        if tokens > most:
+            yield at(
+                tool,
+                ("name",),
+                f"the definition of `{tool.name}` has about {tokens:,} tokens, over the"
+                f" budget of {most:,}",
+                "shorten its texts, split it, or raise `token_budget.tool` of toolset.yaml",
+            )
+
+
+@rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
+def tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for client in callers(toolset):
+        count = sum(
+            client is None or toolset.is_offered(tool, client) for tool in toolset.tools
+        )
+        for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
+            own = client is not None and client.kind is not None
+            yield at(
+                toolset,
+                (
+                    ("clients", client.name, "kind")
+                    if client and own
+                    else ("client_kind",)
+                ),
+                f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
+                f" {limit.client} takes {limit.most} in a request"
+                f" ({limit.source})",
+                "offer it fewer: `allow`, `restrict`, or a toolset of their own",
+            )
+
+
+@rule("expose/unknown-client", on="toolset", severity=Severity.ERROR)
+def unknown_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    names = [client.name for client in toolset.clients]
+    for tool in (*toolset.tools, *toolset.mcp_specs):
+        suggestions = Suggestions(names)
+        for index, name in enumerate(tool.clients or ()):
+            if name not in names:
+                yield at(
+                    tool,
+                    ("clients", index),
+                    f"the toolset has no client `{name}`",
+                    suggestions.near(name) or "add it to `clients` of toolset.yaml",
+                )
+    for server in toolset.mcp_servers:
+        suggestions = Suggestions(names)
+        for index, name in enumerate(server.clients or ()):
+            if name not in names:
+                yield at(
+                    toolset,
+                    ("mcp_servers", server.name, "clients", index),
+                    f"the toolset has no client `{name}`",
+                    suggestions.near(name) or "add it to `clients`",
+                )
+    suggestions = Suggestions(names)
+    for named in toolset.token_budget.upfront:
+        if named is not None and named not in names:
+            yield at(
+                toolset,
+                ("token_budget", "upfront", named),
+                f"the toolset has no client `{named}`",
+                suggestions.near(named) or "add it to `clients`",
+                at_key=True,
+            )
+
+
+@rule("expose/unknown-exclusion", on="toolset", severity=Severity.ERROR)
+def unknown_exclusion(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for index, exclusion in enumerate(toolset.exclusions):
+        for key, message, help_ in _problems_of_unknown_exclusion(
+            toolset, exclusion, workspace
+        ):
+            path = ("exclusions", index, key)
+            yield at(toolset, path, message, help_)
+
+
+def _problems_of_unknown_exclusion(
+    toolset: Toolset, exclusion: Exclusion, workspace: Workspace
+) -> Iterator[tuple[str, str, str]]:
+    tool, target = exclusion.tool, exclusion.target
+    names = [tool.name for tool in toolset.tools]
+    if tool not in names:
+        yield "tool", f"there is no tool `{tool}`", did_you_mean(tool, names)
+        return
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    enabled_names = [one.name for one in chosen]
+    if target not in enabled_names:
+        meant = did_you_mean(target, enabled_names) or "remove the exclusion"
+        yield "target", f"`{target}` is not generated from the toolset", meant
+        return
+    for one in chosen:
+        if target in one.needs and tool not in toolset.excluded(one.name):
+            yield (
+                "target",
+                f"`{one.name}` needs `{tool}` in `{target}`",
+                f"exclude `{tool}` from `{one.name}` as well",
+            )
+
+
+@rule("expose/unknown-tool", on="toolset", severity=Severity.ERROR)
+def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    names = {tool.name: None for tool in toolset.tools}
+    suggestions = Suggestions(names)
+    former = {name: tool.name for tool in toolset.tools for name in tool.renamed_from}
+    for client in toolset.clients:
+        for key, entries in (
+            ("allow", client.allow_entries),
+            ("restrict", client.restrict_entries),
+        ):
+            for index, entry in enumerate(entries):
+                path = ("clients", client.name, key, index)
+                if entry.is_pattern:
+                    if not entry.names:
+                        yield at(toolset, path, *_unmatched(toolset, entry))
+                    continue
+                name = entry.text
+                is_external = any(s.is_named(name) for s in toolset.listed_servers)
+                if name in names or is_external:
+                    continue
+                now = f"it is called `{former[name]}` now" if name in former else ""
+                message = f"there is no tool `{name}`"
+                yield at(toolset, path, message, now or suggestions.near(name))
+
+
+def _unmatched(toolset: Toolset, entry: NameEntry) -> tuple[str, str]:
+    """What is wrong with a pattern that no tool matches, and what to do."""
+    if not entry.text.strip("*"):
+        return (
+            "`*` in a list stands for no tool",
+            'for every tool write `allow: "*"`, without a list',
+        )
+    if entry.section is None:
+        return f"no tool's name matches `{entry.text}`", ""
+    sections = [section.name for section in toolset.sections]
+    if entry.section in sections:
+        return f"no tool is in the section `{entry.section}`", ""
+    message = f"there is no section `{entry.section}`"
+    return message, known_instead(entry.section, sections)

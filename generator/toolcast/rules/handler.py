@@ -1,0 +1,875 @@
+"""The rules `handler/...`; `handler.md` says what each is for."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from ..encoders.json_text import compact
+from ..encoders.names import is_keyword_argument
+from ..facts.names.tool_names import tool_names
+from ..facts.types.annotation import Annotations
+from ..facts.types.schema_types import SchemaTypes
+from ..facts.uri_templates import variables_of
+from ..findings import Severity
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from ..python_code.call_graph import Step, reached_from
+from ..python_code.classes import ClassField, class_fields
+from ..python_code.handler import (
+    HandlerCode,
+    Signature,
+    class_code,
+    defining_module,
+    function_code,
+    handler_code,
+    handler_module,
+    is_below,
+)
+from ..python_code.modules import (
+    PythonModule,
+    arguments_of,
+    last_name,
+    statements_of,
+    values_of,
+)
+from ..reading.tree import Path
+from ..targets.table import enabled
+from ..wording import did_you_mean, known_instead
+from .rule import Problem, Rule, at, rule
+
+RULES = (
+    Rule("handler/not-imported", Severity.ERROR, __name__, can_be_suppressed=False),
+    Rule("handler/not-set", Severity.WARNING, __name__, can_be_suppressed=False),
+)
+
+
+def place(file: str, line: int) -> str:
+    """`file:line`."""
+    return f"{file}:{line}"
+
+
+def way_to(way: Sequence[Step]) -> str:
+    """The calls from the handler to a function; empty for the handler itself."""
+    if len(way) < 2:
+        return ""
+    calls = [f"`{step.name}` ({place(step.file, step.line)})" for step in way[:-1]]
+    return f", by way of {' -> '.join([*calls, f'`{way[-1].name}`'])}"
+
+
+def missing_function(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> tuple[str, str] | None:
+    """What is not there of a function below `handlers`, with a help; None when it is."""
+    module = handler_module(workspace, reference.module)
+    if module is None:
+        path = reference.module.replace(".", "/") + ".py"
+        folders = [source for source in workspace.sources if source != "."]
+        where = f" below {', '.join(folders)}" if folders else ""
+        return (
+            f"there is no module `{reference.module}`",
+            f"it is looked for as `{path}`{where}; toolcast.yaml's `sources` says where",
+        )
+    if module.problem:
+        return f"{module.file} cannot be read: {module.problem}", ""
+    code = function_code(workspace, toolset, reference)
+    if code is None or code.is_found:
+        return None
+    help_ = known_instead(reference.function, sorted(module.functions))
+    return f"{module.file} has no function `{reference.function}`", help_
+
+
+def outside_or_missing(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> tuple[str, str] | None:
+    """Why a function of the toolset itself cannot be had, with a help; None when it can."""
+    if toolset.handlers is None:
+        package = reference.module.split(".")[0]
+        return (
+            "the toolset does not say which package its functions come from",
+            f"add `handlers: {package}` to toolset.yaml",
+        )
+    if not is_below(reference.module, toolset.handlers):
+        return (
+            f"`{reference.module}` is not below `{toolset.handlers}`",
+            "the toolset's `handlers` is the only package that specs may name",
+        )
+    return missing_function(workspace, toolset, reference)
+
+
+def problems_with_resources(
+    signature: Signature, uses: Sequence[str], toolset: Toolset
+) -> Iterator[tuple[str, str]]:
+    """What a function does not take of the resources that it is given, with a help each.
+
+    One that the toolset does not have is `handler/unknown-resource`'s to tell.
+    """
+    for name in filter(toolset.resources.__contains__, uses):
+        if name in signature.positional_only:
+            yield (
+                f"the handler takes `{name}` by place only, and resources come by name",
+                "remove the `/` behind it",
+            )
+        elif name not in signature.names and not signature.takes_any:
+            yield (
+                f"the handler has no parameter for the resource `{name}`, which `uses`"
+                " names",
+                f"add `{name}` to the function, or remove it from `uses`",
+            )
+
+
+@rule("handler/annotation-mismatch", on="toolset", severity=Severity.WARNING)
+def annotation_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        code = handler_code(workspace, toolset, tool)
+        # What is given as another value than JSON is compared by `handler/type-mismatch`.
+        if code is None or tool.handler is None:
+            continue
+        if toolset.has_python_values(tool) or tool.arguments_type:
+            continue
+        for problem in _problems_of_annotation_mismatch(tool, code):
+            yield at(
+                tool,
+                ("handler",),
+                f"{problem} (`{tool.handler.function}`, {code.place})",
+                "mend the annotation or the schema; the schema is what callers are held to",
+            )
+
+
+def _problems_of_annotation_mismatch(
+    tool: ToolSpec, code: HandlerCode
+) -> Iterator[str]:
+    signature, module = code.signature, code.source
+    if signature is None or module is None or module.tree is None:
+        return
+    if not code.takes_mapping(tool):
+        types = SchemaTypes(tool.parameters, "Arguments")
+        given = types.arguments("Arguments")
+        annotations = Annotations(module.tree, types.objects)
+        for name, node in signature.annotations.items():
+            if name in given.members:
+                yield from annotations.not_taken(given.members[name].type, node, name)
+    if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
+        types = SchemaTypes(tool.returns, "Result")
+        wanted, _ = types.whole("Result")
+        annotations = Annotations(module.tree, types.objects)
+        yield from annotations.not_allowed(wanted, signature.result, "the result")
+
+
+@rule("handler/default", on="toolset", severity=Severity.WARNING)
+def default(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        code = handler_code(workspace, toolset, tool)
+        if code is None or code.signature is None or code.takes_mapping(tool):
+            continue
+        for name, expression in code.signature.optional.items():
+            schema = tool.properties.get(name)
+            if not isinstance(schema, dict) or "default" not in schema:
+                continue
+            try:
+                default = ast.literal_eval(expression)
+                shown = compact(default)
+            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                # Not a literal, or one that JSON has not: only the handler knows it.
+                continue
+            if default is not None and shown != compact(schema["default"]):
+                yield at(
+                    tool,
+                    ("parameters", "properties", name, "default"),
+                    f"the handler's own default of `{name}` is {shown[:60]} ({code.place})",
+                    "callers are told the one of the schema; let the handler have the same"
+                    " one, or None",
+                )
+
+
+@rule(
+    "handler/ledger-sink",
+    on="toolset",
+    severity=Severity.ERROR,
+    can_be_suppressed=False,
+)
+def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "sink" not in toolset.ledger:
+        return
+    sink = HandlerReference.parse(toolset.ledger["sink"])
+    problem = outside_or_missing(workspace, toolset, sink)
+    if problem is not None:
+        yield at(toolset, ("ledger", "sink"), *problem)
+    elif "path" in toolset.ledger:
+        yield at(
+            toolset,
+            ("ledger", "path"),
+            "records go to `sink`, and nothing is written to `path`",
+            "remove one of the two",
+        )
+
+
+@rule(
+    "handler/lifespan", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
+)
+def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if toolset.lifespan is None:
+        if toolset.resources:
+            yield at(
+                toolset,
+                ("resources",),
+                "nothing gives the resources: the toolset has no `lifespan`",
+                "add `lifespan: module:function`, a context manager that yields them",
+                at_key=True,
+            )
+        return
+    problem = outside_or_missing(workspace, toolset, toolset.lifespan)
+    if problem is None:
+        problem = _signature_problem(toolset, workspace)
+    if problem is not None:
+        yield at(toolset, ("lifespan",), *problem)
+    for name, type_ in toolset.resources.items():
+        parts = [*type_.module.split("."), type_.function]
+        if any(map(keyword.iskeyword, parts)):
+            message = f"no module can have a class that is called `{type_}`"
+            yield at(toolset, ("resources", name), message, "write `module:Class`")
+            continue
+        # What others define is not looked for: nothing imports it but type checkers.
+        if toolset.handlers is None or not is_below(type_.module, toolset.handlers):
+            continue
+        absent = missing_function(workspace, toolset, type_)
+        if absent is not None:
+            message = absent[0].replace("has no function", "has no class")
+            help_ = (
+                did_you_mean(type_.function, _classes(workspace, type_)) or absent[1]
+            )
+            yield at(toolset, ("resources", name), message, help_)
+
+
+def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
+    module = handler_module(workspace, type_.module)
+    body = module.tree.body if module is not None and module.tree is not None else []
+    return [node.name for node in body if isinstance(node, ast.ClassDef)]
+
+
+def _signature_problem(
+    toolset: Toolset, workspace: Workspace
+) -> tuple[str, str] | None:
+    code = toolset.lifespan and function_code(workspace, toolset, toolset.lifespan)
+    if not code or code.signature is None:
+        return None
+    needed = [*code.signature.positional_only, *code.signature.names]
+    left = [name for name in needed if name not in code.signature.optional]
+    if not left:
+        return None
+    listed = ", ".join(f"`{name}`" for name in left)
+    return (
+        f"the lifespan needs {listed}, and it is given nothing ({code.place})",
+        "let it read its settings itself, from the environment for example",
+    )
+
+
+@rule("handler/mcp-signature", on="toolset", severity=Severity.ERROR)
+def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for spec in toolset.mcp_specs:
+        if spec.handler is None:
+            continue
+        code = function_code(workspace, toolset, spec.handler)
+        if code is None or code.signature is None:
+            continue
+        if isinstance(spec, ResourceSpec):
+            given = always = variables_of(spec.uri_template or "")
+        else:
+            given = tuple(one.name for one in spec.arguments)
+            always = tuple(one.name for one in spec.arguments if one.required)
+        missing = list(problems_with_resources(code.signature, spec.uses, toolset))
+        signature = code.signature.without(spec.uses)
+        for message, help_ in (
+            *missing,
+            *_problems_of_mcp_signature(signature, given, always),
+        ):
+            yield at(spec, ("handler",), f"{message} ({code.place})", help_)
+
+
+def _problems_of_mcp_signature(
+    signature: Signature, given: tuple[str, ...], always: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
+    takes_mapping = (
+        len(signature.names) + len(signature.positional_only) == 1
+        and not (signature.takes_any or signature.has_star or signature.keyword_only)
+        and not set(given) & set(signature.names)
+    )
+    if takes_mapping:
+        return
+    for name in signature.positional_only:
+        if name not in signature.optional:
+            yield f"`{name}` can be given by place only", "remove the `/` behind it"
+    for name in given:
+        if name not in signature.names and not signature.takes_any:
+            near = [n for n in signature.names if n not in given]
+            help_ = did_you_mean(name, near) or f"add `{name}` to the function"
+            yield f"the handler has no parameter `{name}`", help_
+    for name in signature.names:
+        if name not in always and name not in signature.optional:
+            help_ = did_you_mean(name, given) or "give it a default, or remove it"
+            yield f"the handler needs `{name}`, which may not be given", help_
+
+
+@rule("handler/missing", on="toolset", severity=Severity.WARNING)
+def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "registry" not in {*toolset.targets}.union(
+        *(
+            target.needs
+            for target in enabled(tuple(toolset.targets), workspace.extensions)
+        )
+    ):
+        return
+    shown = toolset.tools_in("registry")
+    missing = [t for t in shown if t.handler is None and toolset.proxy_of(t) is None]
+    if toolset.handlers is None and len(missing) > 1 and len(missing) == len(shown):
+        # What was imported: nobody would read the same of each.
+        yield at(
+            toolset,
+            ("name",),
+            f"none of the {len(shown)} tools of `{toolset.name}` has a handler: they can be"
+            " shown and not called",
+            "name the package of their `handlers` here and a `handler` in each, or `proxy`"
+            " with a server that answers",
+        )
+        return
+    for tool in missing:
+        yield at(
+            tool,
+            ("name",),
+            f"`{tool.name}` has no handler: it can be shown and not called",
+            "add `handler: module:function`, or `proxy` with a server that answers;"
+            " `toolcast new NAME --kind handler` writes a stub",
+        )
+
+
+@rule(
+    "handler/not-found", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
+)
+def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in (*toolset.tools, *toolset.mcp_specs):
+        named, package = tool.handler, toolset.handlers
+        if named is None or package is None or not is_below(named.module, package):
+            continue
+        problem = missing_function(workspace, toolset, named)
+        if problem is not None:
+            yield at(tool, ("handler",), *problem)
+
+
+@rule("handler/not-own", on="toolset", severity=Severity.ERROR, can_be_suppressed=False)
+def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in (*toolset.tools, *toolset.mcp_specs):
+        if tool.handler is None:
+            continue
+        code = function_code(workspace, toolset, tool.handler)
+        if code is not None and code.foreign:
+            message = _message(toolset, tool.handler, code)
+            yield at(tool, ("handler",), message, _HELP)
+    named: list[tuple[Path, HandlerReference]] = []
+    if "sink" in toolset.ledger:
+        sink = HandlerReference.parse(toolset.ledger["sink"])
+        named.append((("ledger", "sink"), sink))
+    if toolset.lifespan is not None:
+        named.append((("lifespan",), toolset.lifespan))
+    for path, reference in named:
+        code = function_code(workspace, toolset, reference)
+        if code is not None and code.foreign:
+            yield at(toolset, path, _message(toolset, reference, code), _HELP)
+
+
+_HELP = (
+    "name a `def` or a `class` of that package, or what a call of one gives; one that is"
+    " written there may call what is imported"
+)
+
+
+def _message(toolset: Toolset, named: HandlerReference, code: HandlerCode) -> str:
+    return (
+        f"`{named.function}` is not seen to be defined in `{toolset.handlers}`: it"
+        f" {code.foreign}"
+    )
+
+
+@rule(
+    "handler/outside-package",
+    on="toolset",
+    severity=Severity.ERROR,
+    can_be_suppressed=False,
+)
+def outside_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    meant: str | None = None
+    for tool in (*toolset.tools, *toolset.mcp_specs):
+        if tool.handler is None:
+            continue
+        if toolset.handlers is None:
+            package = tool.handler.module.split(".")[0]
+            message = "the toolset does not say which package handlers come from"
+            help_ = f"add `handlers: {package}` to toolset.yaml"
+        elif not is_below(tool.handler.module, toolset.handlers):
+            message = f"`{tool.handler.module}` is not below `{toolset.handlers}`"
+            help_ = "the toolset's `handlers` is the only package that specs may name"
+            if meant is None:
+                meant = _meant(toolset, workspace, toolset.handlers)
+            help_ += f"; {meant}" if meant else ""
+        else:
+            continue
+        yield at(tool, ("handler",), message, help_)
+
+
+def _meant(toolset: Toolset, workspace: Workspace, package: str) -> str:
+    """What the toolset's package was probably meant to be, where no handler is below it."""
+    modules = [tool.handler.module for tool in toolset.tools if tool.handler]
+    if any(is_below(module, package) for module in modules):
+        return ""
+    own = (name for name in modules if handler_module(workspace, name) is not None)
+    parts = [name.split(".") for name in own]
+    packages = dict.fromkeys(
+        ".".join(names[:count]) for names in parts for count in range(1, len(names) + 1)
+    )
+    suggestion = did_you_mean(package, packages)
+    return f"in toolset.yaml, {suggestion}" if suggestion else ""
+
+
+_UNREAD = {
+    "lock": "what its tools say is in your specs, which need no lock",
+    "on_change": "what its tools say is in your specs, which need no lock",
+    "clients": "the clients of a tool are in its spec, `clients`",
+    "persistent": "what is recorded is in a tool's spec, `persistent`",
+    "max_tools": "which of its tools there are is what the specs say",
+    "list_timeout": "a proxied server is not asked for its list",
+    "call_timeout": "the time-out of a call is the tool's own, `timeout`",
+}
+
+
+@rule("handler/proxy", on="toolset", severity=Severity.ERROR)
+def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    servers = {server.name: server for server in toolset.mcp_servers}
+    if toolset.proxy is not None and toolset.proxy not in servers:
+        yield at(toolset, ("proxy",), *_unknown(toolset.proxy, [*servers]))
+    for tool in toolset.tools:
+        if tool.proxy is not None and tool.proxy not in servers:
+            yield at(tool, ("proxy",), *_unknown(tool.proxy, [*servers]))
+        if tool.proxy is not None and tool.handler is not None:
+            yield at(
+                tool,
+                ("proxy",),
+                f"`{tool.name}` has a handler and a proxy: one of them answers a call",
+                "remove `handler`, or `proxy`",
+            )
+        server = servers.get(toolset.proxy_of(tool) or "")
+        own = "" if server is None else server.own_name(tool.name)
+        if server is not None and not server.takes(own):
+            yield at(
+                tool,
+                ("name",),
+                f"`{own}` is not taken from `{server.name}`, which is to answer its calls",
+                "remove the server's `allow` and `restrict`, or the tool's proxy",
+            )
+    for name in sorted(toolset.proxied_servers & servers.keys()):
+        for field in servers[name].fields:
+            if field in _UNREAD:
+                yield at(
+                    toolset,
+                    ("mcp_servers", name, field),
+                    f"`{field}` of `{name}` is not read: its tools are the toolset's own",
+                    f"remove it: {_UNREAD[field]}",
+                    at_key=True,
+                )
+
+
+def _unknown(name: str, known: list[str]) -> tuple[str, str]:
+    return (
+        f"`{name}` is no entry of `mcp_servers`",
+        did_you_mean(name, known) or "declare the server, or remove `proxy`",
+    )
+
+
+@rule("handler/signature", on="toolset", severity=Severity.ERROR)
+def signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        code = handler_code(workspace, toolset, tool)
+        if code is None or code.signature is None:
+            continue
+        whole = tool.handler and function_code(workspace, toolset, tool.handler)
+        problems: list[tuple[str, str]] = []
+        if whole and whole.signature is not None:
+            problems += problems_with_resources(whole.signature, tool.uses, toolset)
+        if not code.takes_mapping(tool):
+            problems += _problems_of_signature(tool, code)
+        for message, help_ in problems:
+            where = f" ({code.place})"
+            yield at(tool, ("handler",), message + where, help_)
+
+
+def _problems_of_signature(
+    tool: ToolSpec, code: HandlerCode
+) -> Iterator[tuple[str, str]]:
+    declared = tool.schemas["parameters"].declared
+    known = declared.names
+    sent = _always_sent(tool)
+    signature = code.signature
+    if signature is None:
+        return
+    for name in signature.positional_only:
+        if name not in signature.optional:
+            yield (
+                f"`{name}` can be given by place only, and arguments come by name",
+                "remove the `/` behind it",
+            )
+    if not signature.takes_any:
+        for name in sorted(
+            known.difference(signature.names, signature.positional_only)
+        ):
+            if not is_keyword_argument(name):
+                help_ = "let the handler take one mapping, or add `**arguments`"
+            else:
+                near = [n for n in signature.names if n not in known]
+                help_ = did_you_mean(name, near) or f"add `{name}` to the function"
+            word = "required parameter" if name in sent else "parameter"
+            yield f"the handler has no {word} `{name}`", help_
+    for name in signature.names:
+        if name in signature.optional or name in sent:
+            continue
+        if not declared.lacks([name]):
+            yield (
+                f"the handler needs `{name}`, and a call may leave it out",
+                "give it a default, or make it `required` in the schema",
+            )
+        else:
+            yield (
+                f"the handler needs `{name}`, which is not a parameter of the tool",
+                did_you_mean(name, sorted(known)) or "give it a default, or remove it",
+            )
+
+
+def _always_sent(tool: ToolSpec) -> set[str]:
+    """The parameters that every valid call has."""
+    sent = set(tool.required)
+    parts = tool.parameters.get("allOf")
+    for schema in parts if isinstance(parts, list) else ():
+        listed = schema.get("required") if isinstance(schema, dict) else None
+        if isinstance(listed, list):
+            sent.update(name for name in listed if isinstance(name, str))
+    if tool.actions is not None and tool.actions.parameter in sent:
+        needs = [set(action.requires) for action in tool.actions.values]
+        sent |= set.intersection(*needs) if needs else set()
+    return sent
+
+
+@rule("handler/type-mismatch", on="toolset", severity=Severity.ERROR)
+def type_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        for field, schema in (
+            ("arguments_type", tool.parameters),
+            ("result_type", tool.returns),
+        ):
+            reference = getattr(tool, field)
+            if reference is None or not isinstance(schema, dict):
+                continue
+            node = class_code(workspace, toolset, reference)
+            fields = class_fields(node) if isinstance(node, ast.ClassDef) else None
+            said = schema.get("properties")
+            if fields is None or not isinstance(said, dict):
+                continue
+            compare = _arguments if field == "arguments_type" else _result
+            for problem in [*compare(fields, said, schema), *_kinds(fields, said)]:
+                message = (
+                    f"`{reference.function}` does not agree with the schema: {problem}"
+                )
+                help_ = "mend one of the two; the schema is what callers are shown"
+                yield at(tool, (field,), message, help_)
+
+
+def _arguments(
+    fields: Mapping[str, ClassField], said: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Iterator[str]:
+    for name in said:
+        if name not in fields:
+            yield f"it has no `{name}`, which callers may send"
+    needed = schema.get("required", ())
+    for name, field in fields.items():
+        if field.is_required and name not in needed:
+            yield f"it needs `{name}`, which callers need not send"
+
+
+def _result(
+    fields: Mapping[str, ClassField], said: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Iterator[str]:
+    for name in schema.get("required", ()):
+        if name not in fields:
+            yield f"it has no `{name}`, which is required"
+    if schema.get("additionalProperties", True) is False:
+        for name in fields:
+            if name not in said:
+                yield f"`{name}` is not in `returns`"
+
+
+def _kinds(fields: Mapping[str, ClassField], said: Mapping[str, Any]) -> Iterator[str]:
+    for name, field in fields.items():
+        schema = said.get(name)
+        kind = schema.get("type") if isinstance(schema, dict) else None
+        if field.kind is None or not isinstance(kind, str) or kind == field.kind:
+            continue
+        if {kind, field.kind} != {"integer", "number"}:
+            yield f"`{name}` is of type {field.kind}, and {kind} in the schema"
+
+
+@rule(
+    "handler/type-not-own",
+    on="toolset",
+    severity=Severity.ERROR,
+    can_be_suppressed=False,
+)
+def type_not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        for field in ("arguments_type", "result_type"):
+            reference = getattr(tool, field)
+            if reference is None:
+                continue
+            problem = class_code(workspace, toolset, reference)
+            if isinstance(problem, str):
+                yield at(
+                    tool,
+                    (field,),
+                    f"`{reference.function}` is no class of the handlers' package: it"
+                    f" {problem}",
+                    "name a `class` that is written below the toolset's `handlers`",
+                )
+
+
+_CALL, _ASK = "current_call", "ask"
+
+
+@rule("handler/unawaited-ask", on="toolset", severity=Severity.ERROR)
+def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    read: set[str] = set()
+    for tool in toolset.tools:
+        module = defining_module(workspace, toolset, tool)
+        if module is None or module.file in read:
+            continue
+        read.add(module.file)
+        for line in sorted(_unawaited_in(module)):
+            yield at(
+                tool,
+                ("handler",),
+                f"{place(module.file, line)} asks a person and goes on without the answer",
+                "`await` it in an async function; a plain one has `ask_sync`",
+            )
+
+
+def _unawaited_in(module: PythonModule) -> Iterator[int]:
+    """The lines of questions that stand in no `await`."""
+    if module.tree is None:
+        return
+    calls: set[str] = set()
+    asks: set[str] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Assign):
+            names = {one.id for one in node.targets if isinstance(one, ast.Name)}
+            if _is_call(node.value):
+                calls |= names
+            elif _is_ask(node.value, calls):
+                asks |= names
+    waiting: list[ast.AST] = [module.tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Await):
+            # A question that is given on, to `gather` say, is waited for with it.
+            continue
+        if isinstance(node, ast.Call) and (
+            _is_ask(node.func, calls)
+            or (isinstance(node.func, ast.Name) and node.func.id in asks)
+        ):
+            yield node.lineno
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def _is_call(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) == _CALL
+
+
+def _is_ask(node: ast.expr, calls: set[str]) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != _ASK:
+        return False
+    owner = node.value
+    return _is_call(owner) or (isinstance(owner, ast.Name) and owner.id in calls)
+
+
+@rule("handler/undeclared-parameter", on="toolset", severity=Severity.WARNING)
+def undeclared_parameter(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        code = handler_code(workspace, toolset, tool)
+        if code is None or code.signature is None or code.takes_mapping(tool):
+            continue
+        declared = tool.schemas["parameters"].declared
+        # One without a default is found by `handler/signature`.
+        for name in declared.lacks(code.signature.optional):
+            yield at(
+                tool,
+                ("handler",),
+                f"the handler has a parameter `{name}` that the schema does not declare"
+                f" ({code.place})",
+                did_you_mean(name, sorted(declared.names))
+                or "no caller can give it: declare it in `parameters`, or let the handler"
+                " have it in another way",
+            )
+        if tool.parameters.get("additionalProperties", False) is not False:
+            yield at(
+                tool,
+                ("parameters", "additionalProperties"),
+                "the schema lets in parameters that it does not name, and a handler that"
+                f" takes keywords is never given one ({code.place})",
+                "let the handler take one mapping, or write `additionalProperties: false`",
+                at_key=True,
+            )
+
+
+@rule("handler/unfollowed", on="toolset", severity=Severity.WARNING)
+def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if not tool.data:
+            continue
+        reach = reached_from(workspace, toolset, tool)
+        for reason in reach.unread[:3] if reach else ():
+            yield at(
+                tool,
+                ("handler",),
+                f"what the handler does cannot be followed to the end: {reason}",
+                "until then nobody knows which tables it queries",
+            )
+
+
+@rule(
+    "handler/unknown-resource",
+    on="toolset",
+    severity=Severity.ERROR,
+    can_be_suppressed=False,
+)
+def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for name in toolset.resources:
+        if not is_keyword_argument(name):
+            yield at(
+                toolset,
+                ("resources", name),
+                f"no function can have a parameter `{name}`",
+                "give the resource another name",
+                at_key=True,
+            )
+    for spec in (*toolset.tools, *toolset.mcp_specs):
+        for number, name in enumerate(spec.uses):
+            if name not in toolset.resources:
+                yield at(
+                    spec,
+                    ("uses", number),
+                    f"the toolset has no resource `{name}`",
+                    did_you_mean(name, list(toolset.resources))
+                    or "add it to `resources` of toolset.yaml, with its type",
+                )
+            what, is_sent = _sent(spec, name)
+            if is_sent:
+                yield at(
+                    spec,
+                    ("uses", number),
+                    f"`{name}` is {what}, too: a caller could send it",
+                    "give one of the two another name",
+                )
+
+
+def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, bool]:
+    """What callers send, and whether something of that is called so."""
+    if isinstance(spec, ToolSpec):
+        declared = spec.schemas["parameters"].declared
+        return "a parameter of the tool", not declared.lacks([name])
+    if isinstance(spec, ResourceSpec):
+        variables = variables_of(spec.uri_template or "")
+        return "a variable of the URI", name in variables
+    arguments = {one.name for one in spec.arguments}
+    return "an argument of the prompt", name in arguments
+
+
+_ANSWERS = frozenset(["ToolError", "ToolResponse"])
+
+
+@rule("handler/unknown-tool", on="toolset", severity=Severity.WARNING)
+def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    names = tool_names(toolset, workspace)
+    read: set[str] = set()
+    for tool in toolset.tools:
+        module = defining_module(workspace, toolset, tool)
+        if module is None or module.file in read:
+            continue
+        read.add(module.file)
+        for said in sorted(_said_in(module)):
+            found = chain(names.gone_in(said.text), names.unknown_in(said.text))
+            for name, help_ in dict(found).items():
+                yield at(
+                    tool,
+                    ("handler",),
+                    f"{place(module.file, said.line)} tells models of `{name}`, and there is"
+                    " no such tool",
+                    help_,
+                )
+
+
+class _SaidText(NamedTuple):
+    """A string literal, or a part of a formatted one."""
+
+    line: int
+    text: str
+
+
+def _said_in(module: PythonModule) -> Iterator[_SaidText]:
+    """The literals of several words in what functions return and in tool errors, each once.
+
+    Those of the module's constants that stand there by their names are among them. What a
+    function says in its docstring, logs or raises as any other error reaches no model.
+    """
+    if module.tree is None:
+        return
+    body = list(statements_of(module.tree.body))
+    answers = {*_ANSWERS} | {
+        one.name
+        for one in body
+        if isinstance(one, ast.ClassDef)
+        and any(last_name(base) == "ToolError" for base in one.bases)
+    }
+    constants = values_of(body)
+    waiting: list[ast.AST] = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Return) and node.value is not None:
+            waiting.append(node.value)
+        elif isinstance(node, ast.Call) and last_name(node.func) in answers:
+            waiting += arguments_of(node)
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and " " in node.value:
+                yield _SaidText(node.lineno, node.value)
+        elif isinstance(node, ast.Name):
+            waiting += [constants[node.id]] if node.id in constants else []
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+@rule("handler/unused-resource", on="toolset", severity=Severity.WARNING)
+def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    specs = (*toolset.tools, *toolset.mcp_specs)
+    used = {name for spec in specs for name in spec.uses}
+    for name in toolset.resources:
+        if name not in used:
+            unknown = sorted(used - toolset.resources.keys())
+            yield at(
+                toolset,
+                ("resources", name),
+                f"nothing uses the resource `{name}`",
+                did_you_mean(name, unknown)
+                or f"say `uses: [{name}]` in a spec, or remove it here and in the"
+                " lifespan",
+                at_key=True,
+            )

@@ -1,0 +1,479 @@
+"""The rules `name/...`; `name.md` says what each is for."""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from collections.abc import Iterator
+
+from toolcast_runtime.tools.look_alikes import look_alike_key
+from toolcast_runtime.tools.module_names import (
+    WINDOWS_DEVICES,
+    distinct_name,
+    module_name,
+)
+
+from ..encoders.names import is_keyword_argument
+from ..facts.costs.client_kinds import Limited, limits_here
+from ..facts.names.scanned_files import scanned
+from ..facts.names.tool_names import tool_names
+from ..facts.providers.provider_forms import LANGCHAIN_LOSES, name_problem
+from ..facts.similar_names import similar_pairs
+from ..facts.skill_texts import LONGEST_NAME, front_matter_of, name_path, skill_owners
+from ..facts.spec_texts import prose_of
+from ..findings import Place, Severity
+from ..model.mcp.mcp_servers import McpServer
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..python_code.handler import handler_code
+from ..reading.tree import Path
+from .rule import Problem, at, rule
+
+
+@rule("name/also-live", on="toolset", severity=Severity.ERROR)
+def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    specs = {tool.name: tool.source.file for tool in toolset.tools}
+    for server in toolset.listed_servers:
+        if server.locked is None:
+            continue
+        # Its reader is not needed where there is no lock.
+        from ..servers.lock_file import locked_listing
+        from ..servers.server_listing import ListingError
+
+        try:
+            listing = locked_listing(server.locked, server.lock or "")
+        except ListingError:
+            continue  # `spec/server-lock` tells it.
+        for tool in listing.tools:
+            own = tool["name"]
+            name = server.name_here(own)
+            if name not in specs or not server.takes(own):
+                continue
+            yield at(
+                toolset,
+                ("mcp_servers", server.name, "lock"),
+                f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too",
+                f"leave it out of the server's tools (`restrict: [{own}]`), remove"
+                f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`",
+            )
+
+
+@rule("name/client-prefix", on="toolset", severity=Severity.WARNING)
+def client_prefix(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "mcp" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("mcp"):
+        for limit in limits_here(toolset, tool, Limited.NAME):
+            name = f"{limit.prefix.format(toolset.name)}{tool.name}"
+            if len(name) > limit.most:
+                yield at(
+                    tool,
+                    ("name",),
+                    f"`{name}`, as {limit.client} calls it, has {len(name)} characters; it"
+                    f" takes {limit.most}",
+                    "shorten the name of the tool, or that of the toolset",
+                )
+                break
+
+
+@rule("name/collision", on="toolset", severity=Severity.ERROR)
+def collision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    modules: dict[str, ToolSpec] = {}
+    for tool in toolset.tools:
+        other = modules.setdefault(tool.module, tool)
+        if other is not tool:
+            yield _tools(tool, other)
+    yield from _section_tools(toolset)
+    for key, names in (
+        ("sections", [section.name for section in toolset.sections]),
+        ("clients", [client.name for client in toolset.clients]),
+    ):
+        yield from _collisions(toolset, key, names)
+
+
+def _section_tools(toolset: Toolset) -> Iterator[Problem]:
+    """Tools without a section stand in a block called `tools`."""
+    if "prompts" not in toolset.targets:
+        return
+    loose = next((t for t in toolset.tools_in("prompts") if t.section is None), None)
+    for section in toolset.sections:
+        if loose is not None and section.name and module_name(section.name) == "tools":
+            yield at(
+                toolset,
+                ("sections", section.name),
+                f"`{loose.name}` has no section, and the block of such tools is `tools`, too",
+                f"rename the section, or give `{loose.name}` one",
+                at_key=True,
+            )
+
+
+def _tools(tool: ToolSpec, other: ToolSpec) -> Problem:
+    message = (
+        f"`{tool.name}` and `{other.name}` of {other.source.file} give the same module"
+        f" `{tool.module}`"
+    )
+    plain = other.name if tool.module == distinct_name(tool.name) else tool.name
+    help_ = (
+        f"rename one of the two, or the file of `{plain}` to"
+        f" `{distinct_name(plain)}.yaml`: then its module is called so, too"
+    )
+    return at(tool, ("name",), message, help_)
+
+
+def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for name in names:
+        derived = module_name(name)
+        other = first.setdefault(derived, name)
+        if other != name:
+            line = toolset.source.span((key, other), at_key=True).line
+            yield at(
+                toolset,
+                (key, name),
+                f"`{name}` and `{other}` on line {line} give the same file `{derived}`",
+                "rename one of the two",
+                at_key=True,
+            )
+
+
+@rule("name/former-alive", on="toolset", severity=Severity.ERROR)
+def former_alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _reserved(toolset)
+    live: set[str] = set()
+    owners: dict[str, str] = {}
+    for tool in toolset.tools:
+        live.add(tool.name)
+        for name in tool.renamed_from:
+            owners.setdefault(name, tool.name)
+    for tool in toolset.tools:
+        yield from _clashes(tool, live, owners)
+    names = tool_names(toolset, workspace)
+    for owner, path, text in prose_of(toolset):
+        for name, help_ in names.gone_in(text):
+            yield at(owner, path, f"the text still says `{name}`", help_)
+
+
+def _reserved(toolset: Toolset) -> Iterator[Problem]:
+    """Names that are reserved, or look like one that is, and are taken all the same."""
+    reserved = {look_alike_key(name): name for name in toolset.reserved_names}
+    for tool in toolset.tools:
+        paths: list[tuple[Path, str]] = [(("name",), tool.name)]
+        formers = enumerate(tool.renamed_from)
+        paths += [(("renamed_from", index), former) for index, former in formers]
+        for path, name in paths:
+            owned = reserved.get(look_alike_key(name))
+            if owned is not None:
+                what = "name" if path == ("name",) else "former name"
+                message = f"the {what} `{name}` {_why(toolset, name, owned)}"
+                yield at(tool, path, message, "choose another name")
+    for server in toolset.listed_servers:
+        for name in server.declared_names:
+            owned = reserved.get(look_alike_key(name))
+            if owned is not None:
+                message = f"`{name}` of `{server.name}` {_why(toolset, name, owned)}"
+                help_ = (
+                    "give the server a `prefix`, or its tool another name in `tools`"
+                )
+                yield at(toolset, ("mcp_servers", server.name), message, help_)
+
+
+def _why(toolset: Toolset, name: str, reserved: str) -> str:
+    like = "is" if name == reserved else f"looks like `{reserved}`, which is"
+    return f"{like} reserved: {toolset.reserved_names[reserved]}"
+
+
+def _clashes(
+    tool: ToolSpec, live: set[str], owners: dict[str, str]
+) -> Iterator[Problem]:
+    for index, name in enumerate(tool.renamed_from):
+        path: Path = ("renamed_from", index)
+        if name in live:
+            message = f"the former name `{name}` is the name of a tool"
+            help_ = "a call by that name would have two meanings; remove one"
+            yield at(tool, path, message, help_)
+        elif owners[name] != tool.name:
+            message = f"`{owners[name]}` has the former name `{name}` as well"
+            help_ = "a call by that name would have two meanings; remove one"
+            yield at(tool, path, message, help_)
+
+
+@rule("name/former-in-files", on="toolset", severity=Severity.WARNING)
+def former_in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    found = scanned(workspace)
+    gone = tool_names(toolset, workspace).gone
+    for said in found.said:
+        if said.name in gone:
+            end = said.column + len(said.name)
+            yield Problem(
+                Place(said.file, said.line, said.column, end),
+                f"the file still says `{said.name}`",
+                gone[said.name],
+                said.text,
+            )
+    if toolset is workspace.toolsets[0]:
+        for index, problem in found.problems:
+            yield at(workspace, ("scan", index), problem)
+
+
+NEEDED = frozenset("""
+    toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs jwt langchain_core langgraph mcp
+    mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
+    typing_extensions uvicorn yaml
+    """.split())
+
+
+@rule("name/hidden-module", on="toolset", severity=Severity.ERROR)
+def hidden_module(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    output = workspace.package.partition(".")[0]
+    if _is_needed(output):
+        yield at(
+            workspace,
+            ("output",),
+            _message(output),
+            "choose another folder, such as `generated`",
+        )
+    # Where the output folder itself is on the path, each toolset is a package there.
+    if not output and _is_needed(toolset.name):
+        yield at(toolset, ("name",), _message(toolset.name), "choose another name")
+    handlers = (toolset.handlers or "").partition(".")[0]
+    if _is_needed(handlers):
+        yield at(toolset, ("handlers",), _message(handlers), "rename the package")
+
+
+def _is_needed(name: str) -> bool:
+    return name in NEEDED or name in sys.stdlib_module_names
+
+
+def _message(name: str) -> str:
+    owner = "Python's own" if name in sys.stdlib_module_names else "an installed"
+    return f"the package `{name}` would hide {owner} module `{name}`"
+
+
+@rule("name/langchain-lost", on="toolset", severity=Severity.WARNING)
+def langchain_lost(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        for name in tool.properties:
+            if name in LANGCHAIN_LOSES:
+                yield at(
+                    tool,
+                    ("parameters", "properties", name),
+                    f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}",
+                    "choose another name; the generated wrappers are not affected,"
+                    " agents that load the tool over MCP are",
+                    at_key=True,
+                )
+
+
+@rule("name/not-importable", on="toolset", severity=Severity.ERROR)
+def not_importable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if module_name(toolset.name) != toolset.name:
+        yield at(
+            toolset,
+            ("name",),
+            f"no package can be called `{toolset.name}`",
+            f"`{module_name(toolset.name)}` is free, for example",
+        )
+    for endpoint in workspace.endpoints:
+        other = module_name(endpoint.name)
+        if toolset is workspace.toolsets[0] and other != endpoint.name:
+            yield at(
+                workspace,
+                ("endpoints", endpoint.name),
+                f"no package can be called `{endpoint.name}`",
+                f"`{other}` is free, for example",
+                at_key=True,
+            )
+    reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
+    if reserved:
+        yield at(
+            workspace,
+            ("output",),
+            f"no package can be called `{reserved[0]}`",
+            "it is a word of Python; choose another folder",
+        )
+
+
+@rule("name/portability", on="toolset", severity=Severity.WARNING)
+def portability(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        problem = name_problem(tool.name)
+        if problem:
+            yield at(
+                tool,
+                ("name",),
+                f"the name `{tool.name}` {problem}",
+                "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
+                " are taken everywhere",
+            )
+
+
+@rule("name/python-keyword", on="toolset", severity=Severity.NOTE)
+def python_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        code = handler_code(workspace, toolset, tool)
+        signature = code.signature if code else None
+        if signature and code and (signature.takes_any or code.takes_mapping(tool)):
+            continue
+        for name in tool.properties:
+            if not is_keyword_argument(name):
+                yield at(
+                    tool,
+                    ("parameters", "properties", name),
+                    f"no Python function can have a parameter `{name}`",
+                    "let the handler take one mapping, or choose another name",
+                    at_key=True,
+                )
+
+
+@rule("name/server-clash", on="toolset", severity=Severity.WARNING)
+def server_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    owners: dict[str, tuple[str, str]] = {}
+    for tool in toolset.tools:
+        owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
+    for tool in toolset.tools:
+        for former in tool.renamed_from:
+            owners.setdefault(
+                look_alike_key(former), (former, f"a former name of `{tool.name}`")
+            )
+    prefixes: dict[str, str] = {}
+    for server in toolset.listed_servers:
+        for path, own in _named(server):
+            name = server.name_here(own)
+            if not server.takes(own):
+                continue
+            mine = (name, f"a tool of `{server.name}`")
+            other = owners.setdefault(look_alike_key(name), mine)
+            taken, owner = other
+            # Names of one server may look alike.
+            if other is not mine and (taken == name or owner != mine[1]):
+                is_taken = "is" if taken == name else f"looks like `{taken}`,"
+                yield at(
+                    toolset,
+                    ("mcp_servers", server.name, *path),
+                    f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
+                    "give the server a `prefix`, its tool another name in `tools`, or leave"
+                    " it out",
+                )
+        first = prefixes.setdefault(server.prefix, server.name)
+        if server.prefix and first != server.name:
+            yield at(
+                toolset,
+                ("mcp_servers", server.name, "prefix"),
+                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
+                "give each its own: of two tools with one name, only the first is offered",
+            )
+
+
+def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
+    """The tools of a server that the toolset names, with the place: each once."""
+    for own in server.tools:
+        yield ("tools", own), own
+    for index, own in enumerate(server.allow or ()):
+        if own not in server.tools:
+            yield ("allow", index), own
+
+
+@rule("name/shadowing", on="toolset", severity=Severity.NOTE)
+def shadowing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for other in workspace.toolsets:
+        if other.name == toolset.name:
+            break
+        for tool in other.tools:
+            first.setdefault(tool.name, other.name)
+    for tool in toolset.tools:
+        if tool.name in first:
+            yield at(
+                tool,
+                ("name",),
+                f"the toolset `{first[tool.name]}` has a tool `{tool.name}`, too",
+                "an agent that gets both toolsets can call only one of the two",
+            )
+
+
+@rule("name/similar", on="toolset", severity=Severity.WARNING)
+def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    others = [
+        tool
+        for other in workspace.toolsets
+        if other.name != toolset.name
+        for tool in other.tools
+    ]
+    known: dict[str, ToolSpec] = {}
+    for tool in (*others, *toolset.tools):
+        known[tool.name] = tool
+    own = {tool.name for tool in toolset.tools}
+    for first, second in similar_pairs(sorted(known)):
+        # Reported once: at the later name, in the toolset that has it.
+        if second in own:
+            yield at(
+                known[second],
+                ("name",),
+                f"the name `{second}` is nearly `{first}`",
+                "choose names that a model does not confuse",
+            )
+
+
+@rule("name/skill-name", on="toolset", severity=Severity.ERROR)
+def skill_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "skills" not in toolset.targets:
+        return
+    taken: dict[str, Toolset | ToolSpec] = {}
+    for owner in skill_owners(toolset):
+        name = front_matter_of(owner)["name"]
+        path, help_ = name_path(owner), "say another one in `skill.name`"
+        if not 0 < len(name) <= LONGEST_NAME:
+            yield at(
+                owner,
+                path,
+                f"the skill's name would have {len(name)} characters; one has 1 to"
+                f" {LONGEST_NAME}",
+                help_,
+            )
+        elif name in WINDOWS_DEVICES:
+            message = f"Windows has no folder named `{name}`, as the skill's would be"
+            yield at(owner, path, message, help_)
+        elif name in taken:
+            yield at(
+                owner,
+                path,
+                f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too",
+                help_,
+            )
+        else:
+            taken[name] = owner
+
+
+# Source: https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
+_RESERVED = ("anthropic", "claude")
+_HELP = "say another one in `skill.name`"
+
+
+@rule("name/skill-portability", on="toolset", severity=Severity.WARNING)
+def skill_portability(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "skills" not in toolset.targets:
+        return
+    taken: dict[str, str] = {}
+    for other in workspace.toolsets:
+        if other.name == toolset.name:
+            break
+        if "skills" in other.targets:
+            for owner in skill_owners(other):
+                taken.setdefault(front_matter_of(owner)["name"], other.name)
+    for owner in skill_owners(toolset):
+        name = front_matter_of(owner)["name"]
+        for word in _RESERVED:
+            if word in name:
+                message = f"the skill's name, `{name}`, has `{word}` in it, which Claude's API refuses"
+                yield at(owner, name_path(owner), message, _HELP)
+        if name in taken:
+            message = f"the toolset {taken[name]} has a skill named `{name}`, too"
+            yield at(owner, name_path(owner), message, _HELP)
+
+
+@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
+def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    names = tool_names(toolset, workspace)
+    for owner, path, text in prose_of(toolset):
+        for word, help_ in names.unknown_in(text):
+            message = f"the text says `{word}`, and there is no such tool"
+            yield at(owner, path, message, help_)

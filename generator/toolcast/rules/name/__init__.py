@@ -1,1 +1,0 @@
-"""Rules about the names of tools, parameters and sections."""

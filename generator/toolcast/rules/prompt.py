@@ -1,0 +1,480 @@
+"""The rules `prompt/...`; `prompt.md` says what each is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+
+from toolcast_runtime.ledger.secret_names import name_in_words, secrecy
+from toolcast_runtime.skills.skill_files import LONGEST, MAIN, MOST_LINES, is_long
+
+from ..detectors.confusables import confusable_word
+from ..detectors.cross_tool import CrossToolInstructions
+from ..detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
+from ..detectors.phrase import Phrase, first_phrase, may_have
+from ..facts.costs.client_kinds import Limited, crossed, limits_here
+from ..facts.costs.prompt_blocks import prompt_blocks
+from ..facts.model_texts import (
+    ModelText,
+    all_texts,
+    definition_texts,
+    joined_texts,
+    texts_in,
+)
+from ..facts.skill_texts import (
+    LONGEST_DESCRIPTION,
+    front_matter_of,
+    made_description,
+    skill_files,
+    skill_owners,
+)
+from ..facts.spec_texts import prose_of, prose_of_mcp_spec, prose_of_toolset
+from ..facts.token_count import estimated_tokens
+from ..findings import Severity
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.characters import describe
+from ..reading.tree import Path
+from ..wording import Suggestions, quoted_list
+from .rule import Problem, at, rule
+
+CAVEAT = (
+    " The word list is a heuristic: it helps reviewers to look, and does not stop an"
+    " attacker who knows it."
+)
+
+
+def shown(text: str) -> str:
+    """A short excerpt on one line, in backticks."""
+    line = re.sub(r"\s+", " ", text).strip()
+    return f"`{line if len(line) <= 60 else line[:57] + '...'}`"
+
+
+def phrases_in(
+    toolset: Toolset,
+    phrases: Sequence[Phrase],
+    help: str,
+    texts: Callable[[ToolSpec], Iterable[ModelText]] = all_texts,
+) -> Iterator[Problem]:
+    """A finding for each text of a tool with one of the phrases, at the first of them."""
+    for tool in toolset.tools:
+        if not may_have(joined_texts(tool), phrases):
+            continue
+        for found in texts(tool):
+            message = _message(found.text, phrases)
+            if message:
+                yield at(tool, found.path, message, help, at_key=found.is_key)
+
+
+def phrases_in_toolset(
+    toolset: Toolset, phrases: Sequence[Phrase], help: str
+) -> Iterator[Problem]:
+    """The same for resources, MCP prompts, and what the toolset itself says."""
+    for spec in toolset.mcp_specs:
+        for path, text in prose_of_mcp_spec(spec):
+            message = _message(text, phrases)
+            if message:
+                yield at(spec, path, message, help)
+    for path, text in prose_of_toolset(toolset):
+        message = _message(text, phrases)
+        if message:
+            yield at(toolset, path, message, help)
+
+
+def _message(text: str, phrases: Sequence[Phrase]) -> str:
+    hit = first_phrase(text, phrases)
+    return f"the text {hit[0].what}: {shown(hit[1])}" if hit else ""
+
+
+@rule("prompt/block-budget", on="toolset", severity=Severity.ERROR)
+def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    budgets = toolset.token_budget.blocks
+    if not budgets:
+        return
+    for name, text in prompt_blocks(toolset, None, workspace.package):
+        tokens = estimated_tokens(text)
+        if tokens > budgets.get(name, tokens):
+            yield at(
+                toolset,
+                ("token_budget", "blocks", name),
+                f"the block `{name}` has about {tokens:,} tokens, over its budget of"
+                f" {budgets[name]:,}",
+                "shorten its texts, or raise the budget; `toolcast tokens --by block` shows"
+                " all of them",
+            )
+
+
+@rule("prompt/description-long", on="toolset", severity=Severity.WARNING)
+def description_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        length = len(tool.model_description)
+        limits = limits_here(toolset, tool, Limited.DESCRIPTION)
+        for least in crossed(limits, 0, length)[:1]:
+            what = "refuses more" if least.is_refused else "cuts off the rest"
+            yield at(
+                tool,
+                (_field(tool),),
+                f"the description has {length:,} characters; {least.client} takes"
+                f" {least.most:,} and {what}",
+                "move what is advice into `guidance`, and what is about one parameter"
+                " into that parameter's description",
+            )
+
+
+def _field(tool: ToolSpec) -> str:
+    return "description" if tool.description is not None else "summary"
+
+
+@rule("prompt/description-missing", on="toolset", severity=Severity.WARNING)
+def description_missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        is_given = "description" in tool.fields
+        if is_given and not (tool.description or "").strip():
+            said = "null" if tool.description is None else "empty"
+            yield at(
+                tool,
+                ("description",),
+                f"the description is {said}",
+                "say what the tool does; without the field the summary is used",
+            )
+        elif "description" in tool.mcp_omit:
+            yield at(
+                tool,
+                ("mcp", "omit"),
+                "the MCP list leaves the description out",
+                "models that see the tool over MCP know it by its name alone",
+            )
+
+
+@rule("prompt/instructions-long", on="toolset", severity=Severity.WARNING)
+def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if toolset.instructions is None or "mcp" not in toolset.targets:
+        return
+    length = len(toolset.instructions)
+    limits = limits_here(toolset, None, Limited.INSTRUCTIONS)
+    for least in crossed(limits, 0, length)[:1]:
+        yield at(
+            toolset,
+            ("instructions",),
+            f"the instructions have {length:,} characters; {least.client} takes"
+            f" {least.most:,} and cuts off the rest",
+            "keep what holds for the server as a whole; what is about one tool belongs into"
+            " that tool's description",
+        )
+
+
+_HELP_MARKUP = "say it in plain words"
+
+
+@rule("prompt/markup", on="toolset", severity=Severity.WARNING)
+def markup(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from phrases_in(toolset, MARKUP, _HELP_MARKUP, _texts)
+    yield from phrases_in_toolset(toolset, MARKUP, _HELP_MARKUP)
+
+
+def _texts(tool: ToolSpec) -> Iterator[ModelText]:
+    # Icons are pictures for people and may well be data URIs.
+    return (text for text in all_texts(tool) if text.path[0] != "icons")
+
+
+@rule("prompt/mixed-script", on="toolset", severity=Severity.WARNING)
+def mixed_script(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        for found in all_texts(tool):
+            hit = confusable_word(found.text)
+            if hit is not None:
+                word, character = hit
+                yield at(
+                    tool,
+                    found.path,
+                    f"the word {shown(word)} has {describe(character)} among Latin"
+                    " letters",
+                    "write the word in one script",
+                    at_key=found.is_key,
+                )
+
+
+_HELP_OTHER_TOOLS = (
+    "speak of this tool alone; `when_to_use` is the place to compare tools"
+)
+
+
+@rule("prompt/other-tools", on="toolset", severity=Severity.WARNING)
+def other_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from phrases_in(toolset, OTHER_TOOLS, _HELP_OTHER_TOOLS, definition_texts)
+    names = {tool.name for other in workspace.toolsets for tool in other.tools}
+    instructions = CrossToolInstructions(names)
+    for tool in toolset.tools:
+        if not instructions.names_in(joined_texts(tool), tool.name):
+            continue
+        for found in definition_texts(tool):
+            match = next(instructions.finditer(found.text, tool.name), None)
+            if match is not None:
+                name = next(group for group in match.groups() if group)
+                message = f"the text steers the use of `{name}`: {shown(match.group())}"
+                yield at(
+                    tool, found.path, message, _HELP_OTHER_TOOLS, at_key=found.is_key
+                )
+
+
+@rule("prompt/parameter-undescribed", on="toolset", severity=Severity.NOTE)
+def parameter_undescribed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        for name, schema in tool.properties.items():
+            if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:
+                continue
+            if not str(schema.get("description") or "").strip():
+                yield at(
+                    tool,
+                    ("parameters", "properties", name),
+                    f"the parameter `{name}` has no description",
+                    at_key=True,
+                )
+
+
+_HELP_SECRECY = "let the user see what the tool does"
+
+
+@rule("prompt/secrecy", on="toolset", severity=Severity.WARNING)
+def check_secrecy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from phrases_in(toolset, SECRECY, _HELP_SECRECY)
+    yield from phrases_in_toolset(toolset, SECRECY, _HELP_SECRECY)
+
+
+CONFIDENTIAL_PARAMETERS: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "sidenote,side note,system prompt,system message,conversation history,"
+            "chat history,conversation,full conversation,previous messages,"
+            "chain of thought,hidden notes,internal notes,context dump,env vars,"
+            "environment variables,env file"
+        ).split(","),
+        "what the model knows",
+    ),
+}
+
+
+@rule("prompt/secret-parameter", on="toolset", severity=Severity.WARNING)
+def secret_parameter(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        for found in texts_in(tool.parameters, ("parameters",)):
+            if not (found.is_key and _is_parameter(found.path)):
+                continue
+            wanted = _wanted(found.text)
+            if wanted is not None:
+                yield at(
+                    tool,
+                    found.path,
+                    f"the parameter `{found.text}` asks the model for {wanted}",
+                    "let the handler take it from its own configuration, or suppress"
+                    " this with the reason",
+                    at_key=True,
+                )
+
+
+def _is_parameter(path: Path) -> bool:
+    return len(path) > 2 and path[-2] == "properties"
+
+
+@lru_cache(maxsize=4096)
+def _wanted(name: str) -> str | None:
+    """What a model would fill in for a parameter of a name; None for a harmless one."""
+    if secrecy(name) == "any":
+        return "secrets"
+    return CONFIDENTIAL_PARAMETERS.get(name_in_words(name))
+
+
+_HELP_SECRETS = "let the handler take its secrets from its own configuration"
+
+
+@rule("prompt/secrets", on="toolset", severity=Severity.WARNING)
+def secrets(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from phrases_in(toolset, SECRETS, _HELP_SECRETS)
+    yield from phrases_in_toolset(toolset, SECRETS, _HELP_SECRETS)
+
+
+@rule("prompt/skill-description", on="toolset", severity=Severity.WARNING)
+def skill_description(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "skills" not in toolset.targets:
+        return
+    for owner in skill_owners(toolset):
+        if (owner.skill or {}).get("description"):
+            continue
+        field, text = "summary", made_description(owner)
+        if isinstance(owner, Toolset):
+            field = "instructions" if owner.instructions else "title"
+        made = f"the skill's description, made of the `{field}`, has"
+        if field == "title":
+            message = "neither `skill.description` nor `instructions` say what the skill is for"
+        elif len(text) > LONGEST_DESCRIPTION:
+            message = (
+                f"{made} {len(text):,} characters; {LONGEST_DESCRIPTION:,} are kept"
+            )
+        elif "<" in text or ">" in text:
+            message = f"{made} `<` or `>`, which validators refuse; others stand there instead"
+        else:
+            continue
+        help_ = "say in `skill.description` what the skill does and when to use it"
+        yield at(owner, (field,), message, help_)
+
+
+@rule("prompt/skill-long", on="toolset", severity=Severity.WARNING)
+def skill_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "skills" not in toolset.targets:
+        return
+    for owner in skill_owners(toolset):
+        text = skill_files(owner, front_matter_of(owner))[MAIN].text
+        if is_long(text):
+            lines, size = text.count("\n"), len(text.encode("utf-8"))
+            yield at(
+                owner,
+                _longest(owner),
+                f"SKILL.md has {lines:,} lines and {size:,} bytes; it should have at most"
+                f" {MOST_LINES} and {LONGEST:,}, about 5,000 tokens",
+                "move what is not needed at each call elsewhere",
+            )
+
+
+def _longest(owner: Toolset | ToolSpec) -> tuple[str, ...]:
+    """What a person would shorten."""
+    if isinstance(owner, ToolSpec):
+        return ("name",) if owner.guidance is None else ("guidance",)
+    if "guidance" in owner.skill:
+        return ("skill", "guidance")
+    return ("name",) if owner.instructions is None else ("instructions",)
+
+
+_MOST = 200
+
+
+@rule("prompt/summary-long", on="toolset", severity=Severity.WARNING)
+def summary_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if len(tool.summary) > _MOST:
+            yield at(
+                tool,
+                ("summary",),
+                f"the summary has {len(tool.summary)} characters; {_MOST} are a line",
+                "keep what the tool does; the rest belongs in `description`",
+            )
+
+
+# Letters; where scripts write no spaces, each letter is a word.
+_WORD = re.compile(r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{2,}")
+_INNER_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FUNCTION_WORDS = """
+a about all also an and any are as at be but by can for from has have if in into is it
+its more no not of on one only or other our out so some than that the their them then
+there these they this those to too up was we what when where which who will with you your
+"""
+# Words that every tool's line could have.
+_SAY_NOTHING = """
+action actions anything call calls do does execute executes function functions handle
+handler handles helper helps job misc miscellaneous operation operations perform performs
+placeholder run runs something stuff task tbd thing things todo tool tools use used useful
+uses using utilities utility various work works
+"""
+_COMMON = frozenset(_FUNCTION_WORDS.split())
+_EMPTY = _COMMON.union(_SAY_NOTHING.split())
+_BEGINNING = 4
+
+
+@rule("prompt/summary-unrelated", on="toolset", severity=Severity.WARNING)
+def summary_unrelated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        words = _words(tool.summary)
+        if words <= _EMPTY:
+            message = "the summary says nothing of what the tool does"
+        elif _is_unrelated(tool, words):
+            message = "the summary and the description have no word in common"
+        else:
+            continue
+        yield at(
+            tool,
+            ("summary",),
+            message,
+            "say in one line what the description says at length; prompts, catalogue"
+            " and `--help` show this line alone",
+        )
+
+
+def _is_unrelated(tool: ToolSpec, words: frozenset[str]) -> bool:
+    description = (tool.description or "").strip()
+    if not description or tool.summary in description:
+        return False
+    # Its name and parameters speak of the same thing as its description.
+    others = chain([tool.name], _other_texts(tool))
+    known = frozenset().union(*(_beginnings(_words(text)) for text in others))
+    return known.isdisjoint(_beginnings(words))
+
+
+def _other_texts(tool: ToolSpec) -> Iterator[str]:
+    yield from (t.text for t in all_texts(tool) if t.text != tool.summary)
+
+
+def _words(text: str) -> frozenset[str]:
+    spaced = _INNER_CASE.sub(" ", text.replace("_", " "))
+    return frozenset(_WORD.findall(spaced.lower()))
+
+
+def _beginnings(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word.rstrip("s")[:_BEGINNING] for word in words - _COMMON)
+
+
+_TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
+
+
+@rule("prompt/todo", on="toolset", severity=Severity.WARNING)
+def todo(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for owner, path, text in prose_of(toolset):
+        if _TODO.match(text):
+            message = "the text is not written yet"
+            help_ = "write it, or leave the field out"
+            yield at(owner, path, message, help_)
+
+
+@rule("prompt/unknown-block", on="toolset", severity=Severity.ERROR)
+def unknown_block(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    budgets = toolset.token_budget.blocks
+    if not budgets:
+        return
+    known = [name for name, _ in prompt_blocks(toolset, None, workspace.package)]
+    suggestions = Suggestions(known)
+    for name in budgets:
+        if name not in known:
+            yield at(
+                toolset,
+                ("token_budget", "blocks", name),
+                f"the prompt docs have no block `{name}`",
+                (
+                    suggestions.near(name) or f"there are {quoted_list(known[:10])}"
+                    if known
+                    else "the toolset has no target `prompts`"
+                ),
+                at_key=True,
+            )
+
+
+_DECISION = "`when_to_use: {text: null, reason: ...}`"
+
+
+@rule("prompt/usage-missing", on="toolset", severity=Severity.WARNING)
+def usage_missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "prompts" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("prompts"):
+        texts = (tool.when_to_use, tool.guidance)
+        if any(text and text.strip() for text in texts) or tool.no_usage_reason:
+            continue
+        is_null = "when_to_use" in tool.fields and tool.when_to_use is None
+        yield at(
+            tool,
+            ("when_to_use",) if is_null else (),
+            (
+                "`when_to_use` is null, and no reason is given"
+                if is_null
+                else f"the prompt docs say nowhere when to use `{tool.name}`"
+            ),
+            f"write `when_to_use` or `guidance`, or decide against it: {_DECISION}",
+        )

@@ -1,0 +1,710 @@
+"""The rules `schema/...`; `schema.md` says what each is for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from toolcast_runtime.calls.tool_validators import problems_with_action
+from toolcast_runtime.tools.tool import Action
+from toolcast_runtime.validation.formats import FORMATS
+from toolcast_runtime.validation.schema_visits import MOST_WAYS
+from toolcast_runtime.values.encodings import ENCODINGS
+
+from ..encoders.json_text import compact
+from ..facts.types.schema_types import SchemaTypes, Widening
+from ..findings import Severity
+from ..json_schema.dialects import DIALECTS, dialect_of
+from ..json_schema.graph import JsonSchema
+from ..json_schema.keywords import KEYWORDS
+from ..json_schema.metaschema import problems_with_schema
+from ..json_schema.patterns import Pattern, can_be_applied, pattern
+from ..json_schema.values import ValueChecker
+from ..model.bundling import definitions_in
+from ..model.definitions import PREFIX, Definitions, shared_name
+from ..model.folders import DEFINITIONS_FILE
+from ..model.model import Example, Toolset, ToolSpec, Workspace
+from ..reading.tree import SHARED, Path
+from ..wording import Suggestions, did_you_mean
+from .rule import Problem, at, rule
+
+
+def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
+    """The schemas of each tool, with the fields that hold them."""
+    for tool in toolset.tools:
+        for field, schema in tool.schemas.items():
+            yield tool, field, schema
+
+
+def subschemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, Path, dict[str, Any]]]:
+    """The subschemas of each tool's schemas, with their paths in its spec."""
+    for tool, field, schema in schemas_of(toolset):
+        for path, subschema in schema.subschemas.items():
+            yield tool, (field, *path), subschema
+
+
+def is_shared(tool: ToolSpec, path: Path) -> bool:
+    """Whether a path of one of its schemas leads into the shared definitions."""
+    return tool.source.shared is not None and path[:2] == SHARED
+
+
+def patterns_that(
+    toolset: Toolset,
+    problem: Callable[[str, Pattern], str],
+    help: str,
+) -> Iterator[Problem]:
+    """A finding at each regular expression that has a problem.
+
+    Args:
+        toolset: whose tools' schemas are looked at.
+        problem: says what is wrong with a pattern, after its text; empty when nothing is.
+        help: what to do.
+    """
+    for tool, field, schema in schemas_of(toolset):
+        if schema.has_too_many_patterns:
+            continue  # `schema/unusable-pattern` says so
+        for path, text, is_key in schema.patterns:
+            words = problem(text, pattern(text))
+            if words:
+                message = f"`{text[:60]}` {words}"
+                where = (field, *path)
+                yield at(tool, where, message, help, at_key=is_key)
+
+
+_TEXTS = frozenset(["title", "description", "$comment", "examples"])
+_MOST_COMPARED = 200
+_FEWEST_PARTS = 5
+_ALIKE = 0.8
+
+
+@rule("schema/alike-definitions", on="toolset", severity=Severity.WARNING)
+def alike_definitions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    definitions = toolset.definitions
+    if definitions is None:
+        return
+    before: dict[str, frozenset[str]] = {}
+    first: dict[frozenset[str], str] = {}
+    for name, schema in definitions.schemas.items():
+        parts = frozenset(_parts(schema))
+        other = first.setdefault(parts, name)
+        if other != name:
+            message = f"`{name}` allows what `{other}` does"
+            help_ = "keep one, and refer to it wherever the other is meant"
+            yield at(definitions, (name,), message, help_, at_key=True)
+            continue
+        if len(before) < _MOST_COMPARED:
+            near = next((n for n in before if _are_alike(before[n], parts)), None)
+            if near is not None:
+                message = f"`{name}` is nearly the same as `{near}`"
+                help_ = (
+                    "make them one, or suppress this in toolset.yaml with the reason"
+                )
+                yield at(definitions, (name,), message, help_, at_key=True)
+            before[name] = parts
+
+
+def _parts(schema: Any) -> Iterator[str]:
+    """What a schema says, piece by piece, without its texts."""
+    waiting: list[tuple[str, Any]] = [("", schema)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict) and value:
+            is_named = path.endswith("/properties")
+            waiting += [
+                (f"{path}/{key}", inner)
+                for key, inner in value.items()
+                if is_named or key not in _TEXTS
+            ]
+        else:
+            yield f"{path}={json.dumps(value, sort_keys=True, default=str)}"
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    both = len(one & other)
+    return both >= _FEWEST_PARTS and both >= _ALIKE * len(one | other)
+
+
+@rule("schema/bad-pattern", on="toolset", severity=Severity.ERROR)
+def bad_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from patterns_that(
+        toolset,
+        lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
+        "quote the pattern and escape what is meant literally",
+    )
+
+
+@rule("schema/cyclic-ref", on="toolset", severity=Severity.ERROR)
+def cyclic_ref(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        for reference in schema.loops:
+            yield at(
+                tool,
+                (field, *reference.path),
+                f"`{reference.text[:80]}` leads back to itself",
+                "a schema may contain itself only below `properties` or `items`,"
+                " where the data ends the recursion",
+            )
+
+
+@rule("schema/default-mismatch", on="toolset", severity=Severity.WARNING)
+def default_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        checker: ValueChecker | None = None
+        for path, subschema in schema.subschemas.items():
+            if "default" not in subschema:
+                continue
+            checker = checker or ValueChecker(
+                schema,
+                asserts_formats=field == "parameters" and toolset.asserts_formats,
+            )
+            problem = checker.problem(subschema["default"], path)
+            if problem:
+                yield at(
+                    tool,
+                    (field, *path, "default"),
+                    f"the default is not valid: {problem}",
+                    "a caller that sends it is refused; change the default or the"
+                    " schema",
+                )
+
+
+_NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
+
+
+@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
+def definition_reference(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    definitions = toolset.definitions
+    if definitions is None:
+        return
+    for name, definition in definitions.schemas.items():
+        yield from _in_definition(definitions, name, JsonSchema(definition))
+    whole = PREFIX.rstrip("/")
+    for tool, field, schema in schemas_of(toolset):
+        for reference in schema.references:
+            if reference.text == whole:
+                message = f"`{whole}` names all shared definitions, which are no schema"
+                help_ = f"name one: `{PREFIX}NAME`"
+                yield at(tool, (field, *reference.path), message, help_)
+
+
+def _in_definition(
+    definitions: Definitions, name: str, schema: JsonSchema
+) -> Iterator[Problem]:
+    for reference in schema.references:
+        if shared_name(reference.text) is None:
+            where = (name, *reference.path)
+            what = "means another thing in each tool's schema"
+            what = what if reference.is_local else "leads out of the definitions"
+            message = f"`{reference.text[:80]}` {what}"
+            help_ = f"a definition refers to others as `{PREFIX}NAME`"
+            yield at(definitions, where, message, help_)
+    for path, subschema in schema.subschemas.items():
+        for keyword in _NAMING:
+            if isinstance(subschema.get(keyword), str | bool):
+                yield at(
+                    definitions,
+                    (name, *path, keyword),
+                    f"`{keyword}` changes what references mean where this is put in",
+                    f"leave it out; tools refer to it as `{PREFIX}{name}`",
+                    at_key=True,
+                )
+
+
+@rule("schema/duplicate-enum", on="toolset", severity=Severity.WARNING)
+def duplicate_enum(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, place, subschema in subschemas_of(toolset):
+        values = subschema.get("enum")
+        if not isinstance(values, list):
+            continue
+        seen: set[str] = set()
+        for index, value in enumerate(values):
+            text = compact(value)
+            if text in seen:
+                yield at(
+                    tool,
+                    (*place, "enum", index),
+                    f"{text[:60]} stands twice in `enum`",
+                    "remove one of the two",
+                )
+            seen.add(text)
+
+
+@rule("schema/ecma-pattern", on="toolset", severity=Severity.WARNING)
+def ecma_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    words = "is a regular expression that Python cannot read"
+    yield from patterns_that(
+        toolset,
+        lambda _, facts: words if facts.is_ecma_only else "",
+        "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
+    )
+
+
+@rule("schema/empty-enum", on="toolset", severity=Severity.ERROR)
+def empty_enum(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, place, subschema in subschemas_of(toolset):
+        if subschema.get("enum") == []:
+            yield at(
+                tool,
+                (*place, "enum"),
+                "`enum` is empty: no value is valid",
+                "list the values, or remove `enum`",
+            )
+
+
+@rule("schema/example-mismatch", on="toolset", severity=Severity.ERROR)
+def example_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if not tool.examples:
+            continue
+        checkers = {
+            name: ValueChecker(
+                schema,
+                asserts_formats=name == "parameters" and toolset.asserts_formats,
+            )
+            for name, schema in tool.schemas.items()
+        }
+        for index, example in enumerate(tool.examples):
+            # An example with an error may show how wrong arguments are refused.
+            if example.error is None:
+                refused = checkers["parameters"].problem(example.arguments)
+                problems = (
+                    [refused] if refused else _problems_with_action(tool, example)
+                )
+                for problem in problems:
+                    path = ("examples", index, "arguments")
+                    message = f"the example is refused: {problem}"
+                    yield at(tool, path, message, "mend the example")
+            if example.has_result and "returns" in checkers:
+                problem = checkers["returns"].problem(example.result)
+                if problem:
+                    path = ("examples", index, "result")
+                    message = f"the result is not what `returns` says: {problem}"
+                    yield at(tool, path, message, "mend one of the two")
+
+
+def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
+    if tool.actions is None:
+        return
+    parameter = tool.actions.parameter
+    for one in tool.actions.values:
+        if example.arguments.get(parameter) == one.name:
+            action = Action(one.summary, one.requires, one.requires_any, one.accepts)
+            yield from problems_with_action(parameter, action, example.arguments)
+
+
+@rule("schema/invalid", on="toolset", severity=Severity.ERROR)
+def invalid(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        for path, subschema in schema.subschemas.items():
+            declared = subschema.get("$schema")
+            if declared is not None and dialect_of(subschema) is None:
+                yield at(
+                    tool,
+                    (field, *path, "$schema"),
+                    f"the dialect `{str(declared)[:80]}` is not known",
+                    f"the dialects are {', '.join(DIALECTS.values())};"
+                    " without `$schema` it is 2020-12",
+                )
+        for path, message, help_ in problems_with_schema(schema):
+            yield at(tool, (field, *path), message, help_)
+
+
+@rule("schema/multiplying", on="toolset", severity=Severity.ERROR)
+def multiplying(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        if schema.multiplies:
+            yield at(
+                tool,
+                (field,),
+                f"more than {MOST_WAYS:,} ways lead to one place of a value",
+                "let fewer alternatives name the same definition",
+            )
+
+
+_FAN = "".join(
+    f"    a{n}: {{anyOf: [{{$ref: '#/$defs/a{n + 1}'}}, {{$ref: '#/$defs/a{n + 1}'}}]}}\n"
+    for n in range(17)
+)
+
+
+@rule("schema/no-type", on="toolset", severity=Severity.WARNING)
+def no_type(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if "type" not in tool.parameters:
+            yield at(
+                tool,
+                ("parameters",),
+                "`parameters` has no `type`",
+                "add `type: object`",
+                at_key=True,
+            )
+
+
+@rule("schema/own-shared", on="toolset", severity=Severity.ERROR)
+def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if toolset.definitions is None:
+        return
+    defs, shared = SHARED
+    for tool in toolset.tools:
+        for field in tool.schemas:
+            schema = tool.source.tree[field]
+            own = schema.get(defs) if isinstance(schema, dict) else None
+            if isinstance(own, dict) and shared in own:
+                message = "`$defs/shared` is where the shared definitions are put"
+                help_ = "give this definition another name"
+                yield at(tool, (field, *SHARED), message, help_, at_key=True)
+
+
+@rule("schema/remote-ref", on="toolset", severity=Severity.ERROR)
+def remote_ref(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        for reference in schema.references:
+            # Of those in definitions `schema/definition-reference` tells.
+            if not reference.is_local and not is_shared(tool, reference.path):
+                yield at(
+                    tool,
+                    (field, *reference.path),
+                    f"`{reference.text[:80]}` leads out of this schema",
+                    "copy what it names into `$defs` and write `#/$defs/...`",
+                )
+        keyword = "id" if schema.dialect == "draft-04" else "$id"
+        for path, subschema in schema.subschemas.items():
+            base = subschema.get(keyword)
+            is_address = isinstance(base, str) and not base.startswith("#")
+            if path and is_address and not is_shared(tool, path):
+                yield at(
+                    tool,
+                    (field, *path, keyword),
+                    f"`{keyword}` gives a part of the schema an address of its own",
+                    f"remove `{keyword}`; references by `#/...` need none",
+                )
+
+
+@rule("schema/required-undeclared", on="toolset", severity=Severity.WARNING)
+def required_undeclared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, path, name, _ in unknown_names(toolset, permitted=True):
+        yield at(
+            tool,
+            path,
+            f"`required` names `{name}`, which no property describes",
+            f"add `{name}` to `properties`, so that a caller learns what it is",
+        )
+
+
+UnknownName = tuple[ToolSpec, Path, str, Suggestions]
+
+
+@rule("schema/required-unknown", on="toolset", severity=Severity.ERROR)
+def required_unknown(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, path, name, suggestions in unknown_names(toolset, permitted=False):
+        yield at(
+            tool,
+            path,
+            f"`required` names `{name}`, which is not a property",
+            suggestions.near(name),
+        )
+
+
+def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]:
+    """Names of `required` that no property has.
+
+    Args:
+        toolset: whose tools' schemas are looked at.
+        permitted: those that `additionalProperties` or `patternProperties` lets in, or
+            those that nothing lets in.
+    """
+    for tool, field, schema in schemas_of(toolset):
+        for path, subschema in schema.subschemas.items():
+            # An object without properties of its own may be half of another schema.
+            listed = subschema.get("required")
+            own = isinstance(subschema.get("properties"), dict) or not path
+            if not own or not isinstance(listed, list):
+                continue
+            known, is_open, patterns = _known_of_required_unknown(schema, path, field)
+            suggestions = Suggestions(known)
+            for index, name in enumerate(listed):
+                if not isinstance(name, str) or name in known:
+                    continue
+                lets_in = is_open or any(_matches(text, name) for text in patterns)
+                if lets_in == permitted:
+                    place = (field, *path, "required", index)
+                    yield tool, place, name, suggestions
+
+
+def _known_of_required_unknown(
+    schema: JsonSchema, path: Path, field: str
+) -> tuple[dict[str, None], bool, list[str]]:
+    """The properties of an object, whether it is open by its own word, and its patterns."""
+    known: dict[str, None] = {}
+    patterns: list[str] = []
+    # What a caller is not told it cannot send; what a handler gives nobody needs to guess.
+    is_open, is_closed = field == "returns", False
+    for part in schema.same_value(path):
+        if isinstance(part.get("properties"), dict):
+            known |= dict.fromkeys(part["properties"])
+        if isinstance(part.get("patternProperties"), dict):
+            patterns += part["patternProperties"]
+        more = part.get("additionalProperties")
+        is_open = is_open or more is True or isinstance(more, dict)
+        is_closed = is_closed or more is False
+    return known, is_open and not is_closed, patterns
+
+
+def _matches(text: str, name: str) -> bool:
+    facts = pattern(text)
+    if not facts.is_quick(len(name)):
+        return not facts.error
+    return re.search(text, name) is not None
+
+
+@rule("schema/root-not-object", on="toolset", severity=Severity.ERROR)
+def root_not_object(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        kinds = tool.parameters.get("type", "object")
+        if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
+            yield at(
+                tool,
+                ("parameters", "type"),
+                "arguments are always an object",
+                "write `type: object` and make the value one of its `properties`",
+            )
+
+
+@rule("schema/slow-pattern", on="toolset", severity=Severity.WARNING)
+def slow_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    words = "repeats a repetition: matching can take time without end"
+    yield from patterns_that(
+        toolset,
+        lambda _, facts: words if facts.is_slow else "",
+        "let each round of the outer repetition begin with a character of its own",
+    )
+
+
+# Those of RFC 2045, section 6.2, that change nothing of a text.
+_PLAIN = ("7bit", "8bit", "binary")
+_KNOWN = (*ENCODINGS, *_PLAIN)
+_MOST_SHOWN_UNKNOWN_ENCODING = 60
+_OTHERWISE_UNKNOWN_ENCODING = (
+    "such a text stays a text for handlers; say in its description what it is"
+)
+_MEANT_UNKNOWN_ENCODING = {"hex": "base16", "qp": "quoted-printable"}
+
+
+@rule("schema/unknown-encoding", on="toolset", severity=Severity.WARNING)
+def unknown_encoding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, place, subschema in subschemas_of(toolset):
+        name = subschema.get("contentEncoding")
+        if isinstance(name, str) and name not in _KNOWN:
+            message = (
+                f"`{name[:_MOST_SHOWN_UNKNOWN_ENCODING]}` is no encoding of RFC 4648 or RFC 2045, so nothing"
+                " knows it"
+            )
+            meant = _MEANT_UNKNOWN_ENCODING.get(name.casefold())
+            help_ = f"did you mean `{meant}`?" if meant else did_you_mean(name, _KNOWN)
+            where = (*place, "contentEncoding")
+            yield at(tool, where, message, help_ or _OTHERWISE_UNKNOWN_ENCODING)
+
+
+# Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
+# of providers.
+_OTHERS = frozenset(
+    (
+        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
+        " decimal128 byte binary base64url char password commonmark html media-range"
+        " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
+        " sf-integer sf-string sf-token"
+        " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
+        " google-duration google-fieldmask"
+    ).split()
+)
+_MOST_SHOWN_UNKNOWN_FORMAT = 60
+_OTHERWISE_UNKNOWN_FORMAT = (
+    "say what a value has to be with `pattern`, or in the description; suppress this where"
+    " all your clients know it"
+)
+_MEANT_UNKNOWN_FORMAT = {
+    "url": "uri",
+    "guid": "uuid",
+    "timestamp": "date-time",
+    "iso8601": "date-time",
+}
+
+
+@rule("schema/unknown-format", on="toolset", severity=Severity.WARNING)
+def unknown_format(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, place, subschema in subschemas_of(toolset):
+        name = subschema.get("format")
+        if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
+            message = (
+                f"`{name[:_MOST_SHOWN_UNKNOWN_FORMAT]}` is no format of JSON Schema or OpenAPI, so nothing"
+                " knows it"
+            )
+            yield at(tool, (*place, "format"), message, _meant(name))
+
+
+@lru_cache(maxsize=4096)
+def _meant(name: str) -> str:
+    meant = _MEANT_UNKNOWN_FORMAT.get(name.casefold())
+    if meant:
+        return f"did you mean `{meant}`?"
+    return did_you_mean(name, [*FORMATS, *sorted(_OTHERS)]) or _OTHERWISE_UNKNOWN_FORMAT
+
+
+# Widely used words of other vocabularies, some of them near a keyword.
+OTHERS = frozenset(
+    (
+        "example nullable discriminator xml externalDocs enumNames"
+        " enumDescriptions markdownDescription propertyOrdering optional ref"
+        " defs defaults name names label order group propertyOrder units unit"
+        " hidden secret strict options"
+    ).split()
+)
+
+
+@rule("schema/unknown-keyword", on="toolset", severity=Severity.WARNING)
+def unknown_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, place, subschema in subschemas_of(toolset):
+        for word in subschema:
+            if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+                continue
+            meant = _near(word)
+            if meant:
+                yield at(
+                    tool,
+                    (*place, word),
+                    f"`{word}` is no keyword of JSON Schema, so nothing checks it",
+                    meant,
+                    at_key=True,
+                )
+
+
+@lru_cache(maxsize=4096)
+def _near(word: str) -> str:
+    """The keyword that a word is nearly, which begins or ends as it does."""
+    candidates = [
+        keyword
+        for keyword in sorted(KEYWORDS)
+        if abs(len(keyword) - len(word)) <= 2
+        and (keyword[0] == word[:1].lower() or keyword[-1] == word[-1:])
+    ]
+    return did_you_mean(word, candidates) if candidates else ""
+
+
+@rule("schema/unresolved-ref", on="toolset", severity=Severity.ERROR)
+def unresolved_ref(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        suggestions: Suggestions | None = None
+        for reference in schema.references:
+            if not reference.is_local or reference.target is not None:
+                continue
+            name = shared_name(reference.text)
+            is_whole = f"{reference.text}/" == PREFIX and toolset.definitions
+            if is_whole or (name is None and is_shared(tool, reference.path)):
+                continue  # `schema/definition-reference` says so
+            if suggestions is None:
+                suggestions = Suggestions(
+                    _known_of_unresolved_ref(schema, toolset.definitions)
+                )
+            message = f"`{reference.text[:80]}` names nothing in this schema"
+            help_ = suggestions.near(reference.text)
+            if name is not None:
+                message = f"`{reference.text[:80]}` names no shared definition"
+                help_ = help_ or f"write it into {toolset.folder}/{DEFINITIONS_FILE}"
+            yield at(tool, (field, *reference.path), message, help_)
+
+
+def _known_of_unresolved_ref(
+    schema: JsonSchema, shared: Definitions | None
+) -> Iterator[str]:
+    """The references that would name something."""
+    for path in schema.subschemas:
+        if path[-2:-1] in (("$defs",), ("definitions",)):
+            yield "#/" + "/".join(map(str, path))
+    if shared is not None:
+        yield from (PREFIX + name for name in shared.schemas)
+
+
+_OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
+
+
+@rule("schema/unusable-pattern", on="toolset", severity=Severity.ERROR)
+def unusable_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool, field, schema in schemas_of(toolset):
+        if _are_too_large_together(schema):
+            message = "the patterns are too large together to check calls by"
+            help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
+            yield at(tool, (field,), message, help_)
+    help_ = (
+        "write it in the syntax of ECMA-262 (`$` for `\\Z`, `<` for `\\<`), with smaller"
+        " counts and fewer brackets"
+    )
+    yield from patterns_that(toolset, _problem, help_)
+
+
+def _are_too_large_together(schema: JsonSchema) -> bool:
+    """Whether there are too many, where each alone can be applied."""
+    return schema.patterns_are_too_large and (
+        schema.has_too_many_patterns
+        or all(can_be_applied(text) for _, text, _ in schema.patterns)
+    )
+
+
+def _problem(text: str, facts: Pattern) -> str:
+    if facts.error:
+        return ""
+    if not can_be_applied(text):
+        return "is a regular expression that calls cannot be checked by"
+    own = _OWN_ESCAPE.search(text)
+    if own is not None:
+        return f"has `{own[1]}`, the edge of a word to the validator of calls alone"
+    return ""
+
+
+@rule("schema/unused-definition", on="toolset", severity=Severity.WARNING)
+def unused_definition(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    definitions = toolset.definitions
+    if definitions is None:
+        return
+    used: set[str] = set()
+    for _, _, schema in schemas_of(toolset):
+        used.update(definitions_in(schema.value))
+    for name in definitions.schemas:
+        if name not in used:
+            message = f"no tool uses the definition `{name}`"
+            yield at(definitions, (name,), message, "remove it", at_key=True)
+
+
+@rule("schema/wider-type", on="toolset", severity=Severity.NOTE)
+def wider_type(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        # Where nobody writes a handler nobody reads its types.
+        if tool.handler is None:
+            continue
+        for field, schema in (
+            ("parameters", tool.parameters),
+            ("returns", tool.returns),
+        ):
+            if not isinstance(schema, dict) or not tool.schemas[field].is_sound:
+                continue
+            places = {id(s): p for p, s in tool.schemas[field].subschemas.items()}
+            for wider in _widened(schema, field):
+                path = (field, *places.get(id(wider.schema), ()), wider.keyword)
+                yield at(
+                    tool,
+                    path,
+                    f"`{wider.keyword}` is more than the generated type says",
+                    "nothing is wrong: calls are checked, and a type checker does not see it",
+                    at_key=True,
+                )
+
+
+def _widened(schema: Any, field: str) -> Sequence[Widening]:
+    types = SchemaTypes(schema, "Types")
+    if field == "parameters":
+        types.arguments("Types")
+    else:
+        types.whole("Types")
+    return types.widened

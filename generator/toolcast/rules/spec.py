@@ -1,0 +1,720 @@
+"""The rules `spec/...`; `spec.md` says what each is for."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolcast_runtime.consent.confirmation import may_give_up
+from toolcast_runtime.files.regular_file import read_regular
+from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.validation.checker import Checker
+from toolcast_runtime.validation.declared_names import DeclaredNames
+
+from ..extensions import fields_of
+from ..facts.outside import sent_variables
+from ..facts.server_secrets import is_secret_text, secret_places
+from ..facts.uri_templates import problems_with_template, variables_of
+from ..findings import Place, Severity
+from ..json_schema.graph import JsonSchema
+from ..json_schema.metaschema import problems_with_schema
+from ..language.spec_language import schema_text
+from ..model.definitions import shared_name
+from ..model.mcp.mcp_servers import McpServer, reference_problem
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.schema_files import named_schemas
+from ..reading.tree import Path
+from ..targets.table import enabled, targets
+from ..wording import Suggestions, did_you_mean, kind_of, quoted_list
+from .rule import Problem, Rule, at, rule
+
+RULES = (
+    Rule("spec/definitions-size", Severity.ERROR, __name__),
+    Rule("spec/document", Severity.ERROR, __name__),
+    Rule("spec/duplicate-tool", Severity.ERROR, __name__),
+    Rule("spec/duplicate-toolset", Severity.ERROR, __name__),
+    Rule("spec/file-stem", Severity.ERROR, __name__),
+    Rule("spec/invalid-value", Severity.ERROR, __name__),
+    Rule("spec/many-findings", Severity.ERROR, __name__),
+    Rule("spec/missing-extension", Severity.ERROR, __name__),
+    Rule("spec/missing-key", Severity.ERROR, __name__),
+    Rule("spec/output-over-input", Severity.ERROR, __name__),
+    Rule("spec/outside-project", Severity.ERROR, __name__),
+    Rule("spec/removal-over", Severity.WARNING, __name__),
+    Rule("spec/sub-folder", Severity.ERROR, __name__),
+    Rule("spec/suppression-over", Severity.WARNING, __name__),
+    Rule("spec/unknown-key", Severity.ERROR, __name__),
+    Rule("spec/unknown-rule", Severity.ERROR, __name__),
+    Rule("spec/unknown-toolset", Severity.ERROR, __name__),
+    Rule("spec/unlisted-toolset", Severity.WARNING, __name__),
+    Rule("spec/unreadable", Severity.ERROR, __name__),
+    Rule("spec/unsuppressable-rule", Severity.ERROR, __name__),
+    Rule("spec/unused-lock", Severity.WARNING, __name__),
+    Rule("spec/unused-suppression", Severity.WARNING, __name__),
+    Rule("spec/wrong-type", Severity.ERROR, __name__),
+)
+
+
+@rule("spec/actions", on="toolset", severity=Severity.ERROR)
+def actions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if tool.actions is not None:
+            yield from _parameter(tool, tool.actions.parameter)
+            yield from _needs(tool)
+
+
+def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Problem]:
+    if parameter not in tool.properties:
+        path = ("actions", "parameter")
+        message = f"`{parameter}` is not a parameter"
+        meant = did_you_mean(parameter, tool.properties)
+        yield at(tool, path, message, meant)
+        return
+    schema = tool.properties[parameter]
+    values = schema.get("enum") if isinstance(schema, dict) else None
+    if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+        yield at(
+            tool,
+            ("actions", "parameter"),
+            f"`{parameter}` has no `enum` of texts to choose an action from",
+            (
+                f"add `enum: {_listed([a.name for a in tool.actions.values])}` to it"
+                if tool.actions
+                else ""
+            ),
+        )
+        return
+    names = [action.name for action in tool.actions.values] if tool.actions else []
+    allowed, described = frozenset(values), frozenset(names)
+    suggestions = Suggestions(values)
+    for name in names:
+        if name not in allowed:
+            place = ("actions", "values", name)
+            message = f"`{name}` is not in the `enum` of `{parameter}`"
+            meant = suggestions.near(name) or f"it has {quoted_list(values[:20])}"
+            yield at(tool, place, message, meant, at_key=True)
+    for index, value in enumerate(values):
+        if value not in described:
+            yield at(
+                tool,
+                ("parameters", "properties", parameter, "enum", index),
+                f"`actions` says nothing about `{value}`",
+                f"add `{value}: {{}}` to `actions.values`",
+            )
+
+
+def _needs(tool: ToolSpec) -> Iterator[Problem]:
+    suggestions = Suggestions(tool.properties)
+    for action in tool.actions.values if tool.actions else ():
+        lists = {
+            "requires": action.requires,
+            "requires_any": action.requires_any,
+            "accepts": action.accepts or (),
+        }
+        for key, names in lists.items():
+            for index, name in enumerate(names):
+                if name not in tool.properties:
+                    path = ("actions", "values", action.name, key, index)
+                    message = f"`{name}` is not a parameter"
+                    meant = suggestions.near(name)
+                    yield at(tool, path, message, meant)
+
+
+def _listed(names: list[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+_PATH = ("confirm", "when")
+
+
+@rule("spec/confirm-condition", on="toolset", severity=Severity.ERROR)
+def confirm_condition(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if tool.confirm is not None and tool.confirm.when is not None:
+            yield from _of_condition(tool, JsonSchema(tool.confirm.when))
+
+
+def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
+    if condition.dialect is None:
+        help_ = "without `$schema` it is 2020-12"
+        yield at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
+    for path, message, help_ in problems_with_schema(condition):
+        yield at(tool, (*_PATH, *path), message, help_)
+    if condition.is_valid and not _is_applied(condition):
+        message = "the condition cannot be applied, so that a person is always asked"
+        help_ = "it stands alone: no `$ref` out of it, no loop, no broken pattern"
+        if any(shared_name(one.text) is not None for one in condition.references):
+            help_ = (
+                "only `parameters` and `returns` are given shared definitions: write out"
+                " what is meant"
+            )
+        yield at(tool, _PATH, message, help_)
+    if may_give_up(condition.value):
+        message = (
+            "a pattern of the condition may give up, so that a person is always asked"
+        )
+        yield at(tool, _PATH, message, "say it without look-around and `\\1`")
+    declared = DeclaredNames(tool.parameters)
+    for name in declared.lacks(sorted(DeclaredNames(condition.value).names)):
+        meant = did_you_mean(name, declared.names) or "name one of the parameters"
+        message = f"the condition is about `{name[:80]}`, which is no parameter"
+        yield at(tool, _PATH, message, meant)
+    if not (condition.is_valid and JsonSchema(tool.parameters).is_valid):
+        return
+    for name in _left_out(tool.parameters, condition.value):
+        message = (
+            f"nobody is asked about a call that leaves `{name[:80]}` out, although its"
+            " default is what a person is to be asked about"
+        )
+        help_ = "take it out of `required` of the condition"
+        yield at(tool, (*_PATH, "required"), message, help_)
+
+
+def _left_out(parameters: Mapping[str, Any], condition: Any) -> Iterator[str]:
+    """Parameters that a call may leave out and the condition requires, with their default."""
+    if not isinstance(condition, Mapping):
+        return
+    meant = condition.get("properties", {})
+    for name in condition.get("required", ()):
+        declared = parameters.get("properties", {}).get(name)
+        if (
+            isinstance(declared, Mapping)
+            and "default" in declared
+            and name not in parameters.get("required", ())
+            and _allows(meant.get(name, True), declared["default"])
+        ):
+            yield name
+
+
+def _allows(schema: Any, value: Any) -> bool:
+    try:
+        return Checker(schema).matches(value) is not False
+    except ValueError:
+        return True
+
+
+def _is_applied(condition: JsonSchema) -> bool:
+    """Whether the runtime can tell of any arguments what the condition says of them."""
+    if not condition.is_sound:
+        return False
+    try:
+        Checker(condition.value)
+    except ValueError:
+        return False
+    return True
+
+
+@rule("spec/confirm-reading", on="toolset", severity=Severity.WARNING)
+def confirm_reading(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
+            yield at(
+                tool,
+                ("confirm",),
+                "a person is asked before each call of a tool that changes nothing",
+                "take `readOnlyHint` away if it does change something, else `confirm`",
+                at_key=True,
+            )
+
+
+@rule("spec/deprecated-replacement", on="toolset", severity=Severity.WARNING)
+def deprecated_replacement(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    leaving = {tool.name: tool.deprecated for tool in toolset.tools if tool.deprecated}
+    for tool in toolset.tools:
+        name = (tool.deprecated or {}).get("replacement")
+        if name is None or name == tool.name or name not in leaving:
+            continue
+        message = f"the replacement `{name}` is deprecated itself"
+        further = leaving[name].get("replacement")
+        named = further is not None and further not in (name, tool.name)
+        help_ = f"name `{further}`" if named else "name a tool that stays"
+        path = ("deprecated", "replacement")
+        yield at(tool, path, message, help_)
+
+
+@rule("spec/mcp-content", on="toolset", severity=Severity.ERROR)
+def mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for resource in toolset.mcp_resources:
+        given = [
+            k for k in ("text", "file", "handler") if getattr(resource, k) is not None
+        ]
+        if len(given) != 1:
+            yield at(
+                resource,
+                (given[-1],) if given else ("name",),
+                f"`{resource.name}` has {_and(given)} for what it holds",
+                "write one of `text`, `file` and `handler`",
+            )
+        elif resource.uri_template is not None and resource.handler is None:
+            message = "each URI of a template would hold the same"
+            yield at(resource, (given[0],), message, "write a `handler`, or a `uri`")
+    for prompt in toolset.mcp_prompts:
+        if bool(prompt.messages) == (prompt.handler is not None):
+            given = ["messages", "handler"] if prompt.messages else []
+            yield at(
+                prompt,
+                (given[-1],) if given else ("name",),
+                f"`{prompt.name}` has {_and(given)} for what it says",
+                "write one of `messages` and `handler`",
+            )
+
+
+def _and(given: list[str]) -> str:
+    return " and ".join(f"`{key}`" for key in given) or "nothing"
+
+
+_ANNOTATIONS = {
+    "title": str,
+    "readOnlyHint": bool,
+    "destructiveHint": bool,
+    "idempotentHint": bool,
+    "openWorldHint": bool,
+}
+_EXECUTION = {"taskSupport": str}
+_ICON = {"src": str, "mimeType": str, "sizes": list, "theme": str}
+_WORDS = {str: "text", bool: "true or false", list: "a list"}
+_VALUES = {
+    "taskSupport": ("forbidden", "optional", "required"),
+    "theme": ("light", "dark"),
+}
+
+
+@rule("spec/mcp-key", on="toolset", severity=Severity.WARNING)
+def mcp_key(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
+        yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
+        for index, icon in enumerate(tool.icons or ()):
+            yield from _object(tool, ("icons", index), icon, _ICON)
+
+
+def _object(
+    tool: ToolSpec, path: Path, value: Any, known: Mapping[str, type]
+) -> Iterator[Problem]:
+    for key, inner in (value or {}).items():
+        here = (*path, key)
+        if key not in known:
+            meant = did_you_mean(key, known)
+            if meant:
+                message = f"`{key}` is no key of MCP's `{path[0]}`, so nobody reads it"
+                yield at(tool, here, message, meant, at_key=True)
+        elif type(inner) is not known[key]:
+            message = f"`{key}` is {_WORDS[known[key]]}, not {kind_of(inner)}"
+            yield at(tool, here, message)
+        elif isinstance(inner, str) and inner not in _VALUES.get(key, (inner,)):
+            choices = ", ".join(f"`{choice}`" for choice in _VALUES[key])
+            message = f"`{inner}` is no value of `{key}`"
+            help_ = did_you_mean(inner, _VALUES[key]) or f"one of {choices}"
+            yield at(tool, here, message, help_)
+
+
+_LARGEST = 8 * 1024 * 1024
+
+
+@rule("spec/old-schema", on="toolset", severity=Severity.WARNING)
+def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    before: dict[str, str] = {}
+    for one in workspace.toolsets:
+        if one.name == toolset.name:
+            break
+        before |= _named(one, workspace)
+    for path, kind in _named(toolset, workspace).items():
+        if path in before:
+            continue
+        message = (
+            "the schema is not the one of this version and the project's extensions"
+        )
+        try:
+            there = read_regular(os.path.join(workspace.root, path), _LARGEST)
+            text = schema_text(kind, workspace.extensions)
+            if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
+                continue
+        except OSError:
+            message = "specs name this file as their schema, and it cannot be read"
+        yield Problem(
+            Place(path),
+            message,
+            "run `toolcast schema --write`",
+        )
+
+
+def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
+    sources = [("workspace", workspace.source), ("toolset", toolset.source)]
+    sources += [("tool", tool.source) for tool in toolset.tools]
+    if toolset.definitions is not None:
+        sources.append(("definitions", toolset.definitions.source))
+    return named_schemas(
+        (kind, source.file, source.opening) for kind, source in sources
+    )
+
+
+_BRACES = re.compile(r"\{\{([^{}]*)\}\}")
+
+
+@rule("spec/prompt-argument", on="toolset", severity=Severity.ERROR)
+def prompt_argument(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for prompt in toolset.mcp_prompts:
+        names = [argument.name for argument in prompt.arguments]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                message = f"the argument `{name}` is there twice"
+                yield at(prompt, ("arguments", index, "name"), message)
+        if prompt.messages:
+            yield from _places(prompt, names)
+
+
+def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
+    used: set[str] = set()
+    for index, message in enumerate(prompt.messages):
+        for match in _BRACES.finditer(message.text):
+            name = match[1].strip(" ")
+            used.add(name)
+            if name not in names:
+                said = f"`{match[0]}` stands for no argument"
+                help_ = did_you_mean(name, names) or f"add `{name}` to `arguments`"
+                yield at(prompt, ("messages", index, "text"), said, help_)
+    for index, name in enumerate(names):
+        if name not in used and name not in names[:index]:
+            said = f"nothing that the prompt says has `{{{{{name}}}}}`"
+            yield at(prompt, ("arguments", index, "name"), said, "use it, or remove it")
+
+
+@rule("spec/removal-date", on="toolset", severity=Severity.ERROR)
+def removal_date(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        deprecated = tool.deprecated or {}
+        removal = deprecated.get("removal")
+        if removal is None:
+            continue
+        path = ("deprecated", "removal")
+        day = _date(removal)
+        if day is None:
+            message = f"the removal `{removal}` is no date"
+            yield at(tool, path, message, 'write it as "2030-01-31"')
+            continue
+        since = _date(deprecated["since"])
+        if since is not None and day < since:
+            message = f"the removal is before the deprecation of {since}"
+            yield at(tool, path, message, "name a later day")
+
+
+def _date(text: str) -> datetime.date | None:
+    try:
+        return datetime.date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        return None
+
+
+_OWN = "kept:"
+_NAMES = re.compile(r"\{([+?]?)[^{}]*\}")
+
+
+@rule("spec/resource-uri", on="toolset", severity=Severity.ERROR)
+def resource_uri(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    first: dict[str, ResourceSpec] = {}
+    for spec in toolset.mcp_resources:
+        uri = spec.uri if spec.uri is not None else spec.uri_template
+        if uri is None or (spec.uri is not None and spec.uri_template is not None):
+            message = "a resource has a `uri` or a `uri_template`, and not both"
+            yield at(spec, ("uri",), message)
+            continue
+        key = "uri" if spec.uri is not None else "uri_template"
+        if uri.startswith(_OWN):
+            message = f"`{_OWN}` is for what handlers' links lead to"
+            yield at(spec, (key,), message, "choose another scheme")
+        other = first.setdefault(_NAMES.sub(r"{\1}", uri), spec)
+        # Of two that differ in names, the second is read where the first takes some values only.
+        if other is not spec and (
+            not other.variables or uri in (other.uri, other.uri_template)
+        ):
+            message = f"`{uri}` is the URI of `{other.name}`, too"
+            yield at(spec, (key,), message, "give one of the two another URI")
+        if spec.uri_template is not None:
+            for problem in problems_with_template(uri):
+                yield at(spec, (key,), f"the template {problem}")
+        known = variables_of(spec.uri_template or "")
+        for name in spec.variables:
+            if name not in known:
+                message = f"`{name}` is no variable of the URI"
+                help_ = did_you_mean(name, known)
+                yield at(spec, ("variables", name), message, help_, at_key=True)
+    yield from _same_files(toolset.mcp_resources)
+    yield from _same_files(toolset.mcp_prompts)
+
+
+def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Problem]:
+    first: dict[str, ResourceSpec | PromptSpec] = {}
+    for spec in specs:
+        other = first.setdefault(module_name(spec.name), spec)
+        if other is not spec:
+            message = f"`{spec.name}` and `{other.name}` would be one file"
+            yield at(spec, ("name",), message, "rename one of the two")
+
+
+@rule("spec/section-missing", on="toolset", severity=Severity.WARNING)
+def section_missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if not toolset.sections or "prompts" not in toolset.targets:
+        return
+    for tool in toolset.tools_in("prompts"):
+        if tool.section is None:
+            yield at(
+                tool,
+                ("name",),
+                f"`{tool.name}` has no section, while the toolset has some",
+                "add `section:`; without one it stands behind all others",
+            )
+
+
+@rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
+def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    owners: dict[str, str] = {}
+    for server in toolset.listed_servers:
+        path = ("mcp_servers", server.name)
+        update = f"`toolcast lock --update {server.name}` writes it"
+        if server.lock is None:
+            if "on_change" in server.fields:
+                message = "`on_change` has no effect without `lock`"
+                help_ = "remove `on_change`, or name a `lock`"
+                yield at(toolset, (*path, "on_change"), message, help_, at_key=True)
+            continue
+        other = owners.setdefault(server.lock, server.name)
+        if other != server.name:
+            message = f"`{server.lock}` is the lock of `{other}`, too"
+            yield at(toolset, (*path, "lock"), message, "name another file")
+            continue
+        file = f"{toolset.folder}/{server.lock}"
+        if server.locked is None:
+            message = f"the lock `{file}` cannot be read"
+            yield at(toolset, (*path, "lock"), message, update)
+            continue
+        # Its reader is not needed where there is no lock.
+        from ..reading.exact_json import JsonProblem, read_json
+        from ..servers.lock_file import locked_listing
+        from ..servers.server_listing import ListingError
+
+        anew = f"take it from a commit, or {update} anew"
+        try:
+            read_json(server.locked)
+        except JsonProblem as problem:
+            place = Place(file, problem.line, problem.column)
+            message = f"the lock of `{server.name}` is no JSON: {problem}"
+            yield Problem(place, message, anew)
+            continue
+        try:
+            locked_listing(server.locked, file)
+        except ListingError as error:
+            yield at(toolset, (*path, "lock"), str(error), anew)
+
+
+_HELP = "put it into an environment variable and write `${NAME}` here"
+
+
+@rule("spec/server-secret", on="toolset", severity=Severity.ERROR)
+def server_secret(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for server in toolset.mcp_servers:
+        for inner in secret_places(server):
+            path = ("mcp_servers", server.name, *inner)
+            message = f"the server `{server.name}` has a secret written out"
+            yield _found(toolset, path, message)
+    router = toolset.router
+    if router is not None and is_secret_text(router.base_url):
+        message = "the router's address has a secret written out"
+        yield _found(toolset, ("router", "base_url"), message)
+
+
+def _found(toolset: Toolset, path: Path, message: str) -> Problem:
+    """Says where it is, and shows neither the value nor its line."""
+    at_key = isinstance(path[-1], str)
+    found = at(toolset, path, message, _HELP, at_key=at_key)
+    return found._replace(source_line="")
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+# A path and a variable's default may have spaces; a name that is looked for has none.
+_ONE_PROGRAM = re.compile(r"[/\\]|\$\{[^}]*$")
+_BELONGS = {"args": "command", "env": "command", "cwd": "command", "headers": "url"}
+
+
+@rule("spec/server-transport", on="toolset", severity=Severity.ERROR)
+def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for server in toolset.mcp_servers:
+        path = ("mcp_servers", server.name)
+        for key, message, help in _problems(server):
+            place = (*path, key) if key else path
+            yield at(toolset, place, message, help, at_key=True)
+        for inner, text in server.texts:
+            problem = reference_problem(text)
+            if problem is not None:
+                where = f"`{server.name}` names a variable in a way that is not read"
+                yield at(toolset, (*path, *inner), where, problem)
+    if toolset.router is not None:
+        for key in ("base_url", "model"):
+            problem = reference_problem(getattr(toolset.router, key))
+            if problem is not None:
+                where = "the router names a variable in a way that is not read"
+                yield at(toolset, ("router", key), where, problem)
+
+
+def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
+    """Key, message and help of each problem with the keys of a server."""
+    if not _NAME.fullmatch(server.name):
+        message = f"`{server.name}` is no name of a server"
+        yield "", message, "letters, digits, `_` and `-`, at most 64 of them"
+    for key, name_form, what in (
+        ("headers", _HEADER, "a header"),
+        ("env", _VARIABLE, "a variable"),
+    ):
+        for name, text in getattr(server, key).items():
+            if not name_form.fullmatch(name) or "\n" in text or "\r" in text:
+                message = (
+                    f"`{key}` of `{server.name}` has what is no name or value of {what}"
+                )
+                yield key, message, f"`{name}` cannot be sent as it is"
+    if server.command is None and server.url is None:
+        message = f"the server `{server.name}` has neither `command` nor `url`"
+        yield "", message, "say how it is reached: a program to start, or an address"
+        return
+    if server.command is not None and server.url is not None:
+        message = f"the server `{server.name}` has both `command` and `url`"
+        yield "url", message, "remove one of the two"
+        return
+    words = (server.command or "").split()
+    if len(words) > 1 and not _ONE_PROGRAM.search(words[0]):
+        message = f"`command` of `{server.name}` is a program with its arguments"
+        help_ = f"`command: {words[0]}`, and the words after it as a list in `args`"
+        yield "command", message, help_
+    for key, other in _BELONGS.items():
+        if key in server.fields and getattr(server, other) is None:
+            message = f"`{key}` has no effect without `{other}`"
+            yield key, message, f"remove `{key}`, or give `{other}`"
+
+
+@rule("spec/unknown-permission", on="toolset", severity=Severity.ERROR)
+def unknown_permission(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        if tool.permission is not None and tool.permission not in toolset.permissions:
+            yield at(
+                tool,
+                ("permission",),
+                f"the toolset has no permission `{tool.permission}`",
+                _help(tool.permission, toolset),
+            )
+    for client in toolset.clients:
+        for index, name in enumerate(client.permissions):
+            if name not in toolset.permissions:
+                yield at(
+                    toolset,
+                    ("clients", client.name, "permissions", index),
+                    f"`{client.name}` has the permission `{name}`, and there is none",
+                    _help(name, toolset),
+                )
+
+
+def _help(name: str, toolset: Toolset) -> str:
+    return (
+        did_you_mean(name, list(toolset.permissions))
+        or "add it to `permissions` with one line of meaning"
+    )
+
+
+@rule("spec/unknown-replacement", on="toolset", severity=Severity.ERROR)
+def unknown_replacement(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Finds replacements that nobody can call.
+
+    One may be a tool of another toolset, or of an external server.
+    """
+    former = {old: tool.name for tool in toolset.tools for old in tool.renamed_from}
+    known = {tool.name for one in workspace.toolsets for tool in one.tools}
+    for tool in toolset.tools:
+        name = (tool.deprecated or {}).get("replacement")
+        if name is None:
+            continue
+        if name == tool.name:
+            message, help_ = (
+                f"`{name}` is to be replaced by itself",
+                "name another tool",
+            )
+        elif name in known or any(s.is_named(name) for s in toolset.mcp_servers):
+            continue
+        elif name in former:
+            message = f"the replacement `{name}` has another name now"
+            help_ = f"it is called `{former[name]}`"
+        else:
+            message = f"there is no tool `{name}`, the replacement"
+            help_ = did_you_mean(name, sorted(known - {tool.name}))
+        yield at(tool, ("deprecated", "replacement"), message, help_)
+
+
+@rule("spec/unknown-section", on="toolset", severity=Severity.ERROR)
+def unknown_section(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    names = [section.name for section in toolset.sections]
+    for tool in toolset.tools:
+        if tool.section is not None and tool.section not in names:
+            yield at(
+                tool,
+                ("section",),
+                f"the toolset has no section `{tool.section}`",
+                did_you_mean(tool.section, names) or "add it to `sections`",
+            )
+
+
+# Every spec has them, every list is ordered by them, or a rule is what reads them.
+_ALWAYS_READ = frozenset(
+    (
+        "name summary parameters suppress section order since renamed_from"
+        " clients data cases stability"
+    ).split()
+)
+
+
+@rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
+def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    by_rules = fields_of(workspace.extensions).read_by_rules
+    read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))
+    for tool in toolset.tools:
+        for field in tool.fields:
+            if field not in read:
+                message = f"none of the toolset's targets reads `{field}`"
+                yield at(tool, (field,), message, at_key=True)
+    known = targets(workspace.extensions).values()
+    with_reader = {
+        *toolset.extensions,
+        *(f for one in known for f in one.reads_toolset),
+    }
+    read = by_rules.union(*(target.reads_toolset for target in chosen))
+    for field in toolset.fields:
+        if field in with_reader and field not in read:
+            message = f"none of the toolset's targets reads `{field}`"
+            yield at(toolset, (field,), message, at_key=True)
+
+
+_MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
+
+
+@rule(
+    "spec/variable-name", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
+)
+def variable_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for path, owner, name in sent_variables(toolset):
+        owners = [_capitals(owner), _capitals(toolset.name)]
+        if _MADE_TO_BE_SENT.search(name) or any(
+            f"_{o}_" in f"_{name}_" for o in owners
+        ):
+            continue
+        message = f"the value of `{name}` would go to another host"
+        help_ = (
+            f"name a variable for it: `{owners[0]}_...`, or one with `TOKEN` or `API_KEY`"
+            " in its name"
+        )
+        yield at(toolset, path, message, help_)
+
+
+def _capitals(name: str) -> str:
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())

@@ -1,1 +1,0 @@
-"""Rules about what specs say, field by field."""

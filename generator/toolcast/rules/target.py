@@ -1,0 +1,190 @@
+"""The rules `target/...`; `target.md` says what each is for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from toolcast_runtime.providers import Loss, provider_named
+from toolcast_runtime.providers import Severity as Weight
+from toolcast_runtime.providers.provider_names import collisions
+
+from ..facts.providers.provider_lists import declared_providers, provider_lists
+from ..findings import Place, Severity
+from ..model.model import Toolset, Workspace
+from ..targets.own_templates import originals, own_templates
+from ..targets.table import target_named, target_names
+from ..wording import Suggestions, did_you_mean, quoted_list
+from .rule import Problem, Rule, at, rule
+
+RULES = (
+    Rule("target/shape", Severity.ERROR, __name__),
+    Rule("target/template", Severity.ERROR, __name__),
+)
+
+
+@rule("target/old-template", on="toolset", severity=Severity.WARNING)
+def old_template(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if workspace.templates is None or toolset is not workspace.toolsets[0]:
+        return
+    for own in own_templates(workspace, originals(workspace)):
+        if own.is_old:
+            yield Problem(
+                Place(f"{workspace.templates}/{own.name}", 1, 1, 2),
+                "the template that this is a copy of has changed since",
+                f"take over what `toolcast templates {own.name}` prints, and its first"
+                " line",
+            )
+
+
+@rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
+def provider_limit(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for name, listed in provider_lists(toolset):
+        for budget in listed.provider.budgets:
+            for what, count in budget.counts(listed.rendered).items():
+                if count > budget.most:
+                    verb = "takes" if budget.is_refused else "advises"
+                    yield at(
+                        toolset,
+                        ("targets", "providers", name),
+                        f"there are {count:,} {what}; {listed.provider.title} {verb} at"
+                        f" most {budget.most:,} ({budget.source})",
+                        "split the toolset or its section, or ask for fewer tools at once",
+                        at_key=True,
+                    )
+
+
+@rule("target/provider-loss", on="toolset", severity=Severity.NOTE)
+def provider_loss(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    specs = {tool.name: tool for tool in toolset.tools}
+    lost_for: dict[Loss, list[str]] = {}
+    for _, listed in provider_lists(toolset):
+        for loss in listed.losses:
+            if loss.severity is not Weight.NOTE:
+                lost_for.setdefault(loss, []).append(listed.provider.title)
+    for loss, titles in lost_for.items():
+        steps = [
+            step.replace("~1", "/").replace("~0", "~")
+            for step in loss.path.split("/")[1:]
+        ]
+        yield at(
+            specs[loss.tool],
+            tuple(int(step) if step.isdecimal() else step for step in steps),
+            f"`{loss.keyword}` is lost for {', '.join(titles)}: {loss.what}",
+            "say it another way, or leave the tool out of the target `providers`",
+        )
+
+
+@rule("target/provider-names", on="toolset", severity=Severity.WARNING)
+def provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    specs = {tool.name: tool for tool in toolset.tools}
+    for _, listed in provider_lists(toolset):
+        names = {one.tool.name: one.name for one in listed.rendered}
+        for group in collisions(names, listed.provider.names):
+            for name in group:
+                if names[name] != name:
+                    yield at(
+                        specs[name],
+                        ("name",),
+                        f"{quoted_list(group)} become one name for"
+                        f" {listed.provider.title}; `{name}` is called `{names[name]}`",
+                        "give it a name of letters, digits, `_` and `-`",
+                    )
+
+
+@rule("target/provider-option", on="toolset", severity=Severity.WARNING)
+def provider_option(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    names = {tool.name: None for tool in toolset.tools}
+    suggestions = Suggestions(names)
+    for name, options in declared_providers(toolset).items():
+        provider = provider_named(name)
+        path = ("targets", "providers", name)
+        for option, value in options.items():
+            if value and option not in provider.options:
+                yield at(
+                    toolset,
+                    (*path, option),
+                    f"{provider.title} has no `{option}`",
+                    "leave it out: it has no effect",
+                    at_key=True,
+                )
+        strict = options.get("strict")
+        for index, tool in enumerate(strict if isinstance(strict, list) else ()):
+            is_external = any(one.is_named(tool) for one in toolset.listed_servers)
+            if tool not in names and not is_external:
+                yield at(
+                    toolset,
+                    (*path, "strict", index),
+                    f"there is no tool `{tool}`",
+                    suggestions.near(tool),
+                )
+
+
+@rule("target/unknown", on="toolset", severity=Severity.ERROR)
+def unknown(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    known = target_names(workspace.extensions)
+    own = toolset.targets if "targets" in toolset.fields else ()
+    for name in own:
+        if name not in known:
+            path = ("targets", name)
+            yield at(toolset, path, *_worded(name, known), at_key=True)
+    for index, name in enumerate(workspace.targets):
+        if name not in known:
+            yield at(workspace, ("targets", index), *_worded(name, known))
+
+
+def _worded(name: str, known: list[str]) -> tuple[str, str]:
+    meant = did_you_mean(name, known) or f"the targets are {quoted_list(known)}"
+    return f"there is no target `{name}`", meant
+
+
+@rule("target/unknown-option", on="toolset", severity=Severity.ERROR)
+def unknown_option(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for name, options in toolset.targets.items():
+        target = target_named(name, workspace.extensions)
+        if target is None or not isinstance(options, dict):
+            continue
+        known = list(target.options)
+        for option in options:
+            if option not in known:
+                yield at(
+                    toolset,
+                    ("targets", name, option),
+                    f"the target `{name}` has no option `{option}`",
+                    did_you_mean(option, known)
+                    or (f"it has {quoted_list(known)}" if known else "it has none"),
+                    at_key=True,
+                )
+
+
+@rule("target/unused-template", on="toolset", severity=Severity.WARNING)
+def unused_template(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    folder = workspace.templates
+    if folder is None or toolset is not workspace.toolsets[0]:
+        return
+    if not os.path.isdir(os.path.join(workspace.root, folder)):
+        yield at(
+            workspace,
+            ("templates",),
+            f"there is no folder `{folder}`",
+            "name the folder, or take `templates` away",
+        )
+        return
+    known = originals(workspace)
+    for own in own_templates(workspace, known):
+        if own.is_used:
+            continue
+        if own.original is not None:
+            message = (
+                f"no toolset has the target {quoted_list(own.original.targets)},"
+                " which draws this template"
+            )
+            help_ = "enable the target, or remove the file"
+        else:
+            message = f"no target has a template `{own.name}`"
+            help_ = (
+                did_you_mean(own.name, known)
+                or "`toolcast templates` lists their names"
+            )
+        place = Place(f"{folder}/{own.name}")
+        yield Problem(place, message, help_)

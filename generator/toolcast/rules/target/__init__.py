@@ -1,1 +1,0 @@
-"""Rules about the targets of a toolset."""

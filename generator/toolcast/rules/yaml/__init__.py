@@ -1,1 +1,0 @@
-"""Rules about a file as YAML, which reading it checks."""

@@ -1,0 +1,138 @@
+"""The recipe of a move (docs/life.md): `check` names each step that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import Project
+
+SEND = """\
+summary: Sends a mail.
+when_to_use: When a person asks for it.
+section: mail
+handler: handlers.toy:send
+permission: write
+parameters:
+  type: object
+  properties: {to: {$ref: "#/$defs/shared/address"}}
+"""
+READ = """\
+summary: Reads mails.
+when_to_use: When a person asks for it.
+section: mail
+handler: handlers.toy:read
+permission: write
+parameters: {type: object, properties: {to: {$ref: "#/$defs/shared/address"}}}
+"""
+TOOLSET = """\
+sections: {mail: {heading: Mail}}
+permissions: {write: Changes something.}
+clients:
+  desk: {allow: [read], permissions: [write]}
+  phone:
+    allow: [read, send]
+    permissions: [write]
+targets: {mcp: {client: desk}, registry: {}, prompts: {}}
+cases:
+  - {message: Write to Ann., tool: send}
+exclusions:
+  - {tool: send, target: mcp, reason: A person sends.}
+"""
+OFFICE = """\
+name: office
+title: Office
+handlers: office
+sections: {post: {heading: Post}}
+clients: {desk: {allow: [stamp]}}
+targets: {registry: {}, prompts: {}}
+"""
+STAMP = """\
+name: stamp
+summary: Stamps a letter.
+when_to_use: When a person asks for it.
+section: post
+handler: office.post:stamp
+parameters: {type: object}
+"""
+DEFINITIONS = "address: {type: string}\n"
+
+
+@pytest.fixture
+def moved(make_project: Callable[..., Project]) -> Project:
+    """A project in which somebody has moved a tool's spec, and done nothing else."""
+    project = make_project(
+        {"send": SEND, "read": READ},
+        toolset=TOOLSET,
+        handlers="def send(to=''): ...\n\n\ndef read(to=''): ...\n",
+    )
+    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/office]")
+    with (project.root / "toolcast.yaml").open("a") as stream:
+        stream.write("documents: [tools.md]\n")
+    project.write("specs/toy/definitions.yaml", DEFINITIONS)
+    project.write("specs/office/toolset.yaml", OFFICE)
+    project.write("specs/office/stamp.yaml", STAMP)
+    project.write("office/__init__.py", "")
+    project.write("office/post.py", "def stamp(): ...\n\n\ndef send(to=''): ...\n")
+    project.write(
+        "tools.md", "<!-- toolcast: parameters toy send -->\n<!-- /toolcast -->\n"
+    )
+    project.generate()
+    assert project.toolcast("check").returncode == 0
+    spec = project.root / "specs/toy/send.yaml"
+    spec.rename(project.root / "specs/office/send.yaml")
+    return project
+
+
+STEPS = {
+    "expose/unknown-tool": ("specs/toy/toolset.yaml", "[read, send]", "[read]"),
+    "cases/unknown-tool": (
+        "specs/toy/toolset.yaml",
+        "cases:\n  - {message: Write to Ann., tool: send}\n",
+        "",
+    ),
+    "expose/unknown-exclusion": (
+        "specs/toy/toolset.yaml",
+        "exclusions:\n  - {tool: send, target: mcp, reason: A person sends.}\n",
+        "",
+    ),
+    "spec/unknown-section": (
+        "specs/office/send.yaml",
+        "section: mail",
+        "section: post",
+    ),
+    "handler/outside-package": (
+        "specs/office/send.yaml",
+        "handlers.toy:send",
+        "office.post:send",
+    ),
+    "spec/unknown-permission": ("specs/office/send.yaml", "permission: write\n", ""),
+    "schema/unresolved-ref": ("specs/office/definitions.yaml", "", DEFINITIONS),
+    "expose/nobody": ("specs/office/toolset.yaml", "[stamp]", "[stamp, send]"),
+    "output/marker": ("tools.md", "toy send", "office send"),
+}
+"""What a person does beside moving the file, by the rule that finds it missing."""
+
+
+def _do(project: Project, step: tuple[str, str, str]) -> None:
+    file, old, new = step
+    if old:
+        project.edit(file, old, new)
+    else:
+        project.write(file, new)
+
+
+@pytest.mark.parametrize("missing", STEPS)
+def test_check_names_the_step_that_is_missing(moved: Project, missing: str) -> None:
+    for rule, step in STEPS.items():
+        if rule != missing:
+            _do(moved, step)
+    found = moved.toolcast("check").stderr
+    assert f" {missing}: " in found
+    others = STEPS.keys() - {missing}
+    assert not [rule for rule in others if f" {rule}: " in found], found
+    _do(moved, STEPS[missing])
+    assert moved.toolcast("generate").returncode == 0
+    done = moved.toolcast("check")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,142 @@
+"""Sixteen rules that nobody can suppress: without them a spec would decide what code runs,
+what it is told and who is sent it.
+
+The list is written out. A rule more or a rule less is a decision that is made here.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.frozen.compare import FORMER_RULES, former_ids
+from tests.program import toolcast
+from tests.rules.layout import lay_out
+from toolcast.model.loading import load_workspace
+from toolcast.preflight import preflight
+from toolcast.rules.table import rules
+
+UNSUPPRESSABLE = (
+    "accept/over",
+    "accept/unused",
+    "expose/oauth-setting",
+    "expose/outside",
+    "expose/shared-endpoint",
+    "expose/shared-name",
+    "handler/ledger-sink",
+    "handler/lifespan",
+    "handler/not-found",
+    "handler/not-imported",
+    "handler/not-own",
+    "handler/not-set",
+    "handler/outside-package",
+    "handler/type-not-own",
+    "handler/unknown-resource",
+    "spec/variable-name",
+)
+HERE = Path(__file__).parent
+HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
+# Those of the commit of which the other frozen data is. It is never edited.
+WERE = json.loads((HERE / "data/unsuppressable.json").read_text("utf-8"))
+FORMER = former_ids(FORMER_RULES)
+# Each by its id, and by each that it had.
+NAMED = [
+    pytest.param(rule, named, id=named)
+    for rule in UNSUPPRESSABLE
+    for named in (rule, *(old for old, new in FORMER.items() if new == rule))
+]
+SUPPRESSED = "spec/unsuppressable-rule"
+
+
+def test_these_and_no_others_cannot_be_suppressed() -> None:
+    known = rules(("letta",)).values()
+    assert sorted(one.id for one in known if not one.can_be_suppressed) == sorted(
+        UNSUPPRESSABLE
+    )
+    assert sorted(HOSTILE) == sorted(UNSUPPRESSABLE)
+
+
+def test_no_rule_came_or_went_by_another_name() -> None:
+    """What could not be suppressed cannot be, whatever it is called; and the reverse."""
+    assert len(WERE) == 16
+    assert [id_ for id_ in WERE if FORMER.get(id_, id_) not in UNSUPPRESSABLE] == []
+    crossed = [old for old, new in FORMER.items() if new in UNSUPPRESSABLE]
+    assert [id_ for id_ in crossed if id_ not in WERE] == []
+
+
+def test_a_former_id_is_no_present_one_and_leads_to_one() -> None:
+    known = rules(("letta",))
+    assert [old for old in FORMER if old in known] == []
+    assert [new for new in FORMER.values() if new and new not in known] == []
+
+
+Found = list[tuple[str, str, int, str]]
+
+
+def found(root: Path, *words: str) -> tuple[Found, int]:
+    """What a command finds: rule, file, line and message; and its exit code."""
+    done = toolcast(root, *words, "--format", "json")
+    assert done.returncode in (0, 1), done.stderr
+    listed = json.loads(done.stdout)["findings"]
+    return [
+        (one["rule"], one["file"], one["line"], one["message"]) for one in listed
+    ], done.returncode
+
+
+def tried(root: Path) -> Found:
+    """What trying a start finds, which `check` does not come to while there are errors."""
+    workspace = load_workspace(str(root)).workspace
+    assert workspace is not None
+    return [
+        (one.rule, one.place.file, one.place.line, one.message)
+        for one in preflight(workspace)
+    ]
+
+
+def suppress(root: Path, rule: str) -> list[str]:
+    """Says in every spec that a rule does not matter; their files."""
+    specs = sorted((root / "specs").rglob("*.yaml"))
+    for spec in specs:
+        with spec.open("a", encoding="utf-8") as file:
+            file.write(f"suppress: [{{rule: {rule}, reason: Trust me.}}]\n")
+    return [spec.relative_to(root).as_posix() for spec in specs]
+
+
+@pytest.mark.parametrize(("rule", "named"), NAMED)
+def test_a_suppression_removes_nothing_and_is_an_error(
+    rule: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    is_accepted = rule.startswith("accept/")
+    lay_out("" if is_accepted else HOSTILE[rule], root)
+    words = ["check"]
+    if rule in ("handler/not-imported", "handler/not-set"):
+        words.append("--preflight")
+        for variable in ("EXAMPLE_TOKEN", "EXAMPLE_ALLOWED_HOSTS"):
+            monkeypatch.delenv(variable, raising=False)
+        assert toolcast(root, "generate").returncode == 0
+    if is_accepted:
+        (root / "toolcast.accept.yaml").write_text(HOSTILE[rule], "utf-8")
+        lay_out("", tmp_path / "before")
+        words = ["diff", "--against", str(tmp_path / "before")]
+    there, _ = found(root, *words)
+    assert [one for one in there if one[0] == rule], there
+
+    entries = suppress(root, named)
+    assert entries
+    checked, code = found(root, "check")
+    told = [one for one in checked if one[0] == SUPPRESSED]
+    assert sorted({one[1] for one in told}) == entries and code == 1
+    assert all(f"`{named}`" in one[3] or f"`{rule}`" in one[3] for one in told)
+    if words == ["check"]:
+        here = checked
+    elif "--preflight" in words:
+        here = tried(root)
+    else:
+        here, _ = found(root, *words)
+    assert [one for one in there if one[0] == rule] == [
+        one for one in here if one[0] == rule
+    ]

@@ -1,0 +1,107 @@
+"""The annotated spec language: nothing in it is mistyped, and editors' schemas come from it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from toolcast.language.spec_language import (
+    LANGUAGE,
+    SCHEMAS,
+    annotated,
+    annotation_schema,
+    faults,
+    fields,
+    parts,
+    schema,
+)
+from toolcast.targets.table import BUILT_IN
+
+ANNOTATIONS = annotation_schema()["$defs"]["annotations"]["properties"]
+
+
+@pytest.mark.parametrize("kind", LANGUAGE)
+def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
+    assert list(faults(annotated(kind))) == []
+
+
+@pytest.mark.parametrize(
+    ("way", "annotation", "value"),
+    [
+        ("timeout", "change", {"lowred": {}}),
+        ("timeout", "change", {"lowered": {"calls": "risky"}}),
+        ("timeout", "change", {"lowered": {"call": "safe"}}),
+        ("timeout", "change", {"more": {}}),
+        ("timeout", "change", {"by": "texts"}),
+        ("timeout", "chnage", {"any": {}}),
+        ("timeout", "absent", {"off": "toolset.timeout"}),
+        ("values", "change", {"to pyton": {}}),
+        ("always", "change", {"to yes": {}}),
+        ("handler", "change", {"lowered": {}}),
+        ("handler", "change", {"to null": {}}),
+        ("clients", "change", {"entry": {}}),
+        ("section", "names", "sections"),
+        ("meta", "keys_name", "keys"),
+        ("order", "read_by", ["prompt"]),
+    ],
+)
+def test_a_mistyped_annotation_is_refused(
+    way: str, annotation: str, value: Any
+) -> None:
+    language = copy.deepcopy(annotated("tool"))
+    language["properties"][way][annotation] = value
+
+    found = [fault.removeprefix("properties.") for fault in faults(language)]
+    assert any(fault.startswith(way) for fault in found)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_what_is_published_is_a_schema_without_annotations(kind: str) -> None:
+    published = schema(kind)
+
+    jsonschema_rs.meta.validate(published)
+    assert list(_annotated_parts("", published)) == []
+
+
+def _annotated_parts(way: str, node: Any) -> list[str]:
+    found = [f"{way}.{key}" for key in ANNOTATIONS if key in node]
+    for name, part in parts({k: v for k, v in node.items() if k != "keys"}):
+        found += _annotated_parts(f"{way}.{name}", part)
+    return found
+
+
+def test_what_a_language_knows_stays_in_what_is_published() -> None:
+    for kind in LANGUAGE:
+        published = schema(kind)
+        for way, node in fields(kind):
+            if "description" in node:
+                assert node["description"] in str(published), way
+
+
+def test_readers_are_targets() -> None:
+    known = ANNOTATIONS["read_by"]["items"]["enum"]
+
+    assert sorted(known) == sorted(["rules", *BUILT_IN])
+
+
+@pytest.mark.parametrize(
+    "kind", ["tool", "toolset", "mcp_resource", "mcp_prompt", "workspace"]
+)
+def test_of_every_field_a_change_is_said(kind: str) -> None:
+    said = {field.way for field in fields(kind) if "change" in field.node}
+    silent = [
+        field.way
+        for field in fields(kind)
+        if not any(True for _ in parts(field.node))
+        and "const" not in field.node
+        and not any(_is_above(way, field.way) for way in said)
+    ]
+
+    assert silent == []
+
+
+def _is_above(way: str, other: str) -> bool:
+    return other == way or other.startswith(f"{way}.")
