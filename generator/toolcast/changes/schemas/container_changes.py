@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 from ...reading.tree import Path
 from ..change import ABSENT
 from ..json_equality import key_of, same
 from .keyword_changes import difference, keyword_changes, plain
+from .normal_forms import normal_form
 from .schema_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
 from .schema_side import SchemaSide
 from .schema_words import (
@@ -24,6 +25,9 @@ from .schema_words import (
 from .value_limits import ValueLimits
 
 __all__ = ["array_changes", "object_changes"]
+
+
+_OTHERS = "additionalProperties"
 
 
 def object_changes(pair: Pair) -> Iterator[Difference | Step]:
@@ -58,7 +62,7 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             )
     gone = {name: before[name] for name in before if name not in after}
     come = {name: after[name] for name in after if name not in before}
-    for old, new in list(_renamed(gone, come)):
+    for old, new in list(_renamed(pair, gone, come)):
         yield _rename(pair, old, new)
         yield Step(
             pair.before.inner("properties", old),
@@ -78,6 +82,10 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             path = (*node.at("properties"), name)
             values = (ABSENT, schema) if is_new else (schema, ABSENT)
             edits = (_edit(pair, name, *values[::-1]), *_needed(pair, name, is_new))
+            other = pair.before if is_new else pair.after
+            if other.get(_OTHERS) is False and node.get(_OTHERS) is not False:
+                # What the object is closed for since then is this name, too.
+                edits += edit_of(pair, _OTHERS)
             text = f"{name_words(pair.named(name))} {says}"
             yield Difference(row, path, *values, text, edits, pair)
 
@@ -104,32 +112,31 @@ def _needed(pair: Pair, name: str, is_new: bool) -> tuple[Edit, ...]:
 
 
 def _renamed(
-    gone: Mapping[str, Any], come: Mapping[str, Any]
+    pair: Pair, gone: Mapping[str, Any], come: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
     """The names of which one goes and one comes with the same schema, and no others do.
 
-    Its title may follow the name, and its description may be worded anew.
+    What it says may be written in another way, and its texts may be worded anew.
     """
     left = [dict(gone), dict(come)]
-    for words in ((), ("title", "description")):
+    sides = pair.before_side, pair.after_side
+    forms: list[Callable[[SchemaSide, Any], Hashable]]
+    forms = [lambda _, schema: key_of(schema), normal_form]
+    if not sides[0].is_read_like(sides[1]):
+        forms.pop()
+    for form in forms:
         named: list[dict[Any, list[str]]] = [{}, {}]
-        for schemas, found in zip(left, named, strict=True):
+        for side, schemas, found in zip(sides, left, named, strict=True):
             for name, schema in schemas.items():
-                found.setdefault(key_of(_without(schema, words)), []).append(name)
+                found.setdefault(form(side, schema), []).append(name)
         for key, names in named[0].items():
             others = named[1].get(key, [])
             if len(names) != 1 or len(others) != 1:
                 continue
             old, new = names[0], others[0]
-            if not words or _reads_alike(old, gone[old], new, come[new]):
+            if form is not normal_form or _reads_alike(old, gone[old], new, come[new]):
                 del left[0][old], left[1][new]
                 yield old, new
-
-
-def _without(schema: Any, words: tuple[str, ...]) -> Any:
-    if not isinstance(schema, Mapping):
-        return schema
-    return {word: value for word, value in schema.items() if word not in words}
 
 
 def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:
@@ -210,7 +217,7 @@ def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
 
 
 def _additional(pair: Pair) -> Iterator[Difference | Step]:
-    keyword = "additionalProperties"
+    keyword = _OTHERS
     old = pair.before.values.get(keyword, True)
     new = pair.after.values.get(keyword, True)
     if isinstance(old, Mapping) and isinstance(new, Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ from .schema_words import (
     shown,
     type_words,
 )
-from .value_limits import ValueLimits, types_of
+from .value_limits import ValueLimits, type_of, types_of
 
 __all__ = [
     "annotation_changes",
@@ -232,6 +233,10 @@ def _values(pair: Pair) -> Iterator[Difference]:
         yield difference(pair, "const-changed", "const", text, edits)
         return
     keyword = "enum" if "enum" in pair.after.values else "const"
+    if gone and _are_renamed(gone, come):
+        text = f"{subject} may be {_either(come)} now instead of {_either(gone)}"
+        yield difference(pair, "enum-value-renamed", keyword, text, edits)
+        return
     if gone:
         kept = [value for key, value in before.items() if key in after]
         text = f"{subject} cannot be {_either(gone)} any more"
@@ -242,6 +247,19 @@ def _values(pair: Pair) -> Iterator[Difference]:
         text = f"{subject} may be {_either(come)}, too"
         made = _of_values(pair, [*old, *come], kept)
         yield difference(pair, "enum-value-added", keyword, text, made)
+
+
+def _are_renamed(gone: list[Any], come: list[Any]) -> bool:
+    """Whether one value took the place of one, or several are written otherwise."""
+    if len(gone) != len(come) or len({type_of(value) for value in (*gone, *come)}) > 1:
+        return False
+    if len(gone) == 1:
+        return True
+    folded = (
+        sorted(re.sub(r"[\W_]", "", str(value)).casefold() for value in values)
+        for values in (gone, come)
+    )
+    return next(folded) == next(folded)
 
 
 def _listed(node: Node) -> list[Any] | None:

@@ -15,7 +15,7 @@ from ..json_equality import key_of
 from .schema_side import SchemaSide
 from .value_limits import EXACT, Bound, ValueLimits, types_of
 
-__all__ = ["NormalForms"]
+__all__ = ["normal_form"]
 
 _MOST = 4_000
 _NAMED = ("properties", "patternProperties", "dependentSchemas", "dependencies")
@@ -52,27 +52,29 @@ _NOTHING: Mapping[str, Any] = {
 """What each keyword says where it asks for nothing."""
 
 
-class NormalForms:
-    """The forms of the schemas of one side.
+def normal_form(side: SchemaSide, schema: Any) -> Hashable:
+    """The form of a schema as a key; one of its own where there is too much to look at."""
+    forms = _Forms(side)
+    try:
+        form = forms.of(schema)
+    except RecursionError:
+        return object()
+    return object() if forms.is_cut else key_of(form)
 
-    Args:
-        side: where references lead.
-    """
 
+class _Forms:
     def __init__(self, side: SchemaSide) -> None:
         self._side = side
         self._levels: dict[int, int] = {}
         self._left = _MOST
 
-    def of(self, schema: Any) -> Hashable:
-        """The form as a key; one of its own where there is too much to look at."""
-        try:
-            form = self._form(schema)
-        except RecursionError:
-            return object()
-        return key_of(form) if self._left > 0 else object()
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was too much to look at."""
+        return self._left <= 0
 
-    def _form(self, schema: Any) -> Any:
+    def of(self, schema: Any) -> Any:
+        """The form of a schema."""
         if not isinstance(schema, dict):
             return schema
         level = self._levels.get(id(schema))
@@ -80,7 +82,7 @@ class NormalForms:
             # A loop leads back so many levels.
             return {"$ref": len(self._levels) - level}
         self._left -= 1
-        if self._left <= 0:
+        if self.is_cut:
             return True
         self._levels[id(schema)] = len(self._levels)
         try:
@@ -105,13 +107,13 @@ class NormalForms:
         for word, value in part.items():
             if word in _NAMED and isinstance(value, dict):
                 form[word] = {
-                    name: sorted(one) if isinstance(one, list) else self._form(one)
+                    name: sorted(one) if isinstance(one, list) else self.of(one)
                     for name, one in value.items()
                 }
             elif word in _ONE:
-                form[word] = self._form(value)
+                form[word] = self.of(value)
             elif word in ("anyOf", "oneOf"):
-                form[word] = _sorted(map(self._form, value))
+                form[word] = _sorted(map(self.of, value))
             elif word == "required":
                 form[word] = sorted(set(value))
             elif word.startswith("unevaluated"):
@@ -123,7 +125,7 @@ class NormalForms:
         elif "type" in part:
             form["type"] = sorted(types_of(part))
         first, rest = self._side.positions(part)
-        form["items"] = [list(map(self._form, first)), self._form(rest)]
+        form["items"] = [list(map(self.of, first)), self.of(rest)]
         whole = limits.is_whole
         for word, bound, none in (
             ("minimum", limits.low(whole=whole), Bound(-EXACT)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import shown_types
 from ..change import ABSENT, Both, Change, Grade, Grades
 from ..family import Family
@@ -17,12 +19,19 @@ from .schema_grades import CallGrades, Verdict
 from .schema_nodes import Difference, Edit, Pair, Place, node_at
 from .schema_rules import EFFECTS, FIELDS, RULES, Field
 from .schema_side import SchemaSide
-from .schema_walk import TooMuchToCompare, differences, hidden_texts
+from .schema_walk import (
+    TooMuchToCompare,
+    differences,
+    hidden_texts,
+    texts_beside,
+    with_moved_texts,
+)
 from .schema_words import shown
 
 __all__ = ["FAMILY", "TypeChanges"]
 
 _SAME = "the generated types stay the same"
+_NO_PYTHON = "the tool has no handler and no declared types"
 _OTHER_VALUES = "the handler's values are of another type"
 _VALUES = ("format-", "content-encoding-")
 _AFTER_NAME = (".", "[", "\0")
@@ -36,11 +45,15 @@ class TypeChanges:
         after: the new one.
         values: what it means for the handler that a format stands for another type: safe
             where it has texts as texts.
+        has_python: whether a handler or a declared type is concerned.
     """
 
-    def __init__(self, before: Any, after: Any, values: Grade) -> None:
+    def __init__(
+        self, before: Any, after: Any, values: Grade, has_python: bool
+    ) -> None:
         self._schemas = before, after
         self._values = values
+        self._has_python = has_python
 
     @cached_property
     def _types(self) -> tuple[dict[str, str], dict[str, str]]:
@@ -53,6 +66,8 @@ class TypeChanges:
 
     def grade(self, change: Difference, grade: Grade) -> tuple[Grade, str]:
         """What a change means for code, and why that is not what its rule says."""
+        if not self._has_python:
+            return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
         if change.row.startswith(_VALUES) and self._values is not Grade.SAFE:
             return (
                 (self._values, _OTHER_VALUES) if self._differ(change) else (grade, "")
@@ -125,20 +140,38 @@ def _of_field(
     else:
         changes = differences(*sides, _WHOLE[field])
         changes += hidden_texts(*sides, changes, _WHOLE[field])
+        changes = with_moved_texts(changes)
     changes = changes or [_whole(*sides, field, "rewritten")]
     actions = _actions(both) if is_call else None
+    is_ours = _has_handler(both.toolset_after, both.after)
     takers = (
         Acceptor(sides[0], is_closed=is_call, refuses_besides=actions),
-        Acceptor(sides[1], is_closed=is_call),
+        # What no handler of ours answers refuses only what its schema does.
+        Acceptor(sides[1], is_closed=is_call and is_ours),
     )
     calls = CallGrades(field, *takers, changes)
-    types = TypeChanges(before, after, _values(both, field))
+    types = TypeChanges(before, after, _values(both, field), _has_python(both))
     for index, change in enumerate(changes):
         yield _graded(both, field, change, calls.of(index), types)
     left = calls.unexplained()
     if left is not None:
         change = _whole(*sides, field, "rewritten")
         yield _graded(both, field, change, left, types)
+
+
+def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
+    """Whether a function of the project answers the calls of a tool."""
+    has = tool.handler is not None or toolset.handlers is not None
+    return has and toolset.proxy_of(tool) is None
+
+
+def _has_python(both: Both) -> bool:
+    """Whether Python of the project takes the tool's arguments or gives its results."""
+    sides = (both.toolset_before, both.before), (both.toolset_after, both.after)
+    return any(
+        _has_handler(toolset, tool) or tool.arguments_type or tool.result_type
+        for toolset, tool in sides
+    )
 
 
 def _values(both: Both, field: Field) -> Grade:
@@ -186,14 +219,30 @@ def _graded(
 
 
 def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
-    """What an edit of a description means for models, and why that is not the usual."""
-    if change.row != "description-changed" or grade is Grade.SAFE:
+    """What an edit of a text means for models, and why that is not the usual."""
+    if not change.row.startswith(("description-", "title-")) or grade is Grade.SAFE:
         return grade, ""
-    text = TextSides(change.path, "it", str(change.before), str(change.after))
-    kind, message = kind_of_edit(text)
+    old, new = (
+        "" if one is ABSENT else str(one) for one in (change.before, change.after)
+    )
+    if old == new:
+        return Grade.SAFE, "the text is the same"
+    if change.row.startswith("title-"):
+        name = re.split(r"[.\[\0]", change.pair.place)[-1]
+        if _letters(new or old) == _letters(name):
+            return Grade.SAFE, "it is the name in other letters"
+    elif not (old and new):
+        side = change.pair.after_side if old else change.pair.before_side
+        if (old or new) in texts_beside(side, change.pair.place):
+            return Grade.SAFE, "the same text stands beside it"
+    kind, message = kind_of_edit(TextSides(change.path, "it", old, new))
     if kind is RESTYLED:
         return kind.grades.prompt, message
     return grade, ""
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
 
 
 def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Difference:

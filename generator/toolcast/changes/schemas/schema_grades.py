@@ -10,7 +10,7 @@ from ...reading.tree import Path
 from ..change import ABSENT, Grade
 from .examples import Acceptor, examples
 from .inclusion import Effort, Inclusion
-from .normal_forms import NormalForms
+from .normal_forms import normal_form
 from .schema_nodes import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import SchemaSide
@@ -36,6 +36,11 @@ _UNPROVED = {
     "parameters": "it is not proved that all that was accepted still is",
     "returns": "it is not proved that no other results can come",
 }
+_UNASSERTED = "nothing checks it here, and who does refuses other texts"
+_NOT_LISTED = "who checks results by the old schema refuses it, and nobody else"
+_GONE = ("property-removed", "required-property-removed", "property-renamed")
+_NEW = ("property-added", "required-property-added")
+_FORMATS = ("format-set", "format-changed")
 _DEPENDENT = frozenset(
     (
         "rewritten property-added required-property-added pattern-property-removed"
@@ -132,12 +137,12 @@ class CallGrades:
         names = [
             {*one.declared.names, *one.declared.patterns} for one in (sender, side)
         ]
-        return names[0] <= names[1] and self._form == NormalForms(side).of(side.root)
+        return names[0] <= names[1] and self._form == normal_form(side, side.root)
 
     @cached_property
     def _form(self) -> Hashable:
         sender = self._sender.side
-        return NormalForms(sender).of(sender.root)
+        return normal_form(sender, sender.root)
 
     @cached_property
     def _is_harmless(self) -> bool:
@@ -175,6 +180,8 @@ class CallGrades:
         if self._is_harmless or (alone is not None and self._is_proved(alone)):
             return self._harmless(change)
         found, _ = self._examples
+        if change.row in _NEW and _was_closed(change) and not self._is_call:
+            return Verdict(Grade.RISKY, _NOT_LISTED)
         if index in found:
             return Verdict(Grade.BREAKING, "an example shows it", found[index])
         sides = filter(None, (self._receiver.side, alone))
@@ -183,8 +190,11 @@ class CallGrades:
         return self._usual(index)
 
     def _harmless(self, change: Difference) -> Verdict:
-        if change.row == "property-removed" and not self._is_still_told(change):
+        if change.row in _GONE and not self._is_still_told(change):
             return Verdict(Grade.RISKY, _NOT_READ[self._field])
+        is_asserted = self._receiver.side.asserts_formats
+        if self._is_call and change.row in _FORMATS and not is_asserted:
+            return Verdict(Grade.RISKY, _UNASSERTED)
         limit = change.before if change.after is ABSENT else change.after
         is_limit = change.row.startswith(("minimum-", "maximum-"))
         if is_limit and isinstance(limit, int) and abs(limit) >= EXACT:
@@ -195,7 +205,8 @@ class CallGrades:
         """Whether a property that is gone stands in another part of the same schema."""
         pair = change.pair
         told = pair.after_side.everything(pair.after.original)
-        return any(change.path[-1] in part.get("properties", {}) for part in told)
+        name = change.before if change.row == "property-renamed" else change.path[-1]
+        return any(name in part.get("properties", {}) for part in told)
 
     def unexplained(self) -> Verdict | None:
         """What all changes together refuse, and none of them alone."""
@@ -203,6 +214,12 @@ class CallGrades:
         if together is ABSENT:
             return None
         return Verdict(Grade.BREAKING, "the changes together refuse it", together)
+
+
+def _was_closed(change: Difference) -> bool:
+    """Whether an object had no other names than those that its schema lists."""
+    words = ("additionalProperties", "unevaluatedProperties")
+    return any(change.pair.before.get(word) is False for word in words)
 
 
 def _edited(root: Any, path: Path, value: Any) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from toolcast_runtime.validation.applicators import held_schemas
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_schema.graph import JsonSchema
@@ -18,9 +20,10 @@ from .keyword_changes import (
     keyword_changes,
     plain_changes,
 )
+from .normal_forms import normal_form
 from .schema_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of, node_at
 from .schema_side import ANNOTATIONS, SchemaSide, has_references
-from .schema_words import REFUSED, name_words, type_words
+from .schema_words import REFUSED, listed, name_words, shown, type_words
 from .value_limits import ALL_TYPES, ValueLimits
 
 __all__ = [
@@ -29,6 +32,8 @@ __all__ = [
     "differences",
     "hidden_texts",
     "is_alternatives",
+    "texts_beside",
+    "with_moved_texts",
 ]
 
 _MOST_PAIRS = 1_200
@@ -141,6 +146,12 @@ def _is_written_anew(pair: Pair, effort: Effort) -> bool:
     parts = [
         side.conjunction(node.original) for side, node in zip(sides, nodes, strict=True)
     ]
+    forms = [
+        normal_form(side, node.original)
+        for side, node in zip(sides, nodes, strict=True)
+    ]
+    if forms[0] == forms[1] and sides[0].is_read_like(sides[1]):
+        return True
     forward = Inclusion(*sides, effort, only_declared=False)
     backward = Inclusion(*sides[::-1], effort, only_declared=False)
     return forward.is_proved(*parts) and backward.is_proved(*parts[::-1])
@@ -181,6 +192,7 @@ _CHOICES = ("anyOf", "oneOf")
 _NAMES = {"anyOf": "any-of", "oneOf": "one-of"}
 _CONDITION = ("if", "then", "else")
 _MOST_PAIRED = 20
+_MOST_SHOWN = 5
 _UNLIKE = -1
 
 
@@ -213,20 +225,58 @@ def wrapped(pair: Pair) -> Iterator[Difference | Step]:
         _likeness(other_side, single, node_side, branch.schema) for branch in branches
     ]
     best = max(range(len(branches)), key=lambda i: scores[i], default=-1)
+    edit = Edit(
+        pair.before.path, pair.after.original, pair.after.path, pair.before.original
+    )
     if best < 0 or scores[best] == _UNLIKE:
         best = -1
-    else:
+    elif _are_told_apart(other_side, single, node_side, branches, best):
         direction = pair.direction if keyword == "anyOf" else 0
         matched = branches[best]
         both = (place, matched) if is_new else (matched, place)
         yield Step(*both, pair.place, direction)
-    edit = Edit(
-        pair.before.path, pair.after.original, pair.after.path, pair.before.original
-    )
+    else:
+        words = [_alternative(node_side, branch.schema) for branch in branches]
+        text = f"{pair.subject} must be one of {len(words)} alternatives now: "
+        if not is_new:
+            text = f"{pair.subject} need not be one of {len(words)} alternatives any more: "
+        text += "; ".join(words[:_MOST_SHOWN]) + "; …" * (len(words) > _MOST_SHOWN)
+        row = f"{_NAMES[keyword]}-{'set' if is_new else 'removed'}"
+        yield difference(pair, row, keyword, text, (edit,))
+        return
     others = ValueLimits(other_side.conjunction(single)).types
     for index, branch in enumerate(branches):
         if index != best:
             yield _branch(pair, keyword, branch, edit, is_new, others)
+
+
+def _are_told_apart(
+    side: SchemaSide, single: Any, other: SchemaSide, branches: list[Place], best: int
+) -> bool:
+    """Whether one alternative is what a single schema was, or what it became.
+
+    It is where no other one has values of the same types, or where it takes all of them.
+    """
+    sent = side.conjunction(single)
+    types = ValueLimits(sent).types
+    alike = [
+        branch
+        for branch in branches
+        if types & ValueLimits(other.conjunction(branch.schema)).types
+    ]
+    if len(alike) < 2:
+        return True
+    proof = Inclusion(side, other, Effort(_MOST_EFFORT), only_declared=False)
+    return proof.is_proved(sent, other.conjunction(branches[best].schema))
+
+
+def _alternative(side: SchemaSide, schema: Any) -> str:
+    """`"latest"`, `text that matches "^v"`."""
+    limits = ValueLimits(side.conjunction(schema))
+    if limits.values:
+        return listed(limits.values)
+    patterns = " and ".join(map(shown, limits.all("pattern")))
+    return type_words(limits.types) + (f" that matches {patterns}" if patterns else "")
 
 
 def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
@@ -424,3 +474,44 @@ def hidden_texts(
         one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
         pair = Pair(one, other, "", whole, 1, before, after)
         yield Difference(row, place, was, text, message, (), pair)
+
+
+def with_moved_texts(changes: Sequence[Difference]) -> list[Difference]:
+    """The changes with one for each description that went from one place to another."""
+    left = list(changes)
+    for gone in changes:
+        if gone.row != "description-removed":
+            continue
+        name = _top(gone.pair.place)
+        for come in left:
+            is_same = come.row == "description-set" and come.after == gone.before
+            if is_same and _top(come.pair.place) == name:
+                text = f"the description of {come.pair.subject} stands elsewhere in its schema"
+                row = "description-changed"
+                left[left.index(come)] = come._replace(
+                    row=row, before=gone.before, message=text
+                )
+                left.remove(gone)
+                break
+    return left
+
+
+def texts_beside(side: SchemaSide, place: str) -> set[str]:
+    """The descriptions of all that is under the same name at the top of a schema."""
+    root = side.root if isinstance(side.root, dict) else {}
+    name, seen, found = _top(place), set[int](), set[str]()
+    waiting = [root.get("properties", {}).get(name, True) if name else root]
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, dict) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one.get("description"), str):
+            found.add(one["description"])
+        if name:
+            waiting += [side.target(one), *(inner for _, inner in held_schemas(one))]
+    return found
+
+
+def _top(place: str) -> str:
+    return re.split(r"[.\[\0]", place)[0]
