@@ -13,8 +13,8 @@ from toolcast.python_code.call_graph import Noted, Reached, reached_from
 from toolcast.reading.tree import Path
 from toolcast.rules.handler import place, way_to
 from toolcast.rules.rule import Problem, at, rule
+from toolcast.suggestions import did_you_mean, quoted_list
 from toolcast.targets.table import enabled
-from toolcast.wording import did_you_mean, quoted_list
 
 from .builtin_names import LETTA_BUILT_INS
 from .config import facts_of, has_settings, offered_to_letta, settings_of, tool_part

@@ -40,7 +40,7 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-LEVEL = 2
+LEVEL = 3
 """The newest level of generated code that this runtime serves."""
 
 OLDEST_LEVEL = 1
@@ -61,9 +61,12 @@ _LAZY = {
     "text": "resources.content_blocks",
 }
 
+levels: dict[str, int] = {}
+"""The level of each generated package that is imported, by its name."""
+
 
 def require_level(level: int, package: str) -> None:
-    """Makes sure that this runtime serves a generated package.
+    """Makes sure that this runtime serves a generated package, and remembers its level.
 
     Args:
         level: the runtime level that the package was generated for.
@@ -73,6 +76,7 @@ def require_level(level: int, package: str) -> None:
         ImportError: it does not; the text says which of the two has to be renewed.
     """
     if OLDEST_LEVEL <= level <= LEVEL:
+        levels[package] = level
         return
     served = (
         f"levels {OLDEST_LEVEL} to {LEVEL}"

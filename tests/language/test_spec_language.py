@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+from dataclasses import MISSING
 from typing import Any
 
 import jsonschema_rs
@@ -18,6 +20,7 @@ from toolcast.language.spec_language import (
     parts,
     schema,
 )
+from toolcast.model.model import Toolset, ToolSpec
 from toolcast.targets.table import BUILT_IN
 
 ANNOTATIONS = annotation_schema()["$defs"]["annotations"]["properties"]
@@ -79,6 +82,39 @@ def test_what_a_language_knows_stays_in_what_is_published() -> None:
         for way, node in fields(kind):
             if "description" in node:
                 assert node["description"] in str(published), way
+
+
+@pytest.mark.parametrize(("kind", "model"), [("tool", ToolSpec), ("toolset", Toolset)])
+def test_the_model_has_the_defaults_of_the_language(kind: str, model: type) -> None:
+    defaults = {
+        field.name: (
+            field.default
+            if field.default_factory is MISSING
+            else field.default_factory()
+        )
+        for field in dataclasses.fields(model)
+    }
+    plain = {
+        name: node["absent"]
+        for name, node in annotated(kind)["properties"].items()
+        if name in defaults and not isinstance(node.get("absent", {}), dict | list)
+    }
+
+    assert plain
+    assert {name: defaults[name] for name in plain} == plain
+
+
+def test_editors_are_told_a_default_that_is_a_plain_value() -> None:
+    tool, toolset = schema("tool")["properties"], schema("toolset")["properties"]
+
+    assert tool["always"]["default"] is False
+    assert toolset["timeout"]["default"] == 60
+    assert toolset["values"]["default"] == "json"
+    assert "default" not in tool["timeout"]
+    assert (
+        "default"
+        not in toolset["targets"]["properties"]["cli"]["properties"]["program"]
+    )
 
 
 def test_readers_are_targets() -> None:

@@ -23,7 +23,7 @@ def documented(name: str, *usage: str, **more: Any) -> dict[str, Any]:
     line = {"words": name, "line": f"{name} <text...>"}
     return definition(
         name,
-        prompt={"line": f"- **{name}**: Does {name}.", "usage": list(usage)},
+        prompt={"usage": list(usage)},
         cli={"command": name, "lines": [line]},
         **more,
     )

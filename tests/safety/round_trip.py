@@ -104,6 +104,8 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
     for name, spec in specs.items():
         if name != "toolset" and spec["name"] in shown["tools"]:
             assert_tool(spec, shown["tools"][spec["name"]], "".join(shown["prompts"]))
+            preamble = generated.files["x/prompts/preamble.md"].decode("utf-8")
+            assert bullet_of(spec) in preamble
 
 
 def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> None:
@@ -139,11 +141,16 @@ def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> 
         for part in ("requires", "requires_any"):
             assert kept[part] == action.get(part, [])
         assert kept["accepts"] == action.get("accepts")
-    assert f"- **{spec['name']}**: {spec['summary'].strip()}\n" in docs
+    assert bullet_of(spec) in docs
     plain = decoded(docs)
     for key in ("when_to_use", "guidance"):
         for line in spec.get(key, "").strip("\n").split("\n"):
             assert f"\n{line.rstrip()}\n" in plain or not line.strip(), (key, line)
+
+
+def bullet_of(spec: Mapping[str, Any]) -> str:
+    """A tool's line in the prompt docs."""
+    return f"- **{spec['name']}**: {spec['summary'].strip()}\n"
 
 
 def decoded(docs: str) -> str:

@@ -68,13 +68,6 @@ PROMPTS = Prompts(
                 "something that keeps people safe."
             ),
         ),
-        Section(
-            "tools",
-            heading="Kirishima",
-            label="Tools",
-            intro="",
-            footer="",
-        ),
     ),
     cli=CliBlock(
         program="python -m generated.kirishima.cli",

@@ -50,13 +50,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_personality(
         result: ObjectResult[GetPersonalityResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: GetPersonalityArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GetPersonalityArguments) -> None:
         from examples.kirishima.get_personality import get_personality
 
-        result = form(get_personality, given)(**given)
+        result = as_keywords(get_personality, arguments)(**arguments)
         result_of_get_personality(result)

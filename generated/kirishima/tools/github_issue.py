@@ -100,12 +100,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_github_issue(result: ObjectResult[GithubIssueResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: GithubIssueArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: GithubIssueArguments, required: Any
+    ) -> None:
         from examples.kirishima.github_issue import github_issue
 
-        _ = form(github_issue, given)(action=left)
-        result = form(github_issue, given)(**given)
+        _ = as_keywords(github_issue, arguments)(action=required)
+        result = as_keywords(github_issue, arguments)(**arguments)
         result_of_github_issue(result)

@@ -63,12 +63,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_manage_prompt(result: ObjectResult[ManagePromptResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: ManagePromptArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: ManagePromptArguments, required: Any
+    ) -> None:
         from examples.kirishima.manage_prompt import manage_prompt
 
-        _ = form(manage_prompt, given)(action=left)
-        result = form(manage_prompt, given)(**given)
+        _ = as_keywords(manage_prompt, arguments)(action=required)
+        result = as_keywords(manage_prompt, arguments)(**arguments)
         result_of_manage_prompt(result)

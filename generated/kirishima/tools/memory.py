@@ -109,12 +109,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_memory(result: ObjectResult[MemoryResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: MemoryArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: MemoryArguments, required: Any
+    ) -> None:
         from examples.kirishima.memory import memory
 
-        _ = form(memory, given)(action=left)
-        result = form(memory, given)(**given)
+        _ = as_keywords(memory, arguments)(action=required)
+        result = as_keywords(memory, arguments)(**arguments)
         result_of_memory(result)

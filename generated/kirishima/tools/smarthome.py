@@ -50,12 +50,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_smarthome(result: ObjectResult[SmarthomeResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: SmarthomeArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: SmarthomeArguments, required: Any
+    ) -> None:
         from examples.kirishima.smarthome import smarthome
 
-        _ = form(smarthome, given)(user_request=left)
-        result = form(smarthome, given)(**given)
+        _ = as_keywords(smarthome, arguments)(user_request=required)
+        result = as_keywords(smarthome, arguments)(**arguments)
         result_of_smarthome(result)

@@ -70,12 +70,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_stickynotes(result: ObjectResult[StickynotesResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: StickynotesArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: StickynotesArguments, required: Any
+    ) -> None:
         from examples.kirishima.stickynotes import stickynotes
 
-        _ = form(stickynotes, given)(action=left)
-        result = form(stickynotes, given)(**given)
+        _ = as_keywords(stickynotes, arguments)(action=required)
+        result = as_keywords(stickynotes, arguments)(**arguments)
         result_of_stickynotes(result)

@@ -71,13 +71,6 @@ PROMPTS = Prompts(
                 "you have seen its effect."
             ),
         ),
-        Section(
-            "tools",
-            heading="Molecule platform",
-            label="Tools",
-            intro="",
-            footer="",
-        ),
     ),
     cli=CliBlock(
         program="python -m generated.molecule.cli",

@@ -48,14 +48,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_broadcast_message(
         result: ObjectResult[BroadcastMessageResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: BroadcastMessageArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: BroadcastMessageArguments, required: Any
+    ) -> None:
         from examples.molecule.messages import broadcast_message
 
-        _ = form(broadcast_message, given)(message=left)
-        result = form(broadcast_message, given)(**given)
+        _ = as_keywords(broadcast_message, arguments)(message=required)
+        result = as_keywords(broadcast_message, arguments)(**arguments)
         result_of_broadcast_message(result)

@@ -65,12 +65,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_chat_history(result: ObjectResult[ChatHistoryResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: ChatHistoryArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: ChatHistoryArguments, required: Any
+    ) -> None:
         from examples.molecule.messages import chat_history
 
-        _ = form(chat_history, given)(peer_id=left)
-        result = form(chat_history, given)(**given)
+        _ = as_keywords(chat_history, arguments)(peer_id=required)
+        result = as_keywords(chat_history, arguments)(**arguments)
         result_of_chat_history(result)

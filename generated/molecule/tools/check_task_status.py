@@ -51,14 +51,18 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_check_task_status(
         result: ObjectResult[CheckTaskStatusResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: CheckTaskStatusArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: CheckTaskStatusArguments, required: Any
+    ) -> None:
         from examples.molecule.delegation import check_task_status
 
-        _ = form(check_task_status, given)(workspace_id=left, task_id=left)
-        result = form(check_task_status, given)(**given)
+        _ = as_keywords(check_task_status, arguments)(
+            workspace_id=required, task_id=required
+        )
+        result = as_keywords(check_task_status, arguments)(**arguments)
         result_of_check_task_status(result)

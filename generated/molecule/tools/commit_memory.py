@@ -57,12 +57,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_commit_memory(result: ObjectResult[CommitMemoryResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: CommitMemoryArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: CommitMemoryArguments, required: Any
+    ) -> None:
         from examples.molecule.memory import commit_memory
 
-        _ = form(commit_memory, given)(content=left)
-        result = form(commit_memory, given)(**given)
+        _ = as_keywords(commit_memory, arguments)(content=required)
+        result = as_keywords(commit_memory, arguments)(**arguments)
         result_of_commit_memory(result)

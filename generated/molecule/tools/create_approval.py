@@ -49,14 +49,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_create_approval(
         result: ObjectResult[CreateApprovalResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: CreateApprovalArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: CreateApprovalArguments, required: Any
+    ) -> None:
         from examples.molecule.requests import create_approval
 
-        _ = form(create_approval, given)(action=left)
-        result = form(create_approval, given)(**given)
+        _ = as_keywords(create_approval, arguments)(action=required)
+        result = as_keywords(create_approval, arguments)(**arguments)
         result_of_create_approval(result)

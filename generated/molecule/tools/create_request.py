@@ -57,12 +57,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_create_request(result: ObjectResult[CreateRequestResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: CreateRequestArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: CreateRequestArguments, required: Any
+    ) -> None:
         from examples.molecule.requests import create_request
 
-        _ = form(create_request, given)(kind=left, title=left)
-        result = form(create_request, given)(**given)
+        _ = as_keywords(create_request, arguments)(kind=required, title=required)
+        result = as_keywords(create_request, arguments)(**arguments)
         result_of_create_request(result)

@@ -51,12 +51,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_delegate_task(result: ObjectResult[DelegateTaskResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: DelegateTaskArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: DelegateTaskArguments, required: Any
+    ) -> None:
         from examples.molecule.delegation import delegate_task
 
-        _ = form(delegate_task, given)(workspace_id=left, task=left)
-        result = form(delegate_task, given)(**given)
+        _ = as_keywords(delegate_task, arguments)(workspace_id=required, task=required)
+        result = as_keywords(delegate_task, arguments)(**arguments)
         result_of_delegate_task(result)

@@ -51,14 +51,18 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_delegate_task_async(
         result: ObjectResult[DelegateTaskAsyncResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: DelegateTaskAsyncArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: DelegateTaskAsyncArguments, required: Any
+    ) -> None:
         from examples.molecule.delegation import delegate_task_async
 
-        _ = form(delegate_task_async, given)(workspace_id=left, task=left)
-        result = form(delegate_task_async, given)(**given)
+        _ = as_keywords(delegate_task_async, arguments)(
+            workspace_id=required, task=required
+        )
+        result = as_keywords(delegate_task_async, arguments)(**arguments)
         result_of_delegate_task_async(result)

@@ -50,12 +50,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_desktop_click(result: ObjectResult[DesktopClickResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: DesktopClickArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: DesktopClickArguments, required: Any
+    ) -> None:
         from examples.molecule.desktop import desktop_click
 
-        _ = form(desktop_click, given)(x=left, y=left)
-        result = form(desktop_click, given)(**given)
+        _ = as_keywords(desktop_click, arguments)(x=required, y=required)
+        result = as_keywords(desktop_click, arguments)(**arguments)
         result_of_desktop_click(result)

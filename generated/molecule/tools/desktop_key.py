@@ -44,11 +44,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_desktop_key(result: ObjectResult[DesktopKeyResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: DesktopKeyArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: DesktopKeyArguments) -> None:
         from examples.molecule.desktop import desktop_key
 
-        result = form(desktop_key, given)(**given)
+        result = as_keywords(desktop_key, arguments)(**arguments)
         result_of_desktop_key(result)

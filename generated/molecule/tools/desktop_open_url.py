@@ -45,13 +45,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_desktop_open_url(
         result: ObjectResult[DesktopOpenUrlResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: DesktopOpenUrlArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: DesktopOpenUrlArguments) -> None:
         from examples.molecule.desktop import desktop_open_url
 
-        result = form(desktop_open_url, given)(**given)
+        result = as_keywords(desktop_open_url, arguments)(**arguments)
         result_of_desktop_open_url(result)

@@ -48,14 +48,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_desktop_screenshot(
         result: ObjectResult[DesktopScreenshotResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: DesktopScreenshotArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: DesktopScreenshotArguments) -> None:
         from examples.molecule.desktop import desktop_screenshot
 
-        _ = form(desktop_screenshot, given)()
-        result = form(desktop_screenshot, given)(**given)
+        _ = as_keywords(desktop_screenshot, arguments)()
+        result = as_keywords(desktop_screenshot, arguments)(**arguments)
         result_of_desktop_screenshot(result)

@@ -46,11 +46,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_desktop_status(result: ObjectResult[DesktopStatusResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: DesktopStatusArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: DesktopStatusArguments) -> None:
         from examples.molecule.desktop import desktop_status
 
-        result = form(desktop_status, given)(**given)
+        result = as_keywords(desktop_status, arguments)(**arguments)
         result_of_desktop_status(result)

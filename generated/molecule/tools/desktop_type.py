@@ -47,12 +47,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_desktop_type(result: ObjectResult[DesktopTypeResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: DesktopTypeArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: DesktopTypeArguments, required: Any
+    ) -> None:
         from examples.molecule.desktop import desktop_type
 
-        _ = form(desktop_type, given)(text=left)
-        result = form(desktop_type, given)(**given)
+        _ = as_keywords(desktop_type, arguments)(text=required)
+        result = as_keywords(desktop_type, arguments)(**arguments)
         result_of_desktop_type(result)

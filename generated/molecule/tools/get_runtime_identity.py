@@ -45,13 +45,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_runtime_identity(
         result: ObjectResult[GetRuntimeIdentityResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: GetRuntimeIdentityArguments) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: GetRuntimeIdentityArguments
+    ) -> None:
         from examples.molecule.workspaces import get_runtime_identity
 
-        result = form(get_runtime_identity, given)(**given)
+        result = as_keywords(get_runtime_identity, arguments)(**arguments)
         result_of_get_runtime_identity(result)

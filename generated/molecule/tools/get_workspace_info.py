@@ -52,14 +52,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_workspace_info(
         result: ObjectResult[GetWorkspaceInfoResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: GetWorkspaceInfoArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GetWorkspaceInfoArguments) -> None:
         from examples.molecule.workspaces import get_workspace_info
 
-        _ = form(get_workspace_info, given)()
-        result = form(get_workspace_info, given)(**given)
+        _ = as_keywords(get_workspace_info, arguments)()
+        result = as_keywords(get_workspace_info, arguments)(**arguments)
         result_of_get_workspace_info(result)

@@ -42,11 +42,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_goal_clear(result: ObjectResult[GoalClearResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: GoalClearArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GoalClearArguments) -> None:
         from examples.molecule.goals import goal_clear
 
-        result = form(goal_clear, given)(**given)
+        result = as_keywords(goal_clear, arguments)(**arguments)
         result_of_goal_clear(result)

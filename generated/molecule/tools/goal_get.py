@@ -42,11 +42,11 @@ def call(**arguments: Unpack[GoalGetArguments]) -> Coroutine[Any, Any, GoalGetRe
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_goal_get(result: ObjectResult[GoalGetResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: GoalGetArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GoalGetArguments) -> None:
         from examples.molecule.goals import goal_get
 
-        result = form(goal_get, given)(**given)
+        result = as_keywords(goal_get, arguments)(**arguments)
         result_of_goal_get(result)

@@ -47,12 +47,14 @@ def call(**arguments: Unpack[GoalSetArguments]) -> Coroutine[Any, Any, GoalSetRe
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_goal_set(result: ObjectResult[GoalSetResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: GoalSetArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: GoalSetArguments, required: Any
+    ) -> None:
         from examples.molecule.goals import goal_set
 
-        _ = form(goal_set, given)(goal=left)
-        result = form(goal_set, given)(**given)
+        _ = as_keywords(goal_set, arguments)(goal=required)
+        result = as_keywords(goal_set, arguments)(**arguments)
         result_of_goal_set(result)

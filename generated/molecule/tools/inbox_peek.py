@@ -52,12 +52,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_inbox_peek(result: ObjectResult[InboxPeekResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: InboxPeekArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: InboxPeekArguments) -> None:
         from examples.molecule.inbox import inbox_peek
 
-        _ = form(inbox_peek, given)()
-        result = form(inbox_peek, given)(**given)
+        _ = as_keywords(inbox_peek, arguments)()
+        result = as_keywords(inbox_peek, arguments)(**arguments)
         result_of_inbox_peek(result)

@@ -43,11 +43,11 @@ def call(**arguments: Unpack[InboxPopArguments]) -> Coroutine[Any, Any, InboxPop
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_inbox_pop(result: ObjectResult[InboxPopResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: InboxPopArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: InboxPopArguments) -> None:
         from examples.molecule.inbox import inbox_pop
 
-        result = form(inbox_pop, given)(**given)
+        result = as_keywords(inbox_pop, arguments)(**arguments)
         result_of_inbox_pop(result)

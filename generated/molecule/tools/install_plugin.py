@@ -51,12 +51,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_install_plugin(result: ObjectResult[InstallPluginResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: InstallPluginArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: InstallPluginArguments, required: Any
+    ) -> None:
         from examples.molecule.plugins import install_plugin
 
-        _ = form(install_plugin, given)(source=left)
-        result = form(install_plugin, given)(**given)
+        _ = as_keywords(install_plugin, arguments)(source=required)
+        result = as_keywords(install_plugin, arguments)(**arguments)
         result_of_install_plugin(result)

@@ -56,12 +56,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_list_peers(result: ObjectResult[ListPeersResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: ListPeersArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ListPeersArguments) -> None:
         from examples.molecule.workspaces import list_peers
 
-        _ = form(list_peers, given)()
-        result = form(list_peers, given)(**given)
+        _ = as_keywords(list_peers, arguments)()
+        result = as_keywords(list_peers, arguments)(**arguments)
         result_of_list_peers(result)

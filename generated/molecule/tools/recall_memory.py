@@ -61,12 +61,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_recall_memory(result: ObjectResult[RecallMemoryResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: RecallMemoryArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: RecallMemoryArguments) -> None:
         from examples.molecule.memory import recall_memory
 
-        _ = form(recall_memory, given)()
-        result = form(recall_memory, given)(**given)
+        _ = as_keywords(recall_memory, arguments)()
+        result = as_keywords(recall_memory, arguments)(**arguments)
         result_of_recall_memory(result)

@@ -69,14 +69,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_send_message_to_user(
         result: ObjectResult[SendMessageToUserResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: SendMessageToUserArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: SendMessageToUserArguments, required: Any
+    ) -> None:
         from examples.molecule.messages import send_message_to_user
 
-        _ = form(send_message_to_user, given)(message=left)
-        result = form(send_message_to_user, given)(**given)
+        _ = as_keywords(send_message_to_user, arguments)(message=required)
+        result = as_keywords(send_message_to_user, arguments)(**arguments)
         result_of_send_message_to_user(result)

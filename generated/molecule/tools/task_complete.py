@@ -49,11 +49,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_task_complete(result: ObjectResult[TaskCompleteResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: TaskCompleteArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: TaskCompleteArguments) -> None:
         from examples.molecule.tasks import task_complete
 
-        result = form(task_complete, given)(**given)
+        result = as_keywords(task_complete, arguments)(**arguments)
         result_of_task_complete(result)

@@ -54,12 +54,12 @@ def call(**arguments: Unpack[TaskListArguments]) -> Coroutine[Any, Any, TaskList
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_task_list(result: ObjectResult[TaskListResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: TaskListArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: TaskListArguments) -> None:
         from examples.molecule.tasks import task_list
 
-        _ = form(task_list, given)()
-        result = form(task_list, given)(**given)
+        _ = as_keywords(task_list, arguments)()
+        result = as_keywords(task_list, arguments)(**arguments)
         result_of_task_list(result)

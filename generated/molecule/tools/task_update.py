@@ -53,12 +53,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_task_update(result: ObjectResult[TaskUpdateResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: TaskUpdateArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: TaskUpdateArguments, required: Any
+    ) -> None:
         from examples.molecule.tasks import task_update
 
-        _ = form(task_update, given)(task_id=left)
-        result = form(task_update, given)(**given)
+        _ = as_keywords(task_update, arguments)(task_id=required)
+        result = as_keywords(task_update, arguments)(**arguments)
         result_of_task_update(result)

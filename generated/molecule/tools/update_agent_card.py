@@ -30,8 +30,8 @@ def call(**arguments: Unpack[UpdateAgentCardArguments]) -> Coroutine[Any, Any, A
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
-    def _check(form: HandlerForm, given: UpdateAgentCardArguments) -> None:
+    # Never runs: a type checker fails where the handler takes or gives something else.
+    def _check(as_keywords: HandlerForm, arguments: UpdateAgentCardArguments) -> None:
         from examples.molecule.workspaces import update_agent_card
 
-        _ = form(update_agent_card, given)(**given)
+        _ = as_keywords(update_agent_card, arguments)(**arguments)

@@ -55,14 +55,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_wait_for_message(
         result: ObjectResult[WaitForMessageResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: WaitForMessageArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: WaitForMessageArguments) -> None:
         from examples.molecule.inbox import wait_for_message
 
-        _ = form(wait_for_message, given)()
-        result = form(wait_for_message, given)(**given)
+        _ = as_keywords(wait_for_message, arguments)()
+        result = as_keywords(wait_for_message, arguments)(**arguments)
         result_of_wait_for_message(result)

@@ -134,13 +134,6 @@ PROMPTS = Prompts(
             intro="What was said in the workspace's chats.",
             footer="",
         ),
-        Section(
-            "tools",
-            heading="Ren",
-            label="Tools",
-            intro="",
-            footer="",
-        ),
     ),
     cli=CliBlock(
         program="python -m generated.ren.cli",

@@ -48,13 +48,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_add_portrait_signal(
         result: ObjectResult[AddPortraitSignalResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: AddPortraitSignalArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: AddPortraitSignalArguments) -> None:
         from examples.ren.portraits import add_portrait_signal
 
-        result = form(add_portrait_signal, given)(**given)
+        result = as_keywords(add_portrait_signal, arguments)(**arguments)
         result_of_add_portrait_signal(result)

@@ -67,11 +67,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_advance_phase(result: ObjectResult[AdvancePhaseResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: AdvancePhaseArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: AdvancePhaseArguments) -> None:
         from examples.ren.phase import advance_phase
 
-        result = form(advance_phase, given)(**given)
+        result = as_keywords(advance_phase, arguments)(**arguments)
         result_of_advance_phase(result)

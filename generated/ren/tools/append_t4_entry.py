@@ -51,13 +51,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_append_t4_entry(
         result: ObjectResult[AppendT4EntryResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: AppendT4EntryArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: AppendT4EntryArguments) -> None:
         from examples.ren.t4 import append_t4_entry
 
-        result = form(append_t4_entry, given)(**given)
+        result = as_keywords(append_t4_entry, arguments)(**arguments)
         result_of_append_t4_entry(result)

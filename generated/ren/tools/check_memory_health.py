@@ -50,13 +50,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_check_memory_health(
         result: ObjectResult[CheckMemoryHealthResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: CheckMemoryHealthArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: CheckMemoryHealthArguments) -> None:
         from examples.ren.brief import check_memory_health
 
-        result = form(check_memory_health, given)(**given)
+        result = as_keywords(check_memory_health, arguments)(**arguments)
         result_of_check_memory_health(result)

@@ -68,13 +68,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_check_phase_gate(
         result: ObjectResult[CheckPhaseGateResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: CheckPhaseGateArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: CheckPhaseGateArguments) -> None:
         from examples.ren.phase import check_phase_gate
 
-        result = form(check_phase_gate, given)(**given)
+        result = as_keywords(check_phase_gate, arguments)(**arguments)
         result_of_check_phase_gate(result)

@@ -50,13 +50,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_check_system_health(
         result: ObjectResult[CheckSystemHealthResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: CheckSystemHealthArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: CheckSystemHealthArguments) -> None:
         from examples.ren.health import check_system_health
 
-        result = form(check_system_health, given)(**given)
+        result = as_keywords(check_system_health, arguments)(**arguments)
         result_of_check_system_health(result)

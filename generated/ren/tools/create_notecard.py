@@ -52,14 +52,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_create_notecard(
         result: ObjectResult[CreateNotecardResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: CreateNotecardArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: CreateNotecardArguments, required: Any
+    ) -> None:
         from examples.ren.notecards import create_notecard
 
-        _ = form(create_notecard, given)(text=left)
-        result = form(create_notecard, given)(**given)
+        _ = as_keywords(create_notecard, arguments)(text=required)
+        result = as_keywords(create_notecard, arguments)(**arguments)
         result_of_create_notecard(result)

@@ -52,16 +52,18 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_delete_archival_passage(
         result: ObjectResult[DeleteArchivalPassageResult],
     ) -> None: ...
 
     def _check(
-        form: HandlerForm, given: DeleteArchivalPassageArguments, left: Any
+        as_keywords: HandlerForm,
+        arguments: DeleteArchivalPassageArguments,
+        required: Any,
     ) -> None:
         from examples.ren.memory import delete_archival_passage
 
-        _ = form(delete_archival_passage, given)(passage_id=left)
-        result = form(delete_archival_passage, given)(**given)
+        _ = as_keywords(delete_archival_passage, arguments)(passage_id=required)
+        result = as_keywords(delete_archival_passage, arguments)(**arguments)
         result_of_delete_archival_passage(result)

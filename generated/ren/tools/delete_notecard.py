@@ -60,14 +60,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_delete_notecard(
         result: ObjectResult[DeleteNotecardResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: DeleteNotecardArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: DeleteNotecardArguments, required: Any
+    ) -> None:
         from examples.ren.notecards import delete_notecard
 
-        _ = form(delete_notecard, given)(notecard_id=left)
-        result = form(delete_notecard, given)(**given)
+        _ = as_keywords(delete_notecard, arguments)(notecard_id=required)
+        result = as_keywords(delete_notecard, arguments)(**arguments)
         result_of_delete_notecard(result)

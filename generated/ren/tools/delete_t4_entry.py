@@ -60,14 +60,18 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_delete_t4_entry(
         result: ObjectResult[DeleteT4EntryResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: DeleteT4EntryArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: DeleteT4EntryArguments, required: Any
+    ) -> None:
         from examples.ren.t4 import delete_t4_entry
 
-        _ = form(delete_t4_entry, given)(project_slug=left, entry_type=left)
-        result = form(delete_t4_entry, given)(**given)
+        _ = as_keywords(delete_t4_entry, arguments)(
+            project_slug=required, entry_type=required
+        )
+        result = as_keywords(delete_t4_entry, arguments)(**arguments)
         result_of_delete_t4_entry(result)

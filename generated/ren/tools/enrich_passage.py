@@ -50,12 +50,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_enrich_passage(result: ObjectResult[EnrichPassageResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: EnrichPassageArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: EnrichPassageArguments, required: Any
+    ) -> None:
         from examples.ren.memory import enrich_passage
 
-        _ = form(enrich_passage, given)(passage_id=left, context_note=left)
-        result = form(enrich_passage, given)(**given)
+        _ = as_keywords(enrich_passage, arguments)(
+            passage_id=required, context_note=required
+        )
+        result = as_keywords(enrich_passage, arguments)(**arguments)
         result_of_enrich_passage(result)

@@ -48,13 +48,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_claude_plus_blocks(
         result: ObjectResult[GetClaudePlusBlocksResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: GetClaudePlusBlocksArguments) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: GetClaudePlusBlocksArguments
+    ) -> None:
         from examples.ren.claude_plus import get_claude_plus_blocks
 
-        result = form(get_claude_plus_blocks, given)(**given)
+        result = as_keywords(get_claude_plus_blocks, arguments)(**arguments)
         result_of_get_claude_plus_blocks(result)

@@ -68,13 +68,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_project_state(
         result: ObjectResult[GetProjectStateResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: GetProjectStateArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GetProjectStateArguments) -> None:
         from examples.ren.phase import get_project_state
 
-        result = form(get_project_state, given)(**given)
+        result = as_keywords(get_project_state, arguments)(**arguments)
         result_of_get_project_state(result)

@@ -51,13 +51,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_session_brief(
         result: ObjectResult[GetSessionBriefResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: GetSessionBriefArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GetSessionBriefArguments) -> None:
         from examples.ren.brief import get_session_brief
 
-        result = form(get_session_brief, given)(**given)
+        result = as_keywords(get_session_brief, arguments)(**arguments)
         result_of_get_session_brief(result)

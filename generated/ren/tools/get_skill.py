@@ -47,11 +47,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_skill(result: ObjectResult[GetSkillResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: GetSkillArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: GetSkillArguments) -> None:
         from examples.ren.skills import get_skill
 
-        result = form(get_skill, given)(**given)
+        result = as_keywords(get_skill, arguments)(**arguments)
         result_of_get_skill(result)

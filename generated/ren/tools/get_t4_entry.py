@@ -57,12 +57,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_get_t4_entry(result: ObjectResult[GetT4EntryResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: GetT4EntryArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: GetT4EntryArguments, required: Any
+    ) -> None:
         from examples.ren.t4 import get_t4_entry
 
-        _ = form(get_t4_entry, given)(project_slug=left, entry_type=left)
-        result = form(get_t4_entry, given)(**given)
+        _ = as_keywords(get_t4_entry, arguments)(
+            project_slug=required, entry_type=required
+        )
+        result = as_keywords(get_t4_entry, arguments)(**arguments)
         result_of_get_t4_entry(result)

@@ -49,13 +49,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_list_core_memory_blocks(
         result: ObjectResult[ListCoreMemoryBlocksResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: ListCoreMemoryBlocksArguments) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: ListCoreMemoryBlocksArguments
+    ) -> None:
         from examples.ren.memory import list_core_memory_blocks
 
-        result = form(list_core_memory_blocks, given)(**given)
+        result = as_keywords(list_core_memory_blocks, arguments)(**arguments)
         result_of_list_core_memory_blocks(result)

@@ -55,12 +55,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_list_notecards(result: ObjectResult[ListNotecardsResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: ListNotecardsArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ListNotecardsArguments) -> None:
         from examples.ren.notecards import list_notecards
 
-        _ = form(list_notecards, given)()
-        result = form(list_notecards, given)(**given)
+        _ = as_keywords(list_notecards, arguments)()
+        result = as_keywords(list_notecards, arguments)(**arguments)
         result_of_list_notecards(result)

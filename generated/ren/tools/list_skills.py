@@ -49,11 +49,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_list_skills(result: ObjectResult[ListSkillsResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: ListSkillsArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ListSkillsArguments) -> None:
         from examples.ren.skills import list_skills
 
-        result = form(list_skills, given)(**given)
+        result = as_keywords(list_skills, arguments)(**arguments)
         result_of_list_skills(result)

@@ -54,13 +54,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_log_memory_access(
         result: ObjectResult[LogMemoryAccessResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: LogMemoryAccessArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: LogMemoryAccessArguments) -> None:
         from examples.ren.memory import log_memory_access
 
-        result = form(log_memory_access, given)(**given)
+        result = as_keywords(log_memory_access, arguments)(**arguments)
         result_of_log_memory_access(result)

@@ -48,13 +48,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_read_all_portraits(
         result: ObjectResult[ReadAllPortraitsResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: ReadAllPortraitsArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ReadAllPortraitsArguments) -> None:
         from examples.ren.portraits import read_all_portraits
 
-        result = form(read_all_portraits, given)(**given)
+        result = as_keywords(read_all_portraits, arguments)(**arguments)
         result_of_read_all_portraits(result)

@@ -53,14 +53,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_read_bridge_history(
         result: ObjectResult[ReadBridgeHistoryResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: ReadBridgeHistoryArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ReadBridgeHistoryArguments) -> None:
         from examples.ren.bridge import read_bridge_history
 
-        _ = form(read_bridge_history, given)()
-        result = form(read_bridge_history, given)(**given)
+        _ = as_keywords(read_bridge_history, arguments)()
+        result = as_keywords(read_bridge_history, arguments)(**arguments)
         result_of_read_bridge_history(result)

@@ -48,13 +48,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_read_core_memory(
         result: ObjectResult[ReadCoreMemoryResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: ReadCoreMemoryArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ReadCoreMemoryArguments) -> None:
         from examples.ren.memory import read_core_memory
 
-        result = form(read_core_memory, given)(**given)
+        result = as_keywords(read_core_memory, arguments)(**arguments)
         result_of_read_core_memory(result)

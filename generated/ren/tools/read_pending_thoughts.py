@@ -52,14 +52,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_read_pending_thoughts(
         result: ObjectResult[ReadPendingThoughtsResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: ReadPendingThoughtsArguments) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: ReadPendingThoughtsArguments
+    ) -> None:
         from examples.ren.brief import read_pending_thoughts
 
-        _ = form(read_pending_thoughts, given)()
-        result = form(read_pending_thoughts, given)(**given)
+        _ = as_keywords(read_pending_thoughts, arguments)()
+        result = as_keywords(read_pending_thoughts, arguments)(**arguments)
         result_of_read_pending_thoughts(result)

@@ -54,11 +54,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_read_portrait(result: ObjectResult[ReadPortraitResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: ReadPortraitArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: ReadPortraitArguments) -> None:
         from examples.ren.portraits import read_portrait
 
-        result = form(read_portrait, given)(**given)
+        result = as_keywords(read_portrait, arguments)(**arguments)
         result_of_read_portrait(result)

@@ -49,13 +49,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_record_artifact(
         result: ObjectResult[RecordArtifactResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: RecordArtifactArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: RecordArtifactArguments) -> None:
         from examples.ren.phase import record_artifact
 
-        result = form(record_artifact, given)(**given)
+        result = as_keywords(record_artifact, arguments)(**arguments)
         result_of_record_artifact(result)

@@ -55,12 +55,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_search_code(result: ObjectResult[SearchCodeResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: SearchCodeArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: SearchCodeArguments, required: Any
+    ) -> None:
         from examples.ren.codebase import search_code
 
-        _ = form(search_code, given)(query=left)
-        result = form(search_code, given)(**given)
+        _ = as_keywords(search_code, arguments)(query=required)
+        result = as_keywords(search_code, arguments)(**arguments)
         result_of_search_code(result)

@@ -64,12 +64,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_search_signals(result: ObjectResult[SearchSignalsResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: SearchSignalsArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: SearchSignalsArguments, required: Any
+    ) -> None:
         from examples.ren.signals import search_signals
 
-        _ = form(search_signals, given)(query=left)
-        result = form(search_signals, given)(**given)
+        _ = as_keywords(search_signals, arguments)(query=required)
+        result = as_keywords(search_signals, arguments)(**arguments)
         result_of_search_signals(result)

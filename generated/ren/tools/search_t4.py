@@ -63,12 +63,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_search_t4(result: ObjectResult[SearchT4Result]) -> None: ...
 
-    def _check(form: HandlerForm, given: SearchT4Arguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: SearchT4Arguments, required: Any
+    ) -> None:
         from examples.ren.t4 import search_t4
 
-        _ = form(search_t4, given)(project_slug=left, query=left)
-        result = form(search_t4, given)(**given)
+        _ = as_keywords(search_t4, arguments)(project_slug=required, query=required)
+        result = as_keywords(search_t4, arguments)(**arguments)
         result_of_search_t4(result)

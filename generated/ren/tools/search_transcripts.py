@@ -55,14 +55,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_search_transcripts(
         result: ObjectResult[SearchTranscriptsResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: SearchTranscriptsArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: SearchTranscriptsArguments, required: Any
+    ) -> None:
         from examples.ren.transcripts import search_transcripts
 
-        _ = form(search_transcripts, given)(query=left)
-        result = form(search_transcripts, given)(**given)
+        _ = as_keywords(search_transcripts, arguments)(query=required)
+        result = as_keywords(search_transcripts, arguments)(**arguments)
         result_of_search_transcripts(result)

@@ -45,11 +45,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_send_to_ren(result: ObjectResult[SendToRenResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: SendToRenArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: SendToRenArguments) -> None:
         from examples.ren.bridge import send_to_ren
 
-        result = form(send_to_ren, given)(**given)
+        result = as_keywords(send_to_ren, arguments)(**arguments)
         result_of_send_to_ren(result)

@@ -58,14 +58,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_update_notecard(
         result: ObjectResult[UpdateNotecardResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: UpdateNotecardArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: UpdateNotecardArguments, required: Any
+    ) -> None:
         from examples.ren.notecards import update_notecard
 
-        _ = form(update_notecard, given)(notecard_id=left)
-        result = form(update_notecard, given)(**given)
+        _ = as_keywords(update_notecard, arguments)(notecard_id=required)
+        result = as_keywords(update_notecard, arguments)(**arguments)
         result_of_update_notecard(result)

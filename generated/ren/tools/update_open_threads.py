@@ -52,13 +52,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_update_open_threads(
         result: ObjectResult[UpdateOpenThreadsResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: UpdateOpenThreadsArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: UpdateOpenThreadsArguments) -> None:
         from examples.ren.open_threads import update_open_threads
 
-        result = form(update_open_threads, given)(**given)
+        result = as_keywords(update_open_threads, arguments)(**arguments)
         result_of_update_open_threads(result)

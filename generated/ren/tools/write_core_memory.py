@@ -49,13 +49,13 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_core_memory(
         result: ObjectResult[WriteCoreMemoryResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: WriteCoreMemoryArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: WriteCoreMemoryArguments) -> None:
         from examples.ren.memory import write_core_memory
 
-        result = form(write_core_memory, given)(**given)
+        result = as_keywords(write_core_memory, arguments)(**arguments)
         result_of_write_core_memory(result)

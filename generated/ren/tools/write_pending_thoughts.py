@@ -47,13 +47,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_pending_thoughts(
         result: ObjectResult[WritePendingThoughtsResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: WritePendingThoughtsArguments) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: WritePendingThoughtsArguments
+    ) -> None:
         from examples.ren.brief import write_pending_thoughts
 
-        result = form(write_pending_thoughts, given)(**given)
+        result = as_keywords(write_pending_thoughts, arguments)(**arguments)
         result_of_write_pending_thoughts(result)

@@ -56,11 +56,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_portrait(result: ObjectResult[WritePortraitResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: WritePortraitArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: WritePortraitArguments) -> None:
         from examples.ren.portraits import write_portrait
 
-        result = form(write_portrait, given)(**given)
+        result = as_keywords(write_portrait, arguments)(**arguments)
         result_of_write_portrait(result)

@@ -63,14 +63,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_session_log(
         result: ObjectResult[WriteSessionLogResult],
     ) -> None: ...
 
-    def _check(form: HandlerForm, given: WriteSessionLogArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: WriteSessionLogArguments, required: Any
+    ) -> None:
         from examples.ren.logbook import write_session_log
 
-        _ = form(write_session_log, given)(summary=left)
-        result = form(write_session_log, given)(**given)
+        _ = as_keywords(write_session_log, arguments)(summary=required)
+        result = as_keywords(write_session_log, arguments)(**arguments)
         result_of_write_session_log(result)

@@ -48,16 +48,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_session_summary(
         result: ObjectResult[WriteSessionSummaryResult],
     ) -> None: ...
 
     def _check(
-        form: HandlerForm, given: WriteSessionSummaryArguments, left: Any
+        as_keywords: HandlerForm, arguments: WriteSessionSummaryArguments, required: Any
     ) -> None:
         from examples.ren.signals import write_session_summary
 
-        _ = form(write_session_summary, given)(summary=left)
-        result = form(write_session_summary, given)(**given)
+        _ = as_keywords(write_session_summary, arguments)(summary=required)
+        result = as_keywords(write_session_summary, arguments)(**arguments)
         result_of_write_session_summary(result)

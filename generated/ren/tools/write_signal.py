@@ -56,12 +56,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_signal(result: ObjectResult[WriteSignalResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: WriteSignalArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: WriteSignalArguments, required: Any
+    ) -> None:
         from examples.ren.signals import write_signal
 
-        _ = form(write_signal, given)(signal_type=left, subject=left, content=left)
-        result = form(write_signal, given)(**given)
+        _ = as_keywords(write_signal, arguments)(
+            signal_type=required, subject=required, content=required
+        )
+        result = as_keywords(write_signal, arguments)(**arguments)
         result_of_write_signal(result)

@@ -50,12 +50,14 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_write_skill(result: ObjectResult[WriteSkillResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: WriteSkillArguments, left: Any) -> None:
+    def _check(
+        as_keywords: HandlerForm, arguments: WriteSkillArguments, required: Any
+    ) -> None:
         from examples.ren.skills import write_skill
 
-        _ = form(write_skill, given)(phase_slug=left, content=left)
-        result = form(write_skill, given)(**given)
+        _ = as_keywords(write_skill, arguments)(phase_slug=required, content=required)
+        result = as_keywords(write_skill, arguments)(**arguments)
         result_of_write_skill(result)

@@ -16,7 +16,7 @@ from ..facts.tool_tokens import list_tokens, prompt_tokens
 from ..model.clients import Client
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
-from ..shipped import shipped
+from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
 
@@ -286,7 +286,7 @@ def catalogue_page(data: Mapping[str, Any]) -> bytes:
         data: see `catalogue_data`.
     """
     picture, style = (
-        shipped("catalogue", f"catalogue.{kind}").decode("utf-8")
+        read_packaged("catalogue", f"catalogue.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
     script = _script()
@@ -307,6 +307,8 @@ def catalogue_page(data: Mapping[str, Any]) -> bytes:
 
 def _script() -> str:
     """The parts of the script, in one function."""
-    texts = (shipped("catalogue", f"{name}.js").decode("utf-8") for name in _PARTS)
+    texts = (
+        read_packaged("catalogue", f"{name}.js").decode("utf-8") for name in _PARTS
+    )
     whole = "\n".join(texts)
     return f'"use strict";\n(() => {{\n{whole}}})();\n'

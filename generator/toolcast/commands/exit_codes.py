@@ -100,7 +100,7 @@ def toolsets_or_end(
 
 def known_or_end(what: str, name: str, known: Collection[str]) -> None:
     """Ends the program with exit code 2 when nothing is called so."""
-    from ..wording import known_instead
+    from ..suggestions import known_instead
 
     if name not in known:
         fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")

@@ -32,7 +32,7 @@ def command(rule: str | None) -> None:
     """
     from ..changes.table import rules as change_rules
     from ..rules.table import rules
-    from ..wording import did_you_mean
+    from ..suggestions import did_you_mean
 
     extensions = listed_extensions(find_root(os.getcwd()))
     known, changes = rules(extensions), change_rules(extensions)

@@ -9,8 +9,8 @@ from typing import Any
 from ..encoders.code import Code, lines
 from ..encoders.markdown import cell, listed, phrase, span, table_row
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..suggestions import did_you_mean, known_instead
 from ..targets.exposure import exposures
-from ..wording import did_you_mean, known_instead
 
 __all__ = [
     "parameter_table",

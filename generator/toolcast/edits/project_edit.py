@@ -14,7 +14,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.project_files import DiskFiles, EditedFiles
 from ..reading.tree import Source
 from ..rules.running import check_workspace, without_suppressed
-from ..wording import did_you_mean, quoted_list
+from ..suggestions import did_you_mean, quoted_list
 from .spec_text import SpecText
 
 __all__ = [

@@ -13,7 +13,7 @@ from ..facts.names.scanned_files import scanned
 from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
 from ..reading.tree import Path, Source
-from ..wording import dotted
+from ..suggestions import dotted
 from .handler_modules import modules_with
 from .project_edit import Left, Owned
 from .references import places_of, toolsets_that_may_mean

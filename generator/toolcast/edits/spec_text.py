@@ -20,7 +20,7 @@ from ..findings import has_errors
 from ..reading.characters import decoded
 from ..reading.tree import Path, Source
 from ..reading.yaml_reader import AmbiguousScalar, read_yaml, resolve_plain
-from ..wording import dotted
+from ..suggestions import dotted
 
 __all__ = ["CannotEdit", "Entry", "SpecText"]
 

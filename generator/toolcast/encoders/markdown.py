@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import LiteralString
 
+from toolcast_runtime.tools.markdown_line import (
+    DEFINES_LINK,
+    escape_html,
+    leaves_html_open,
+    markdown_line,
+)
+
 from .code import Code
-from .html import escape_html, leaves_html_open
 
 __all__ = [
     "block",
@@ -32,13 +38,6 @@ _ITEM = re.compile(r"^[ \t>]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
-# A definition of a link, or of a footnote, holds for the whole page; its label may go on in
-# the next line. Source: CommonMark 0.31.2, section 4.7.
-_LABEL = r"(?=\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$))"
-_DEFINES_LINK = re.compile(
-    r"^((?:[ \t]*(?:(?:[-+*]|\d{1,9}[.)])(?=[ \t])|>))*[ \t]*)" + _LABEL
-)
-
 _PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 
 _LINE_END = re.compile(r"\r+\n")
@@ -86,13 +85,7 @@ def inline(text: str) -> Code:
     Raises:
         ValueError: the text has a line break.
     """
-    if "\n" in text or "\r" in text:
-        raise ValueError("text with a line break cannot stand on one line")
-    if leaves_html_open(text):
-        [text] = escape_html([text])
-    if "]:" in text:
-        text = _DEFINES_LINK.sub(r"\1\\", text.strip())
-    return Code(text.strip())
+    return Code(markdown_line(text))
 
 
 def reference(words: LiteralString, path: str) -> Code:
@@ -201,7 +194,7 @@ def block(text: str) -> Code:
             line = f"\\{line.lstrip()}" if opens else line
             line = _OPENS_BLOCK.sub(r"\1\\\2", line)
             if defines_links:
-                line = _DEFINES_LINK.sub(r"\1\\", line)
+                line = DEFINES_LINK.sub(r"\1\\", line)
             in_list = in_list or bool(_ITEM.match(line))
             if in_list:
                 line = _OPENS_BLOCK_IN_ITEM.sub(r"\1\\\2", line)

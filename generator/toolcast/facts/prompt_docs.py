@@ -11,7 +11,14 @@ from ..encoders.markdown import block, inline, listed, phrase, span
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
 from .cli_commands import CliCommand
 
-__all__ = ["OTHER_SECTION", "comment_of", "sections_of", "tool_line", "usage_lines"]
+__all__ = [
+    "OTHER_SECTION",
+    "comment_of",
+    "listed_sections",
+    "sections_of",
+    "tool_line",
+    "usage_lines",
+]
 
 OTHER_SECTION = "tools"
 """The section of tools that name none."""
@@ -60,6 +67,12 @@ def comment_of(command: CliCommand) -> Code:
     about = command.action.summary if command.action else None
     told = tool.cli.comment if tool.cli else None
     return inline(" ".join((about or told or tool.summary).split()))
+
+
+def listed_sections(toolset: Toolset, target: str) -> list[Section]:
+    """The declared sections that tools of a target are in, in declared order."""
+    used = {tool.section for tool in toolset.tools_in(target)}
+    return [section for section in toolset.sections if section.name in used]
 
 
 def sections_of(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:

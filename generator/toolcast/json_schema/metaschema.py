@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..reading.tree import Path
-from ..wording import constraint, did_you_mean, kind_of, kinds, quoted_list
+from ..suggestions import constraint, did_you_mean, kind_of, kinds, quoted_list
 from .dialects import metaschema
 from .graph import JsonSchema
 from .refusals import Refusal, refusals

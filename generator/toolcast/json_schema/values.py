@@ -18,7 +18,7 @@ from toolcast_runtime.validation.schema_visits import most_visits
 from toolcast_runtime.validation.work import Work
 
 from ..reading.tree import Path
-from ..wording import dotted, kinds
+from ..suggestions import dotted, kinds
 from .graph import JsonSchema
 from .refusals import Refusal, first_refusal
 

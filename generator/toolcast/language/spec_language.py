@@ -16,7 +16,7 @@ import yaml
 
 from ..encoders.json_text import pretty
 from ..extensions import ExtensionFailure, fields_of
-from ..shipped import shipped
+from ..package_data import read_packaged
 
 __all__ = [
     "KINDS",
@@ -27,6 +27,7 @@ __all__ = [
     "faults",
     "fields",
     "parts",
+    "read_by",
     "schema",
     "schema_text",
 ]
@@ -92,6 +93,19 @@ def annotation_schema() -> dict[str, Any]:
     return _read("annotations.schema")
 
 
+def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozenset[str]:
+    """The fields of a kind of file that a target's output needs, or that `rules` read.
+
+    Raises:
+        ExtensionFailure: as of `annotated`.
+    """
+    return frozenset(
+        name
+        for name, node in annotated(kind, extensions)["properties"].items()
+        if reader in node.get("read_by", ())
+    )
+
+
 def faults(node: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the annotations of a schema, a sentence each."""
     import jsonschema_rs
@@ -140,7 +154,7 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    text = shipped("language", f"{name}.yaml")
+    text = read_packaged("language", f"{name}.yaml")
     value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return value
 
@@ -173,7 +187,7 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
             none.
     """
     if kind not in LANGUAGE:
-        text = shipped("schemas", f"{kind}.schema.json").decode("utf-8")
+        text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
         printed: dict[str, Any] = json.loads(text)
         return printed
     added = annotation_schema()["$defs"]["annotations"]["properties"].keys()
@@ -192,7 +206,10 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _without(added: Collection[str], node: Any) -> Any:
-    """A schema without annotations; the names of properties are none of them."""
+    """A schema without annotations, but with defaults that are plain values.
+
+    The names of properties are no annotations.
+    """
     if not isinstance(node, dict):
         return node
     plain: dict[str, Any] = {}
@@ -201,6 +218,8 @@ def _without(added: Collection[str], node: Any) -> Any:
             plain[keyword] = {n: _without(added, part) for n, part in value.items()}
         elif keyword in ("items", "additionalProperties"):
             plain[keyword] = _without(added, value)
+        elif keyword == "absent" and not isinstance(value, dict):
+            plain["default"] = value
         elif keyword not in added:
             plain[keyword] = value
     return plain

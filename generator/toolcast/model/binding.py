@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
+from ..language.spec_language import annotated
 from ..reading.tree import Document
 from .clients import Client, NameEntry, expanded
 from .mcp.mcp_servers import bind_mcp_servers, bind_router
@@ -31,18 +34,6 @@ __all__ = [
     "bind_toolset",
 ]
 
-_VERBATIM = (
-    "name summary parameters title description guidance section"
-    " order returns annotations meta execution always persistent service"
-    " permission timeout proxy data skill deprecated stability since values"
-).split()
-
-
-_TOOLSET_VERBATIM = (
-    "version stability instructions handlers permissions client_kind clients_override"
-    " ledger formats skill values proxy"
-).split()
-
 
 def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
     """The tool of a document that is valid as a tool spec.
@@ -50,24 +41,32 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
     `extension_fields` names the fields that extensions add to the spec language.
     """
     value: Mapping[str, Any] = document.value
-    bound: dict[str, Any] = {key: value[key] for key in _VERBATIM if key in value}
-    for key, bind in _CONVERTED.items():
-        if key in value:
-            bound[key] = bind(value[key])
     mcp = value.get("mcp", {})
     usage = value.get("when_to_use")
     has_text = isinstance(usage, str)
-    return ToolSpec(
-        **bound,
+    plain = _as_they_are("tool", ToolSpec, value)
+    converted = {k: bind(value[k]) for k, bind in _CONVERTED.items() if k in value}
+    return replace(
+        ToolSpec(fields=tuple(value), **plain | converted),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],
-        fields=tuple(value),
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
         cases=_cases(value, value["name"]),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
+
+
+def _as_they_are(kind: str, model: type, value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a file that the model has under their own names."""
+    return {key: value[key] for key in _in_both(kind, model) if key in value}
+
+
+@cache
+def _in_both(kind: str, model: type) -> tuple[str, ...]:
+    known = annotated(kind)["properties"]
+    return tuple(field.name for field in fields(model) if field.name in known)
 
 
 def _actions(value: Mapping[str, Any]) -> Actions:
@@ -160,11 +159,9 @@ def bind_toolset(
     proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     outside = [n for s in servers if s.name not in proxies for n in s.declared_names]
     places = {tool.name: tool.section for tool in tools}
-    return Toolset(
-        **{key: value[key] for key in _TOOLSET_VERBATIM if key in value},
-        name=value["name"],
-        title=value["title"],
-        folder=posixpath.dirname(document.source.file),
+    folder = posixpath.dirname(document.source.file)
+    return replace(
+        Toolset(folder=folder, **_as_they_are("toolset", Toolset, value)),
         tools=_in_declared_order(tools, sections),
         fields=tuple(value),
         lifespan=(

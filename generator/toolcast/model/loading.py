@@ -18,7 +18,7 @@ from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
-from ..wording import quoted_list
+from ..suggestions import quoted_list
 from .binding import bind_tool, bind_toolset
 from .bundling import bundled, too_much_copied
 from .console_commands import console_commands

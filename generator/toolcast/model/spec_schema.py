@@ -15,7 +15,7 @@ from ..json_schema.refusals import Refusal, refusals
 from ..language.spec_language import schema
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES
-from ..wording import (
+from ..suggestions import (
     Suggestions,
     constraint,
     did_you_mean,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
 from ..json_schema.values import ValueChecker
-from ..wording import quoted_list
+from ..suggestions import quoted_list
 from .annotation_names import Names, Place
 
 __all__ = ["Fit", "Json", "TypeReader", "Unknown", "choice", "is_of", "literal_of"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..encoders.names import is_keyword_argument
-from ..wording import did_you_mean
+from ..suggestions import did_you_mean
 from .annotation_names import Names
 from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of
 from .classes import class_json, enum_member

@@ -31,7 +31,7 @@ from jinja2.loaders import split_template_path
 from toolcast_runtime.files.regular_file import read_regular
 
 from ..encoders.code import Code, NotEncoded
-from ..shipped import templates_folder
+from ..package_data import templates_folder
 from .output_shape import Shape, ShapeViolation, shape_of_path, verify_shape
 
 __all__ = [

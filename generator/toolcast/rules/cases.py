@@ -8,7 +8,7 @@ from ..findings import Severity
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
 from ..selection.trial import DeclaredCase, cases_of, messages_of
-from ..wording import did_you_mean
+from ..suggestions import did_you_mean
 from .rule import Problem, at, rule
 
 _HELP = "decide what the message means, and say it once"

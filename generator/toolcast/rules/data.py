@@ -9,7 +9,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Touched, reached_from
 from ..python_code.handler import is_below
 from ..python_code.modules import read_module, scope_of
-from ..wording import Suggestions, did_you_mean, quoted_list
+from ..suggestions import Suggestions, did_you_mean, quoted_list
 from .handler import place, way_to
 from .rule import Problem, at, rule
 

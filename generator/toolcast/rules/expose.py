@@ -29,8 +29,8 @@ from ..model.mcp.mcp_servers import McpServer
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Exclusion, SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
+from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
-from ..wording import Suggestions, did_you_mean, known_instead, quoted_list
 from .rule import Problem, at, rule
 
 

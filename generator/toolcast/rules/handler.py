@@ -37,8 +37,8 @@ from ..python_code.modules import (
     values_of,
 )
 from ..reading.tree import Path
+from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
-from ..wording import did_you_mean, known_instead
 from .rule import Problem, Rule, at, rule
 
 RULES = (

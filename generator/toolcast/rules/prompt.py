@@ -36,7 +36,7 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
 from ..reading.tree import Path
-from ..wording import Suggestions, quoted_list
+from ..suggestions import Suggestions, quoted_list
 from .rule import Problem, at, rule
 
 CAVEAT = (

@@ -11,7 +11,7 @@ from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
-from ..wording import did_you_mean
+from ..suggestions import did_you_mean
 from .rule import Rule
 from .table import rules
 

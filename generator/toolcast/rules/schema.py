@@ -28,7 +28,7 @@ from ..model.definitions import PREFIX, Definitions, shared_name
 from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..reading.tree import SHARED, Path
-from ..wording import Suggestions, did_you_mean
+from ..suggestions import Suggestions, did_you_mean
 from .rule import Problem, at, rule
 
 

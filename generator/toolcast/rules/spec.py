@@ -21,15 +21,15 @@ from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
-from ..language.spec_language import schema_text
+from ..language.spec_language import read_by, schema_text
 from ..model.definitions import shared_name
 from ..model.mcp.mcp_servers import McpServer, reference_problem
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.schema_files import named_schemas
 from ..reading.tree import Path
+from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
-from ..wording import Suggestions, did_you_mean, kind_of, quoted_list
 from .rule import Problem, Rule, at, rule
 
 RULES = (
@@ -664,20 +664,12 @@ def unknown_section(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
 
 
-# Every spec has them, every list is ordered by them, or a rule is what reads them.
-_ALWAYS_READ = frozenset(
-    (
-        "name summary parameters suppress section order since renamed_from"
-        " clients data cases stability"
-    ).split()
-)
-
-
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     by_rules = fields_of(workspace.extensions).read_by_rules
-    read = _ALWAYS_READ.union(by_rules, *(target.reads for target in chosen))
+    always = read_by("tool", "rules")
+    read = always.union(by_rules, *(target.reads for target in chosen))
     for tool in toolset.tools:
         for field in tool.fields:
             if field not in read:

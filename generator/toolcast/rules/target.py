@@ -12,9 +12,9 @@ from toolcast_runtime.providers.provider_names import collisions
 from ..facts.providers.provider_lists import declared_providers, provider_lists
 from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
+from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.own_templates import originals, own_templates
 from ..targets.table import target_named, target_names
-from ..wording import Suggestions, did_you_mean, quoted_list
 from .rule import Problem, Rule, at, rule
 
 RULES = (

@@ -145,14 +145,6 @@ TARGET = Target(
     name="cli",
     purpose="Commands of a shell, and the CLI block of the prompt.",
     generate=generate,
-    reads=frozenset(["name", "summary", "parameters", "cli", "actions", "examples"]),
     needs=("registry",),
     left_out=_left_out,
-    options={
-        "program": "How help and the CLI block call the program: a console command, where the project installs one.",
-        "client": "The client that the command acts as.",
-        "heading": "Heading of the CLI block.",
-        "intro": "One line below the heading.",
-        "closing": "The lines that close the block.",
-    },
 )

@@ -42,6 +42,5 @@ TARGET = Target(
     name="langchain",
     purpose="A LangChain BaseTool a tool, sync and async.",
     generate=generate,
-    reads=frozenset(["name", "summary", "description", "parameters"]),
     needs=("registry",),
 )

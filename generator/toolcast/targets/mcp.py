@@ -283,20 +283,7 @@ def _shape(toolset: Toolset, context: Context, sharing: Sequence[str]) -> Python
 
 TARGET = Target(
     name="mcp",
-    reads_toolset=frozenset(["instructions", "version"]),
     purpose="An MCP server over stdio and streamable HTTP.",
     generate=generate,
-    reads=frozenset("""
-        name title summary description parameters returns annotations icons meta
-        execution mcp
-        """.split()),
     needs=("registry",),
-    options={
-        "client": "The client that stdio and the default HTTP path serve.",
-        "external": "Shows and calls the tools of external servers, too.",
-        "links": "Keeps the content of links that handlers return.",
-        "heartbeat": "Tells callers that asked for progress that a call still runs.",
-        "state_key_variable": "The key that several processes seal questions with.",
-        "http": "How the server is reached over HTTP.",
-    },
 )

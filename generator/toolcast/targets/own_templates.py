@@ -11,7 +11,7 @@ from typing import NamedTuple
 from toolcast_runtime.files.regular_file import read_regular
 
 from ..model.model import Workspace
-from ..shipped import templates_folder
+from ..package_data import templates_folder
 from .table import BUILT_IN, enabled, targets
 
 __all__ = ["Original", "OwnTemplate", "copy_of", "originals", "own_templates"]

@@ -9,8 +9,8 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline
-from ..encoders.python import literal
-from ..facts.prompt_docs import OTHER_SECTION, sections_of, tool_line, usage_lines
+from ..encoders.python import literal, names
+from ..facts.prompt_docs import sections_of, tool_line, usage_lines
 from ..model.model import Section, Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape
 from .cli import cli_texts
@@ -77,8 +77,10 @@ class PromptsView(NamedTuple):
     """The module that hands the blocks out."""
 
     header: Code
+    imported: Code
     heading: Code
     intro: Code
+    has_sections: bool
     sections: Sequence[DeclaredSectionView]
     has_cli: bool
     cli: CliView | None
@@ -152,15 +154,16 @@ def _section(section: Section, tools: Sequence[ToolSpec], top: Code) -> SectionV
 
 
 def _module(toolset: Toolset, context: Context) -> PromptsView:
-    sections = list(toolset.sections)
-    if OTHER_SECTION not in {section.name for section in sections}:
-        sections.append(Section(OTHER_SECTION, toolset.title, "Tools"))
     has_cli = "cli" in context.targets
+    sections = [_declared(section) for section, _ in sections_of(toolset)]
+    used = {"CliBlock": has_cli, "Prompts": True, "Section": bool(sections)}
     return PromptsView(
         header=header(f"{toolset.folder}/toolset.yaml"),
+        imported=names([name for name, is_used in used.items() if is_used]),
         heading=_text(inline(toolset.preamble_heading), "    heading="),
         intro=_text(block(toolset.preamble_intro), "    intro="),
-        sections=[_declared(section) for section in sections],
+        has_sections=bool(sections),
+        sections=sections,
         has_cli=has_cli,
         cli=_cli(toolset, context) if has_cli else None,
     )
@@ -197,11 +200,7 @@ def _text(markdown: Code, before: str) -> Code:
 
 TARGET = Target(
     name="prompts",
-    reads_toolset=frozenset(["preamble"]),
     needs=("registry",),
     purpose="The docs of the system prompt: a block a section, and the preamble.",
     generate=generate,
-    reads=frozenset(
-        "name summary when_to_use guidance section order actions clients".split()
-    ),
 )

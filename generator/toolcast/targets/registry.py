@@ -13,7 +13,7 @@ from ..encoders.python import literal, names, words
 from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
-from ..facts.prompt_docs import comment_of, tool_line, usage_lines
+from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
 from ..facts.providers.strict_clients import refused_by
 from ..model.clients import Client
 from ..model.endpoints import variable
@@ -131,7 +131,7 @@ def _requirement() -> str:
 
 def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
     outside = external_names(toolset)
-    sections = tuple(section.name for section in toolset.sections)
+    sections = tuple(one.name for one in listed_sections(toolset, "registry"))
     has_ledger = (
         bool(toolset.ledger)
         or any(tool.persistent or tool.confirm for tool in toolset.tools)
@@ -204,17 +204,8 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
 
 TARGET = Target(
     name="registry",
-    reads_toolset=frozenset(
-        ["lifespan", "mcp_servers", "proxy", "resources", "router"]
-    ),
     purpose="A definition and types a tool, look-up by client, calls with validation.",
     generate=generate,
-    reads=frozenset("""
-        name title summary description parameters returns when_to_use annotations icons
-        meta execution mcp handler proxy clients always persistent service permission timeout
-        confirm actions renamed_from deprecated examples order uses
-        values arguments_type result_type
-        """.split()),
 )
 
 
@@ -277,9 +268,8 @@ def _definition(
 
 
 def _prompt(tool: ToolSpec) -> dict[str, Any]:
-    """The tool's part of the prompt docs, finished Markdown."""
-    usage = [str(line) for line in usage_lines(tool)]
-    return {"line": str(tool_line(tool)), **({"usage": usage} if usage else {})}
+    """The tool's part of the prompt docs, finished Markdown; its bullet is made of the summary."""
+    return {"usage": [str(line) for line in usage_lines(tool)]}
 
 
 def _actions(tool: ToolSpec) -> dict[str, Any] | None:

@@ -89,6 +89,5 @@ TARGET = Target(
     name="snapshots",
     purpose="The tests that hold live outputs to the definitions and prompt files.",
     generate=generate,
-    reads=frozenset(["name", "summary", "description", "parameters", "cli"]),
     needs=("registry",),
 )

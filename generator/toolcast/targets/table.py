@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from ..extensions import TARGETS, ExtensionFailure, guarded, values
+from ..language.spec_language import annotated, read_by
 from .target import Target
 
 __all__ = ["BUILT_IN", "enabled", "target_named", "target_names", "targets"]
@@ -71,7 +72,16 @@ def enabled(names: Sequence[str], extensions: tuple[str, ...]) -> list[Target]:
 @cache
 def _built_in(name: str) -> Target:
     target: Target = import_module(f".{name}", __package__).TARGET
-    return target
+    known = annotated("toolset")["properties"]["targets"]["properties"][name]
+    own = {
+        key: part["description"] for key, part in known.get("properties", {}).items()
+    }
+    return replace(
+        target,
+        reads=read_by("tool", name),
+        reads_toolset=read_by("toolset", name),
+        options=target.options or own,
+    )
 
 
 @cache

@@ -91,14 +91,16 @@ class Target:
         name: the word in `toolset.yaml`; also the folder of its templates.
         purpose: one sentence for docs and `--help`.
         generate: gives its files.
-        reads: the fields of a tool spec that change its output.
-        reads_toolset: the fields of `toolset.yaml` that no other target's output needs.
+        reads: the fields of a tool spec that change its output. Of a built-in target these
+            and the next ones are said by the spec language, `read_by`.
+        reads_toolset: the fields of `toolset.yaml` that only targets read, and this one does.
         needs: targets that it cannot stand without.
         templates: the absolute path of the folder of a third-party target's templates;
             None for the built-in ones.
         with_black: whether black lays out the Python that those templates give. A target
             whose templates give it as black would needs no black.
-        options: the keys of its options in `toolset.yaml`, each with one sentence.
+        options: the keys of its options in `toolset.yaml`, each with one sentence; those of
+            a built-in target whose keys are known are said by the spec language, too.
         server_part: the name that its module, called as the target is, exports for the MCP
             server, a `toolcast_runtime.mcp.ServerPart`; None when it has none.
         definition_part: what a tool's definition holds for the target's runtime part, under
@@ -110,7 +112,7 @@ class Target:
     name: str
     purpose: str
     generate: Generate
-    reads: frozenset[str]
+    reads: frozenset[str] = frozenset()
     reads_toolset: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     templates: str | None = None

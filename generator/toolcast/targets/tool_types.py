@@ -297,7 +297,9 @@ def _handler(
         """A name that is not the handler's own."""
         return f"{name}_" if name == function else name
 
-    form, sent, left, result = map(local, ("form", "given", "left", "result"))
+    form, sent, required, result = map(
+        local, ("as_keywords", "arguments", "required", "result")
+    )
     result_of = f"result_of_{function}"
     has_least = len(needed) < len(arguments.members) and all(
         map(is_keyword_argument, needed)
@@ -308,10 +310,10 @@ def _handler(
         has_least = False
         checked = [(sent, named_in(*tool.arguments_type))]
     if has_least and needed:
-        checked.append((left, printed.name("Any")))
+        checked.append((required, printed.name("Any")))
     lent = {key: local(f"{key}_resource") for key in resources}
     checked += [(lent[key], type_) for key, type_ in resources.items()]
-    least = {k: left for k in arguments.members if has_least and k in needed}
+    least = {k: required for k in arguments.members if has_least and k in needed}
     margin, made = "        ", result if results.name else "_"
     before = f"{margin}{made} = "
     most = applied(form, function, sent, lent, before, with_given=True)
@@ -358,7 +360,7 @@ def _shape(
     if tool.handler is not None:
         statements.append("if TYPE_CHECKING")
         function = tool.handler.function
-        calls |= {"form", "form_", "<Call>", f"result_of_{function}"}
+        calls |= {"as_keywords", "as_keywords_", "<Call>", f"result_of_{function}"}
         if tool.arguments_type is not None:
             calls.add(function)
     return PythonShape(tuple(statements), frozenset(calls))

@@ -289,7 +289,7 @@ def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
 def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     """Print how a tool is brought to the agents; without a tool, which ones they get."""
     from toolcast.reports.escaping import printable
-    from toolcast.wording import did_you_mean
+    from toolcast.suggestions import did_you_mean
 
     from .runbook import tool_list, tool_page
 
@@ -346,7 +346,7 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     from toolcast.findings import has_errors, in_order
     from toolcast.model.loading import load_workspace
     from toolcast.rules.running import check_workspace
-    from toolcast.wording import did_you_mean
+    from toolcast.suggestions import did_you_mean
 
     from ..config import has_settings
 

@@ -19,9 +19,12 @@ from typing import Any
 
 import pytest
 
+from .. import LEVEL, levels
 from ..calls.tool_validators import Validators
 from ..files.regular_file import read_regular
 from ..registry import Registry, Tool
+from ..tools.definitions import prompt_line
+from ..tools.older_levels import at_newest_level
 from ..validation.protocol import REVISIONS, listed_before_2026, problems_with_tool
 from .mcp_wire import raw_tools_list
 
@@ -42,12 +45,13 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
+        level = levels.get(self.name, LEVEL)
         self._spelled: dict[str, Any] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
             text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
-            self.definitions[name] = definition
+            self.definitions[name] = dict(at_newest_level(definition, level))
             self._spelled[name] = spelled(text)["mcp"]
 
     @property
@@ -424,10 +428,11 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
             same(f"the sections for {client}", sorted(documented), explained)
             preamble = prompts.preamble(client).split("\n")
             listed = "\n".join(blocks).split("\n")
-            for name, part in parts.items():
-                if "line" in part:
-                    is_told = part["line"] in preamble and part["line"] in listed
-                    is_met = part["line"] in preamble or part["line"] in listed
+            for name in parts:
+                if "prompt" in package.definitions[name]:
+                    line = prompt_line(name, package.definitions[name])
+                    is_told = line in preamble and line in listed
+                    is_met = line in preamble or line in listed
                     ensure(
                         (is_told, is_met) == (name in offered,) * 2,
                         f"the bullets of {client}: {name}",

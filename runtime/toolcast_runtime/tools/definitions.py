@@ -10,14 +10,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from .. import LEVEL, levels
 from .module_names import distinct_name, module_name, spec_name
+from .older_levels import at_newest_level
 from .tool import Action, Confirm, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-__all__ = ["DefinitionError", "parse_definition", "read_tools"]
+__all__ = ["DefinitionError", "parse_definition", "prompt_line", "read_tools"]
 
 _MOST_PROBLEMS = 5
 # The signature and the MCP tool come first, whatever the layout.
@@ -50,6 +52,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 _KNOWN = frozenset(_KINDS) | frozenset(
     "generated mcp always persistent service permission refused_by".split()
 )
+# Without these a line of text is Markdown as it is.
+_MARKED = frozenset("<]\r\n")
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -81,6 +85,7 @@ def read_tools(package: ModuleType) -> list[Tool]:
     problems += [
         f"{n}.py has no {n}.json beside it" for n in modules - definitions.keys()
     ]
+    level = levels.get(package.__name__.rpartition(".")[0], LEVEL)
     tools: list[Tool] = []
     for stem in sorted(definitions):
         try:
@@ -88,7 +93,7 @@ def read_tools(package: ModuleType) -> list[Tool]:
                 problems.append(f"{stem}.json is no regular file")
                 continue
             text = definitions[stem].read_bytes().decode("utf-8")
-            tools.append(parse_definition(text, stem))
+            tools.append(parse_definition(text, stem, level))
         except UnicodeDecodeError:
             problems.append(f"{stem}.json is not UTF-8")
         except OSError as error:
@@ -110,12 +115,13 @@ def _message(package: str, problems: list[str]) -> str:
     return f"{package} cannot be loaded; `toolcast generate` writes it again:{lines}"
 
 
-def parse_definition(text: str, stem: str) -> Tool:
+def parse_definition(text: str, stem: str, level: int = LEVEL) -> Tool:
     """The tool of a definition.
 
     Args:
         text: the file's text.
         stem: the file's name without its ending.
+        level: the runtime level that its package was generated for.
 
     Raises:
         ValueError: it is no definition of that name. The text goes on after the name of
@@ -135,6 +141,7 @@ def parse_definition(text: str, stem: str) -> Tool:
     if signed is None:
         raise ValueError("does not have Toolcast's signature")
     try:
+        values = at_newest_level(values, level)
         tool = _tool(definition, values, text[start:end])
     except (KeyError, TypeError, AttributeError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is torn: {error}"
@@ -169,7 +176,7 @@ def _tool(
 ) -> Tool:
     get = values.get
     actions = get("actions")
-    prompt = get("prompt") or {}
+    prompt = get("prompt")
     clients = get("clients")
     confirm = get("confirm")
     for key, kind in _KINDS.items():
@@ -178,6 +185,7 @@ def _tool(
     if not isinstance(definition["name"], str):
         raise TypeError("its name is no text")
     definition["inputSchema"].keys()  # every list and call needs it
+    line = None if prompt is None else prompt_line(definition["name"], values)
     return Tool(
         name=definition["name"],
         summary=values["summary"],
@@ -205,8 +213,8 @@ def _tool(
         examples=get("examples", ()),
         section=get("section"),
         order=get("order"),
-        prompt_line=prompt.get("line"),
-        prompt_usage=tuple(prompt.get("usage", ())),
+        prompt_line=line,
+        prompt_usage=() if prompt is None else tuple(prompt["usage"]),
         cli=get("cli"),
         clients=None if clients is None else tuple(clients),
         exclusions=get("exclusions", {}),
@@ -214,6 +222,28 @@ def _tool(
         parts={key: values[key] for key in values.keys() - _KNOWN},
         source=source,
     )
+
+
+def prompt_line(name: str, values: Mapping[str, Any]) -> str:
+    """A tool's bullet in the prompt docs, Markdown.
+
+    Args:
+        name: the tool's.
+        values: what its definition says beside the tool as MCP lists it, with `prompt`.
+
+    Raises:
+        ValueError: the summary has a line break.
+    """
+    if "line" in values["prompt"]:
+        line: str = values["prompt"]["line"]
+        return line
+    summary: str = values["summary"]
+    if _MARKED.isdisjoint(summary):
+        return f"- **{name}**: {summary.strip()}"
+    # Its expressions take longer to compile than a whole toolset to load.
+    from .markdown_line import markdown_line
+
+    return f"- **{name}**: {markdown_line(summary)}"
 
 
 def _confirm(value: Mapping[str, Any]) -> Confirm:

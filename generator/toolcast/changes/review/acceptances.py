@@ -13,7 +13,7 @@ from ...model.spec_schema import check_schema
 from ...reading.project_files import ProjectFiles
 from ...reading.tree import NOWHERE, Path, Source
 from ...reading.yaml_reader import read_yaml
-from ...wording import did_you_mean
+from ...suggestions import did_you_mean
 from ..change import Change
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...wording import known_instead
+from ...suggestions import known_instead
 from ..change import AUDIENCES, Grade, Grades
 
 __all__ = ["BadLimit", "DEFAULT", "Limits", "failing", "limits", "said"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 from typing import Literal
 
-from ...shipped import shipped
+from ...package_data import read_packaged
 from ..change import ChangeRule, Grade, Grades
 
 __all__ = [
@@ -29,7 +29,7 @@ FIELDS: tuple[Field, ...] = ("parameters", "returns")
 _FAMILIES = {"parameters": "parameter", "returns": "result"}
 _WORDS = {"parameters": "parameters", "returns": "results"}
 
-_TABLE = shipped("changes", "schemas", "rules.csv").decode("utf-8").splitlines()
+_TABLE = read_packaged("changes", "schemas", "rules.csv").decode("utf-8").splitlines()
 _ROWS = {row["name"]: row for row in csv.DictReader(_TABLE)}
 
 EFFECTS = {name: row["effect"] for name, row in _ROWS.items()}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ...wording import KINDS
+from ...suggestions import KINDS
 from .value_limits import Bound
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 from ...facts.costs.client_kinds import Limited
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
-from ...wording import dotted
+from ...suggestions import dotted
 from ..change import (
     ABSENT,
     Both,

@@ -105,7 +105,7 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
-    from ...wording import known_instead
+    from ...suggestions import known_instead
     from ..exit_codes import toolsets_or_end
 
     toolsets = toolsets_or_end(workspace, named, None)

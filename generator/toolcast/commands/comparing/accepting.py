@@ -21,7 +21,7 @@ from ...changes.review.acceptances import (
 from ...encoders.json_text import compact
 from ...encoders.yaml_block import scalar
 from ...reading.project_files import DiskFiles
-from ...wording import did_you_mean
+from ...suggestions import did_you_mean
 from ..exit_codes import counted, fail, print_findings
 
 __all__ = ["accept"]

@@ -108,7 +108,7 @@ def _failed(words: str, help_: str) -> None:
 
 def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
     """The servers that have locks; ends the program where a named one has none."""
-    from ...wording import known_instead
+    from ...suggestions import known_instead
 
     there = [
         (toolset, server)

@@ -108,7 +108,7 @@ def command(
 
 def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
     """The toolsets with which an entry of `mcp_servers` may be compared, and the entry."""
-    from ...wording import known_instead
+    from ...suggestions import known_instead
 
     pairs = [
         (toolset, server) for toolset in toolsets for server in toolset.mcp_servers

@@ -16,7 +16,7 @@ import click
 
 from ...encoders.shell import word
 from ...reports.escaping import printable
-from ...wording import quoted_list
+from ...suggestions import quoted_list
 from ..completion import complete_toolsets
 from ..exit_codes import (
     fail,

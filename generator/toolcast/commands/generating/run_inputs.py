@@ -11,9 +11,9 @@ from ...extensions import loaded_from
 from ...model.console_commands import PYPROJECT
 from ...model.model import Workspace
 from ...model.schema_files import named_schema
+from ...package_data import package_folders
 from ...project import WORKSPACE_FILE
 from ...reading.tree import Source
-from ...shipped import package_folders
 
 __all__ = ["program_files", "project_files", "run_inputs"]
 

@@ -14,8 +14,8 @@ from ...encoders.yaml_block import scalar
 from ...model.mcp.mcp_spec_files import FOLDERS
 from ...model.model import Workspace
 from ...rendering.renderer import render
+from ...suggestions import quoted_list
 from ...targets.table import enabled
-from ...wording import quoted_list
 from .tool_draft import Draft, schema_folder, toolset_of
 
 __all__ = ["KINDS", "draft_mcp_spec"]

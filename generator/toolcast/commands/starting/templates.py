@@ -80,7 +80,7 @@ def _list(known: Mapping[str, Original], own: list[OwnTemplate]) -> None:
 
 
 def _unknown(name: str, known: Mapping[str, Original]) -> None:
-    from ...wording import did_you_mean
+    from ...suggestions import did_you_mean
 
     names = [*known, *(target for one in known.values() for target in one.targets)]
     near = did_you_mean(name, names) or "`toolcast templates` lists them"

@@ -15,8 +15,8 @@ from ...encoders.plain_text import line
 from ...encoders.yaml_block import scalar
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...rendering.renderer import render
+from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
-from ...wording import did_you_mean, quoted_list
 from .stub_draft import handler_files
 
 __all__ = [

@@ -9,7 +9,7 @@ from ...changes.effects import Effect
 from ...changes.review.limits import DEFAULT, said
 from ...changes.review.verdict import Judged, Verdict
 from ...encoders.markdown import fenced
-from ...wording import dotted
+from ...suggestions import dotted
 from ..escaping import code_span, html_text, markdown_text, printable
 from ..findings.formats import About
 from ..json_values import differing

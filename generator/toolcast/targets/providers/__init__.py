@@ -10,6 +10,7 @@ from toolcast_runtime.providers import PROVIDERS
 from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import literal
+from ...facts.prompt_docs import listed_sections
 from ...facts.providers.provider_lists import declared_providers, provider_lists
 from ...model.model import Toolset
 from ...rendering.output_shape import PythonShape, TextShape
@@ -56,7 +57,8 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 
 def _lists(toolset: Toolset) -> ListsView:
-    sections = {section.name: section.heading for section in toolset.sections}
+    listed = listed_sections(toolset, "providers")
+    sections = {section.name: section.heading for section in listed}
     declared = declared_providers(toolset)
     options = {name: dict(given) for name, given in declared.items() if given}
     has_locks = any(server.lock for server in toolset.mcp_servers)
@@ -90,10 +92,6 @@ TARGET = Target(
     purpose="The tools in the forms of model providers, and what each form loses.",
     generate=generate,
     needs=("registry",),
-    reads=frozenset("""
-        name title summary description parameters returns annotations confirm examples
-        always section
-        """.split()),
     options={
         name: f"What lists for `{name}` are made for: `strict`, `tool_search`, `programmatic`."
         for name in PROVIDERS

@@ -107,13 +107,8 @@ def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | No
 
 TARGET = Target(
     name="skills",
-    reads_toolset=frozenset(["skill", "instructions"]),
     needs=("prompts",),
     purpose="Agent Skills: a SKILL.md for the toolset or a tool, on disk and over MCP.",
     generate=generate,
-    reads=frozenset(
-        "name summary when_to_use guidance section order actions clients skill".split()
-    ),
-    options={"per": "Whether the toolset has a skill, or each tool has one instead."},
     definition_part=_definition_part,
 )

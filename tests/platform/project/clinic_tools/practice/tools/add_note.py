@@ -42,8 +42,8 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
-    def _check(given: clinic.notes.Note, db_resource: sqlalchemy.Engine) -> None:
+    # Never runs: a type checker fails where the handler takes or gives something else.
+    def _check(arguments: clinic.notes.Note, db_resource: sqlalchemy.Engine) -> None:
         from clinic.notes import add_note
 
-        _ = add_note(given, db=db_resource)
+        _ = add_note(arguments, db=db_resource)

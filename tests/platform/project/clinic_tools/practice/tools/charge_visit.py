@@ -46,8 +46,10 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
-    def _check(given: clinic.payments.Charge, db_resource: sqlalchemy.Engine) -> None:
+    # Never runs: a type checker fails where the handler takes or gives something else.
+    def _check(
+        arguments: clinic.payments.Charge, db_resource: sqlalchemy.Engine
+    ) -> None:
         from clinic.payments import charge_visit
 
-        _ = charge_visit(given, db=db_resource)
+        _ = charge_visit(arguments, db=db_resource)

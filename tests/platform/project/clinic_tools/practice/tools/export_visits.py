@@ -48,12 +48,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def _check(
-        form: ResourceHandlerForm,
-        given: ExportVisitsGiven,
+        as_keywords: ResourceHandlerForm,
+        arguments: ExportVisitsGiven,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.exports import export_visits
 
-        _ = form(export_visits, given)(**given, db=db_resource)
+        _ = as_keywords(export_visits, arguments)(**arguments, db=db_resource)

@@ -62,15 +62,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_my_visits(result: ListResult[MyVisitsGives]) -> None: ...
 
     def _check(
-        form: ResourceHandlerForm,
-        given: MyVisitsArguments,
+        as_keywords: ResourceHandlerForm,
+        arguments: MyVisitsArguments,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.people import my_visits
 
-        result = form(my_visits, given)(**given, db=db_resource)
+        result = as_keywords(my_visits, arguments)(**arguments, db=db_resource)
         result_of_my_visits(result)

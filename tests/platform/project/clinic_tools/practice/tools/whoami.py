@@ -44,11 +44,11 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_whoami(result: ObjectResult[WhoamiResult]) -> None: ...
 
-    def _check(form: HandlerForm, given: WhoamiArguments) -> None:
+    def _check(as_keywords: HandlerForm, arguments: WhoamiArguments) -> None:
         from clinic.people import whoami
 
-        result = form(whoami, given)(**given)
+        result = as_keywords(whoami, arguments)(**arguments)
         result_of_whoami(result)

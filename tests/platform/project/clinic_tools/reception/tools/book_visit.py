@@ -79,17 +79,19 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_book_visit(result: ObjectResult[BookVisitGives]) -> None: ...
 
     def _check(
-        form: ResourceHandlerForm,
-        given: BookVisitGiven,
-        left: Any,
+        as_keywords: ResourceHandlerForm,
+        arguments: BookVisitGiven,
+        required: Any,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.visits import book_visit
 
-        _ = form(book_visit, given)(patient_id=left, start=left, db=db_resource)
-        result = form(book_visit, given)(**given, db=db_resource)
+        _ = as_keywords(book_visit, arguments)(
+            patient_id=required, start=required, db=db_resource
+        )
+        result = as_keywords(book_visit, arguments)(**arguments, db=db_resource)
         result_of_book_visit(result)

@@ -40,12 +40,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def _check(
-        form: ResourceHandlerForm,
-        given: CancelVisitArguments,
+        as_keywords: ResourceHandlerForm,
+        arguments: CancelVisitArguments,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.visits import cancel_visit
 
-        _ = form(cancel_visit, given)(**given, db=db_resource)
+        _ = as_keywords(cancel_visit, arguments)(**arguments, db=db_resource)

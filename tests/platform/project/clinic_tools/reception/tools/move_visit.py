@@ -48,10 +48,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def _check(
-        form: ResourceHandlerForm, given: MoveVisitGiven, db_resource: sqlalchemy.Engine
+        as_keywords: ResourceHandlerForm,
+        arguments: MoveVisitGiven,
+        db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.visits import move_visit
 
-        _ = form(move_visit, given)(**given, db=db_resource)
+        _ = as_keywords(move_visit, arguments)(**arguments, db=db_resource)

@@ -58,13 +58,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_refund_visit(
         result: HandlerResult[clinic.payments.Refunded],
     ) -> None: ...
 
-    def _check(given: clinic.payments.Refund, db_resource: sqlalchemy.Engine) -> None:
+    def _check(
+        arguments: clinic.payments.Refund, db_resource: sqlalchemy.Engine
+    ) -> None:
         from clinic.payments import refund_visit
 
-        result = refund_visit(given, db=db_resource)
+        result = refund_visit(arguments, db=db_resource)
         result_of_refund_visit(result)

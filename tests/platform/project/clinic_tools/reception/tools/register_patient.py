@@ -69,17 +69,17 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_register_patient(
         result: ObjectResult[RegisterPatientGives],
     ) -> None: ...
 
     def _check(
-        form: ResourceHandlerForm,
-        given: RegisterPatientGiven,
+        as_keywords: ResourceHandlerForm,
+        arguments: RegisterPatientGiven,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.patients import register_patient
 
-        result = form(register_patient, given)(**given, db=db_resource)
+        result = as_keywords(register_patient, arguments)(**arguments, db=db_resource)
         result_of_register_patient(result)

@@ -85,16 +85,16 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_search_visits(result: ListResult[SearchVisitsGives]) -> None: ...
 
     def _check(
-        form: ResourceHandlerForm,
-        given: SearchVisitsGiven,
+        as_keywords: ResourceHandlerForm,
+        arguments: SearchVisitsGiven,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.visits import search_visits
 
-        _ = form(search_visits, given)(db=db_resource)
-        result = form(search_visits, given)(**given, db=db_resource)
+        _ = as_keywords(search_visits, arguments)(db=db_resource)
+        result = as_keywords(search_visits, arguments)(**arguments, db=db_resource)
         result_of_search_visits(result)

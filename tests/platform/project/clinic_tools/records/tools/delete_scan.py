@@ -37,12 +37,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def _check(
-        form: ResourceHandlerForm,
-        given: DeleteScanArguments,
+        as_keywords: ResourceHandlerForm,
+        arguments: DeleteScanArguments,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.scans import delete_scan
 
-        _ = form(delete_scan, given)(**given, db=db_resource)
+        _ = as_keywords(delete_scan, arguments)(**arguments, db=db_resource)

@@ -62,13 +62,15 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def result_of_list_scans(result: ListResult[ListScansResult]) -> None: ...
 
     def _check(
-        form: ResourceHandlerForm, given: ListScansGiven, db_resource: sqlalchemy.Engine
+        as_keywords: ResourceHandlerForm,
+        arguments: ListScansGiven,
+        db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.scans import list_scans
 
-        result = form(list_scans, given)(**given, db=db_resource)
+        result = as_keywords(list_scans, arguments)(**arguments, db=db_resource)
         result_of_list_scans(result)

@@ -50,12 +50,12 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Fails where the handler drifts from its spec: in what it takes, in what it gives.
+    # Never runs: a type checker fails where the handler takes or gives something else.
     def _check(
-        form: ResourceHandlerForm,
-        given: UploadScanGiven,
+        as_keywords: ResourceHandlerForm,
+        arguments: UploadScanGiven,
         db_resource: sqlalchemy.Engine,
     ) -> None:
         from clinic.scans import upload_scan
 
-        _ = form(upload_scan, given)(**given, db=db_resource)
+        _ = as_keywords(upload_scan, arguments)(**arguments, db=db_resource)

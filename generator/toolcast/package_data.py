@@ -1,4 +1,4 @@
-"""Files that are shipped with the package: schemas and templates."""
+"""Files of the package itself: schemas, templates, tables."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["package_folders", "shipped", "templates_folder"]
+__all__ = ["package_folders", "read_packaged", "templates_folder"]
 
 _LARGEST = 8 * 1024 * 1024
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def shipped(*path: str) -> bytes:
+def read_packaged(*path: str) -> bytes:
     """The bytes of a file below the package's folder.
 
     `importlib.resources` would do it also inside of a zip archive, from which the generator
