@@ -131,7 +131,7 @@ class _Forms:
             ("minimum", limits.low(whole=whole), Bound(-EXACT)),
             ("maximum", limits.high(whole=whole), Bound(EXACT)),
         ):
-            if not math.isinf(bound.value) and not (whole and bound == none):
+            if abs(bound.value) != math.inf and not (whole and bound == none):
                 form[word] = [bound.value, bound.is_open]
         return _without_nothing(form)
 
