@@ -9,6 +9,7 @@ from typing import Any
 
 from toolcast_runtime.validation.references import REFERENCES
 
+from ...json_schema.dialects import dialect_of
 from ..change import ABSENT
 from ..json_equality import key_of, same
 from .schema_nodes import Difference, Edit, Node, Pair, edit_of
@@ -24,6 +25,7 @@ from .schema_words import (
 from .value_limits import ValueLimits, type_of, types_of
 
 __all__ = [
+    "address_changes",
     "annotation_changes",
     "difference",
     "keyword_changes",
@@ -372,3 +374,30 @@ def _counts(pair: Pair) -> Iterator[Difference]:
             now, was = limit_words(keyword, new), old
             text = f"has {now} now, the limit was {was}"
         yield difference(pair, row, keyword, f"{pair.subject} {text}")
+
+
+def address_changes(pair: Pair) -> Iterator[Difference]:
+    """References that lead nowhere that is known, and the dialect of the whole."""
+    for keyword in REFERENCES:
+        if not same(pair.before.get(keyword), pair.after.get(keyword)):
+            text = f"the reference of {pair.subject} leads elsewhere"
+            yield difference(pair, "reference-changed", keyword, text)
+    if not pair.before.path and not pair.after.path:
+        yield from _dialect(pair)
+
+
+def _dialect(pair: Pair) -> Iterator[Difference]:
+    keyword = "$schema"
+    old, new = pair.before.values.get(keyword), pair.after.values.get(keyword)
+    names = {"": "2020-12 (as none is named)"}
+    if _dialect_name(old) != _dialect_name(new):
+        words = [names.get(str(one or ""), f"`{one}`") for one in (new, old)]
+        text = (
+            f"the schema of {pair.subject} is of {words[0]} now, it was of {words[1]}"
+        )
+        edits = edit_of(pair, keyword)
+        yield difference(pair, "dialect-changed", keyword, text, edits)
+
+
+def _dialect_name(address: Any) -> str:
+    return str(dialect_of({} if address is None else {"$schema": address}))

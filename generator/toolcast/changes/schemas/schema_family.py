@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -13,9 +12,8 @@ from ...targets.tool_types import shown_types
 from ..change import ABSENT, Both, Change, Grade, Grades
 from ..family import Family
 from ..json_equality import same
-from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
 from .examples import Acceptor, Refuses
-from .schema_grades import CallGrades, Verdict
+from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_nodes import Difference, Edit, Pair, Place, node_at
 from .schema_rules import EFFECTS, FIELDS, RULES, Field
 from .schema_side import SchemaSide
@@ -23,7 +21,6 @@ from .schema_walk import (
     TooMuchToCompare,
     differences,
     hidden_texts,
-    texts_beside,
     with_moved_texts,
 )
 from .schema_words import shown
@@ -31,7 +28,6 @@ from .schema_words import shown
 __all__ = ["FAMILY", "TypeChanges"]
 
 _SAME = "the generated types stay the same"
-_NO_PYTHON = "the tool has no handler and no declared types"
 _OTHER_VALUES = "the handler's values are of another type"
 _VALUES = ("format-", "content-encoding-")
 _AFTER_NAME = (".", "[", "\0")
@@ -67,7 +63,8 @@ class TypeChanges:
     def grade(self, change: Difference, grade: Grade) -> tuple[Grade, str]:
         """What a change means for code, and why that is not what its rule says."""
         if not self._has_python:
-            return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
+            # That nobody is there to be concerned need not be told of each change.
+            return Grade.SAFE, ""
         if change.row.startswith(_VALUES) and self._values is not Grade.SAFE:
             return (
                 (self._values, _OTHER_VALUES) if self._differ(change) else (grade, "")
@@ -169,7 +166,10 @@ def _has_python(both: Both) -> bool:
     """Whether Python of the project takes the tool's arguments or gives its results."""
     sides = (both.toolset_before, both.before), (both.toolset_after, both.after)
     return any(
-        _has_handler(toolset, tool) or tool.arguments_type or tool.result_type
+        _has_handler(toolset, tool)
+        or tool.arguments_type
+        or tool.result_type
+        or toolset.has_python_values(tool)
         for toolset, tool in sides
     )
 
@@ -203,7 +203,7 @@ def _graded(
         else:
             message += f": {example} can come now and could not before"
     is_usual = call.grade is rule.grades.call
-    prompt, prompt_reason = _told(change, rule.grades.prompt)
+    prompt, prompt_reason = prompt_grade(change, rule.grades.prompt)
     grades = grades._replace(prompt=prompt)
     reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
     made = both.files.changed(
@@ -216,33 +216,6 @@ def _graded(
         reason="; ".join(filter(None, reasons)),
     )
     return replace(made, witness=call.example)
-
-
-def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
-    """What an edit of a text means for models, and why that is not the usual."""
-    if not change.row.startswith(("description-", "title-")) or grade is Grade.SAFE:
-        return grade, ""
-    old, new = (
-        "" if one is ABSENT else str(one) for one in (change.before, change.after)
-    )
-    if old == new:
-        return Grade.SAFE, "the text is the same"
-    if change.row.startswith("title-"):
-        name = re.split(r"[.\[\0]", change.pair.place)[-1]
-        if _letters(new or old) == _letters(name):
-            return Grade.SAFE, "it is the name in other letters"
-    elif not (old and new):
-        side = change.pair.after_side if old else change.pair.before_side
-        if (old or new) in texts_beside(side, change.pair.place):
-            return Grade.SAFE, "the same text stands beside it"
-    kind, message = kind_of_edit(TextSides(change.path, "it", old, new))
-    if kind is RESTYLED:
-        return kind.grades.prompt, message
-    return grade, ""
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[\W_]", "", text).casefold()
 
 
 def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Difference:

@@ -1,13 +1,17 @@
-"""What each change of a schema means for who calls the tool, or reads its results."""
+"""What each change of a schema means for who calls the tool, reads its results or its texts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from toolcast_runtime.validation.applicators import held_schemas
+
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
+from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
 from .examples import Acceptor, examples
 from .inclusion import Effort, Inclusion
 from .normal_forms import normal_form
@@ -16,7 +20,7 @@ from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import SchemaSide
 from .value_limits import EXACT
 
-__all__ = ["CallGrades", "Verdict"]
+__all__ = ["CallGrades", "Verdict", "prompt_grade"]
 
 _MOST_EFFORT = 1_000
 _MOST_ALONE = 40
@@ -214,6 +218,50 @@ class CallGrades:
         if together is ABSENT:
             return None
         return Verdict(Grade.BREAKING, "the changes together refuse it", together)
+
+
+def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
+    """What an edit of a text means for models, and why that is not the usual."""
+    if not change.row.startswith(("description-", "title-")) or grade is Grade.SAFE:
+        return grade, ""
+    old, new = (
+        "" if one is ABSENT else str(one) for one in (change.before, change.after)
+    )
+    if old == new:
+        return Grade.SAFE, "the text is the same"
+    if change.row.startswith("title-"):
+        name = re.split(r"[.\[\0]", change.pair.place)[-1]
+        if _letters(new or old) == _letters(name):
+            return Grade.SAFE, "it is the name in other letters"
+    elif not (old and new):
+        side = change.pair.after_side if old else change.pair.before_side
+        if (old or new) in _texts_beside(side, change.pair.parameter):
+            return Grade.SAFE, "the same text stands beside it"
+    kind, message = kind_of_edit(TextSides(change.path, "it", old, new))
+    if kind is RESTYLED:
+        return kind.grades.prompt, message
+    return grade, ""
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _texts_beside(side: SchemaSide, name: str) -> set[str]:
+    """The descriptions of all that is under a name at the top of a schema."""
+    root = side.root if isinstance(side.root, dict) else {}
+    seen, found = set[int](), set[str]()
+    waiting = [root.get("properties", {}).get(name, True) if name else root]
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, dict) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one.get("description"), str):
+            found.add(one["description"])
+        if name:
+            waiting += [side.target(one), *(inner for _, inner in held_schemas(one))]
+    return found
 
 
 def _was_closed(change: Difference) -> bool:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-from toolcast_runtime.validation.applicators import held_schemas
-from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_schema.graph import JsonSchema
 from ..change import ABSENT
@@ -15,6 +11,7 @@ from ..json_equality import same
 from .container_changes import array_changes, object_changes
 from .inclusion import Effort, Inclusion
 from .keyword_changes import (
+    address_changes,
     annotation_changes,
     difference,
     keyword_changes,
@@ -32,7 +29,6 @@ __all__ = [
     "differences",
     "hidden_texts",
     "is_alternatives",
-    "texts_beside",
     "with_moved_texts",
 ]
 
@@ -103,9 +99,7 @@ def _key(place: Place) -> tuple[Any, ...]:
 
 def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     yield from annotation_changes(pair)
-    yield from _references(pair)
-    if not pair.before.path and not pair.after.path:
-        yield from _dialect(pair)
+    yield from address_changes(pair)
     if _says_the_same(pair):
         return
     if _is_written_anew(pair, effort):
@@ -159,33 +153,6 @@ def _is_written_anew(pair: Pair, effort: Effort) -> bool:
 
 def _says(node: Node) -> bool:
     return not ANNOTATIONS.issuperset(node.values)
-
-
-def _references(pair: Pair) -> Iterator[Difference]:
-    """References that lead nowhere that is known."""
-    for keyword in REFERENCES:
-        if not same(pair.before.get(keyword), pair.after.get(keyword)):
-            text = f"the reference of {pair.subject} leads elsewhere"
-            yield difference(pair, "reference-changed", keyword, text)
-
-
-def _dialect(pair: Pair) -> Iterator[Difference]:
-    keyword = "$schema"
-    old, new = pair.before.values.get(keyword), pair.after.values.get(keyword)
-    names = {"": "2020-12 (as none is named)"}
-    if _dialect_name(old) != _dialect_name(new):
-        words = [names.get(str(one or ""), f"`{one}`") for one in (new, old)]
-        text = (
-            f"the schema of {pair.subject} is of {words[0]} now, it was of {words[1]}"
-        )
-        edits = edit_of(pair, keyword)
-        yield difference(pair, "dialect-changed", keyword, text, edits)
-
-
-def _dialect_name(address: Any) -> str:
-    from ...json_schema.dialects import dialect_of
-
-    return str(dialect_of({} if address is None else {"$schema": address}))
 
 
 _CHOICES = ("anyOf", "oneOf")
@@ -482,10 +449,9 @@ def with_moved_texts(changes: Sequence[Difference]) -> list[Difference]:
     for gone in changes:
         if gone.row != "description-removed":
             continue
-        name = _top(gone.pair.place)
         for come in left:
             is_same = come.row == "description-set" and come.after == gone.before
-            if is_same and _top(come.pair.place) == name:
+            if is_same and come.pair.parameter == gone.pair.parameter:
                 text = f"the description of {come.pair.subject} stands elsewhere in its schema"
                 row = "description-changed"
                 left[left.index(come)] = come._replace(
@@ -494,24 +460,3 @@ def with_moved_texts(changes: Sequence[Difference]) -> list[Difference]:
                 left.remove(gone)
                 break
     return left
-
-
-def texts_beside(side: SchemaSide, place: str) -> set[str]:
-    """The descriptions of all that is under the same name at the top of a schema."""
-    root = side.root if isinstance(side.root, dict) else {}
-    name, seen, found = _top(place), set[int](), set[str]()
-    waiting = [root.get("properties", {}).get(name, True) if name else root]
-    while waiting:
-        one = waiting.pop()
-        if not isinstance(one, dict) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one.get("description"), str):
-            found.add(one["description"])
-        if name:
-            waiting += [side.target(one), *(inner for _, inner in held_schemas(one))]
-    return found
-
-
-def _top(place: str) -> str:
-    return re.split(r"[.\[\0]", place)[0]
