@@ -28,6 +28,7 @@ from .schema_words import shown
 __all__ = ["FAMILY", "TypeChanges"]
 
 _SAME = "the generated types stay the same"
+_NO_PYTHON = "the tool has no handler and no declared types"
 _OTHER_VALUES = "the handler's values are of another type"
 _VALUES = ("format-", "content-encoding-")
 _AFTER_NAME = (".", "[", "\0")
@@ -63,8 +64,7 @@ class TypeChanges:
     def grade(self, change: Difference, grade: Grade) -> tuple[Grade, str]:
         """What a change means for code, and why that is not what its rule says."""
         if not self._has_python:
-            # That nobody is there to be concerned need not be told of each change.
-            return Grade.SAFE, ""
+            return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
         if change.row.startswith(_VALUES) and self._values is not Grade.SAFE:
             return (
                 (self._values, _OTHER_VALUES) if self._differ(change) else (grade, "")
