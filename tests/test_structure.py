@@ -86,6 +86,7 @@ MAY_IMPORT = {
         "model",
         "project",
         "reading",
+        "rules",
         "selection",
         "servers",
         "package_data",
@@ -105,7 +106,7 @@ MAY_IMPORT = {
         "rules",
         "suggestions",
     },
-    "catalogue": {
+    "catalogue_page": {
         "changes",
         "encoders",
         "facts",
@@ -183,7 +184,7 @@ MAY_IMPORT = {
         "reports",
         "suggestions",
     },
-    "commands.importing": {
+    "commands.import_": {
         "commands",
         "edits",
         "imports",
@@ -192,7 +193,7 @@ MAY_IMPORT = {
         "reports",
         "servers",
     },
-    "commands.calling": {"commands", "model", "servers", "suggestions"},
+    "commands.call": {"commands", "model", "servers", "suggestions"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -12,6 +12,7 @@ from toolcast.model.model import Toolset, ToolSpec, Workspace
 from toolcast.python_code.call_graph import Noted, Reached, reached_from
 from toolcast.reading.tree import Path
 from toolcast.rules.handler import place, way_to
+from toolcast.rules.places import Where
 from toolcast.rules.rule import Problem, at, rule
 from toolcast.suggestions import did_you_mean, quoted_list
 from toolcast.targets.table import enabled
@@ -101,29 +102,27 @@ def said(sent: Noted) -> str:
     return f"calls a tool that sends a message into the agent's loop: {shown}"
 
 
-@rule("letta/asked-twice", on="toolset", severity=Severity.WARNING)
-def asked_twice(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.confirm is not None and "requires_approval" in facts_of(tool):
-            yield at(
-                tool,
-                ("letta", "requires_approval"),
-                f"`{tool.name}` has a `confirm`, by which Letta asks for approval already",
-                "remove `requires_approval`: `confirm` says it for every surface",
-            )
+@rule("letta/asked-twice", on="tool", severity=Severity.WARNING)
+def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.confirm is not None and "requires_approval" in facts_of(tool):
+        yield at(
+            tool,
+            ("letta", "requires_approval"),
+            f"`{tool.name}` has a `confirm`, by which Letta asks for approval already",
+            "remove `requires_approval`: `confirm` says it for every surface",
+        )
 
 
-@rule("letta/attached-circular", on="toolset", severity=Severity.ERROR)
-def attached_circular(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        letta = facts_of(tool)
-        if letta.get("attached") and letta.get("calls_agent_loop"):
-            yield at(
-                tool,
-                ("letta", "attached"),
-                f"`{tool.name}` calls the agent's own loop and is attached to the agent",
-                "set `attached: false`",
-            )
+@rule("letta/attached-circular", on="tool", severity=Severity.ERROR)
+def attached_circular(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    letta = facts_of(tool)
+    if letta.get("attached") and letta.get("calls_agent_loop"):
+        yield at(
+            tool,
+            ("letta", "attached"),
+            f"`{tool.name}` calls the agent's own loop and is attached to the agent",
+            "set `attached: false`",
+        )
 
 
 @rule("letta/builtin-name", on="toolset", severity=Severity.ERROR)
@@ -180,19 +179,18 @@ def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
 _MOST_LONG_TIMEOUT = 120.0
 
 
-@rule("letta/long-timeout", on="toolset", severity=Severity.ERROR)
-def long_timeout(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        timeout = toolset.timeout if tool.timeout is None else tool.timeout
-        if facts_of(tool).get("attached") and timeout > _MOST_LONG_TIMEOUT:
-            own = tool.timeout is not None
-            yield at(
-                tool,
-                ("timeout",) if own else ("letta", "attached"),
-                f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
-                f"; an attached tool has {_MOST_LONG_TIMEOUT:g} s",
-                "set `timeout` lower, and let the tool hand long work over",
-            )
+@rule("letta/long-timeout", on="tool", severity=Severity.ERROR)
+def long_timeout(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    timeout = where.toolset.timeout if tool.timeout is None else tool.timeout
+    if facts_of(tool).get("attached") and timeout > _MOST_LONG_TIMEOUT:
+        own = tool.timeout is not None
+        yield at(
+            tool,
+            ("timeout",) if own else ("letta", "attached"),
+            f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
+            f"; an attached tool has {_MOST_LONG_TIMEOUT:g} s",
+            "set `timeout` lower, and let the tool hand long work over",
+        )
 
 
 @rule("letta/loop-not-reached", on="toolset", severity=Severity.NOTE)
@@ -213,35 +211,33 @@ def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 _MOST_NAME_TOO_LONG = 48
 
 
-@rule("letta/name-too-long", on="toolset", severity=Severity.ERROR)
-def name_too_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if facts_of(tool).get("attached") and len(tool.name) > _MOST_NAME_TOO_LONG:
+@rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
+def name_too_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if facts_of(tool).get("attached") and len(tool.name) > _MOST_NAME_TOO_LONG:
+        yield at(
+            tool,
+            ("name",),
+            f"the name has {len(tool.name)} characters; Letta takes {_MOST_NAME_TOO_LONG}",
+            "shorten the name, or set `letta.attached: false`",
+        )
+
+
+@rule("letta/nested-definition", on="tool", severity=Severity.ERROR)
+def nested_definition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    schema = tool.schemas["parameters"]
+    nested = [r for r in schema.references if _is_nested(r)]
+    if not nested or not facts_of(tool).get("attached"):
+        return
+    stored = stored_parameters(tool.parameters)
+    for reference in nested:
+        message = _misread(schema, reference, stored)
+        if message:
             yield at(
                 tool,
-                ("name",),
-                f"the name has {len(tool.name)} characters; Letta takes {_MOST_NAME_TOO_LONG}",
-                "shorten the name, or set `letta.attached: false`",
+                ("parameters", *reference.path),
+                message,
+                "write it out here, or name a definition right below `$defs`",
             )
-
-
-@rule("letta/nested-definition", on="toolset", severity=Severity.ERROR)
-def nested_definition(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        schema = tool.schemas["parameters"]
-        nested = [r for r in schema.references if _is_nested(r)]
-        if not nested or not facts_of(tool).get("attached"):
-            continue
-        stored = stored_parameters(tool.parameters)
-        for reference in nested:
-            message = _misread(schema, reference, stored)
-            if message:
-                yield at(
-                    tool,
-                    ("parameters", *reference.path),
-                    message,
-                    "write it out here, or name a definition right below `$defs`",
-                )
 
 
 def _is_nested(reference: Reference) -> bool:
@@ -417,18 +413,17 @@ def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
             yield (*path, "forbids"), message, "remove one of the two"
 
 
-@rule("letta/skipped-schema", on="toolset", severity=Severity.ERROR)
-def skipped_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if not facts_of(tool).get("attached"):
-            continue
-        for path, reason in schema_problem_places(tool.parameters):
-            yield at(
-                tool,
-                ("parameters", *path),
-                f"Letta skips `{tool.name}`: {reason}",
-                "give it a `type`, `items` or properties, as the place needs",
-            )
+@rule("letta/skipped-schema", on="tool", severity=Severity.ERROR)
+def skipped_schema(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not facts_of(tool).get("attached"):
+        return
+    for path, reason in schema_problem_places(tool.parameters):
+        yield at(
+            tool,
+            ("parameters", *path),
+            f"Letta skips `{tool.name}`: {reason}",
+            "give it a `type`, `items` or properties, as the place needs",
+        )
 
 
 @rule("letta/undeclared-loop", on="toolset", severity=Severity.WARNING)

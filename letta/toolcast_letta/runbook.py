@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from toolcast.encoders.code import Code
 from toolcast.encoders.markdown import block, fenced, inline, listed, span
-from toolcast.encoders.shell import word
+from toolcast.encoders.plain_text import word
 from toolcast.model.model import Toolset, ToolSpec
 from toolcast.rendering.output_shape import MarkdownShape
 from toolcast.targets.target import markdown_header

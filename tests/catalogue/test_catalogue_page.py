@@ -189,13 +189,13 @@ def test_what_changed_since(make_project: Callable[..., Any]) -> None:
     page = catalogue(project.root, "--against", "HEAD")
     assert page.data["against"] == "HEAD"
     worst = {tool["name"]: tool["worst"] for tool in page.data["tools"]}
-    assert worst == {"ping": "breaking", "pong": None, "pung": "safe"}
+    assert worst == {"ping": "risky", "pong": None, "pung": "safe"}
     [change, _] = page.data["changes"]
     assert (change["before"], change["after"]) == (
         "Answer with pong.",
         "Delete every file.",
     )
-    assert change["grades"]["prompt"] == "breaking"
+    assert change["grades"]["prompt"] == "risky"
 
 
 @pytest.mark.parametrize(

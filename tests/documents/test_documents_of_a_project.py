@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.clone.plants import PLANTS, Plant
-from toolcast.output import replacements
+from toolcast.output import writer
 from toolcast_runtime.files.folder import Folder
 
 MakeProject = Callable[..., Any]
@@ -183,7 +183,7 @@ def test_a_document_that_is_saved_meanwhile_is_left(
     project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = FILLED + "\nSaved by an editor.\n"
-    look = replacements.changed_meanwhile
+    look = writer.changed_meanwhile
 
     def edited_before(*arguments: Any) -> Any:
         project.write("docs/tools.md", saved)

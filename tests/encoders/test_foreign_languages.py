@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolcast.encoders.markdown import comment, fenced
-from toolcast.encoders.plain_text import line, row
+from toolcast.encoders.plain_text import line, row, typed_word, word
 from toolcast.encoders.python import words
-from toolcast.encoders.shell import typed_word, word
 
 visible = st.text(st.characters(exclude_categories=["Cc", "Cs"]))
 anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

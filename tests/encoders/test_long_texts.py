@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.properties import tried
 from toolcast.encoders.layout import WIDTH, text_width
-from toolcast.encoders.python import literal
-from toolcast.encoders.python_strings import _escaped, _pieces, string
+from toolcast.encoders.python import _escaped, _pieces, literal, string
 
 WORDS = st.lists(
     st.sampled_from(

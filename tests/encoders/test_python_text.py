@@ -20,9 +20,9 @@ from toolcast.encoders.python import (
     imported,
     literal,
     names,
+    string,
     tuple_of_names,
 )
-from toolcast.encoders.python_strings import string
 from toolcast.encoders.python_types import (
     annotation,
     applied,

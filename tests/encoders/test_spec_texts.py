@@ -14,11 +14,7 @@ from hypothesis import strategies as st
 
 from toolcast.encoders.json_text import compact, pretty
 from toolcast.encoders.markdown import block, inline
-from toolcast.encoders.names import (
-    class_name,
-    is_keyword_argument,
-    option_name,
-)
+from toolcast.encoders.python import class_name, is_keyword_argument, option_name
 from toolcast.encoders.yaml_block import scalar
 from toolcast.reading.yaml_reader import read_yaml
 from toolcast_runtime.tools.module_names import module_name

@@ -59,12 +59,11 @@ TARGET = Target(
 )
 
 
-@rule("house/polite", on="toolset", severity=Severity.WARNING)
-def polite(toolset, workspace):
-    for tool in toolset.tools:
-        if "please" not in tool.summary:
-            message = f"the summary of `{tool.name}` does not say please"
-            yield at(tool, ("summary",), message, "say please")
+@rule("house/polite", on="tool", severity=Severity.WARNING)
+def polite(tool, where):
+    if "please" not in tool.summary:
+        message = f"the summary of `{tool.name}` does not say please"
+        yield at(tool, ("summary",), message, "say please")
 
 
 @click.command()

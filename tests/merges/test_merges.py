@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from toolcast.commands.generating.generate import run as generate
-from toolcast.output.comparison import look
+from toolcast.output.disk_differences import compare_with_disk
 from toolcast.pipeline import generate as outputs_of
 
 SECTIONS = {
@@ -126,7 +126,7 @@ class Repository:
         """What `check` asks: are the outputs what the specs give?"""
         generated = outputs_of(str(self.root))
         assert generated.files, generated.findings
-        return look(str(self.root), "generated", generated.files).is_exact
+        return compare_with_disk(str(self.root), "generated", generated.files).is_exact
 
 
 @pytest.fixture(scope="module")

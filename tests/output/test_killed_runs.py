@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.comparison import look
+from toolcast.output.disk_differences import compare_with_disk
 from toolcast.pipeline import generate
 
 KILLS = int(os.environ.get("TOOLCAST_KILLS", "4"))
@@ -71,7 +71,7 @@ def test_a_killed_run_leaves_every_file_whole(make_project: Any) -> None:
         for path, digest in found.items():
             known = [state.get(path) for state in whole]
             assert digest in known, f"turn {turn}: {path} is neither old nor new"
-        difference = look(str(project.root), "generated", files[current])
+        difference = compare_with_disk(str(project.root), "generated", files[current])
         is_done = found == whole[current] and not difference.leftovers
         assert difference.is_exact == is_done
         mixed += found not in whole

@@ -50,11 +50,11 @@ def test_this_project_is_generated_alike(
 
 
 def test_the_repository_is_up_to_date() -> None:
-    from toolcast.output.comparison import look
     from toolcast.output.diagnosis import diagnose
+    from toolcast.output.disk_differences import compare_with_disk
     from toolcast.pipeline import generate
 
     files = generate(str(ROOT)).files
-    difference = look(str(ROOT), "generated", files)
+    difference = compare_with_disk(str(ROOT), "generated", files)
     found = diagnose(str(ROOT), "generated", files, difference)
     assert [f"{f.place.file}: {f.message}" for f in found] == []

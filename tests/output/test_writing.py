@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.output.comparison import look
-from toolcast.output.decision import Recoverable, digest
+from toolcast.output.disk_differences import Recoverable, compare_with_disk, digest
 from toolcast.output.writer import Written, write
 from toolcast_runtime.files.folder_lock import AnotherRun
 
@@ -135,11 +134,11 @@ def test_a_run_killed_at_any_step_heals(tmp_path: Path) -> None:
         whole = {value for files in (old, new) for value in files.values()}
         for path, data in on_disk(project.folder).items():
             assert ".toolcast-" in path or data in whole, f"step {step}: {path} is torn"
-        difference = look(str(project.root), "out", new)
+        difference = compare_with_disk(str(project.root), "out", new)
         assert not difference.is_exact, f"step {step}: nobody sees that it was killed"
         project.settled(new)
         assert on_disk(project.folder) == new
-        assert look(str(project.root), "out", new).is_exact
+        assert compare_with_disk(str(project.root), "out", new).is_exact
     assert step > 12
 
 
@@ -239,7 +238,7 @@ def test_of_a_folder_of_compiled_modules_only_those_are_removed(
     mine.write_text("mine")
     project.settled(files_for(2))
     assert mine.read_text() == "mine"
-    assert look(str(project.root), "out", files_for(2)).is_exact
+    assert compare_with_disk(str(project.root), "out", files_for(2)).is_exact
 
 
 @pytest.mark.parametrize("what", ["a folder with a file", "a pipe", "a device"])

@@ -12,8 +12,12 @@ from markupsafe import Markup
 
 from toolcast.encoders.code import NotEncoded
 from toolcast.encoders.markdown import inline
-from toolcast.rendering.renderer import TemplateFailure, environment, render
-from toolcast.rendering.template_lint import lint_template
+from toolcast.rendering.renderer import (
+    TemplateFailure,
+    environment,
+    lint_template,
+    render,
+)
 
 FOLDER = Path(__file__).parents[2] / "templates"
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.jinja"))

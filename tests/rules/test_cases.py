@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.rules.layout import findings_of, lay_out
-from toolcast.reports.findings.formats import About, report_findings, summary
+from toolcast.reports.formats import report_findings
+from toolcast.reports.item import About, summary
 from toolcast.rules.table import built_in
 
 HERE = Path(__file__).parent

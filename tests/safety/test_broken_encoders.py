@@ -22,9 +22,7 @@ from tests.safety.round_trip import assert_round_trip
 from toolcast.encoders import (
     json_text,
     markdown,
-    names,
     python,
-    python_strings,
     python_types,
 )
 from toolcast.encoders.code import Code
@@ -99,7 +97,7 @@ def sorted_json(value: Any, _: tuple[str, ...] = ()) -> Code:
 
 
 BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
-    "python_strings.string": (python_strings, "string", naive, "gate"),
+    "python.string": (python, "string", naive, "gate"),
     "python.encode, text": (python, "encode", encode_raw, "gate"),
     "python.literal": (
         python,
@@ -167,7 +165,7 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
         lambda n: re.sub(r"\W|\d", "_", n),
         "round trip",
     ),
-    "names.class_name": (names, "class_name", lambda n: n, "gate"),
+    "python.class_name": (python, "class_name", lambda n: n, "gate"),
     "target.header": (
         toolcast.targets.target,
         "header",
@@ -220,7 +218,7 @@ def test_a_broken_encoder_is_seen(
     assert failing_property(tmp_path, programs) == expected
 
 
-TWINS = ("python_strings.string", "markdown.block", "markdown.inline")
+TWINS = ("python.string", "markdown.block", "markdown.inline")
 
 
 @pytest.mark.parametrize("encoder", TWINS)

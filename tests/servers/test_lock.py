@@ -20,9 +20,8 @@ from toolcast.encoders.json_text import pretty
 from toolcast.model.loading import load_workspace
 from toolcast.reading.exact_json import exact_text
 from toolcast.rules.spec import server_lock as SERVER_LOCK
-from toolcast.servers.lock_file import lock_members, locked_listing
 from toolcast.servers.read_server import read_server
-from toolcast.servers.server_listing import saved_listing
+from toolcast.servers.server_listing import lock_members, locked_listing, saved_listing
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 

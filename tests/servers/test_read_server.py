@@ -19,8 +19,8 @@ from tests.external.conftest import processes
 from tests.external.servers.running import HttpServer
 from tests.house import ROOT
 from toolcast.reading.exact_json import exact_text
+from toolcast.servers.declared_servers import command_server, url_server
 from toolcast.servers.messages import telling
-from toolcast.servers.named_server import command_server, url_server
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import ListingError, Variation, saved_listing
 from toolcast_runtime.external.server_settings import ExternalServer

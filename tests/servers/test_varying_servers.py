@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from toolcast.changes.outside.listed_entries import Owner, listing_changes
-from toolcast.servers.lock_file import lock_members, locked_listing
-from toolcast.servers.server_listing import ServerListing, saved_listing
-from toolcast.servers.variations import variations
+from toolcast.servers.server_listing import (
+    ServerListing,
+    lock_members,
+    locked_listing,
+    saved_listing,
+    variations,
+)
 
 SAID = "Lists mails. It is 10:15."
 

@@ -21,7 +21,7 @@ from tests.mcp.servers import (
 )
 from tests.skills.readers import front_matter
 from toolcast.model.loading import load_workspace
-from toolcast.servers.declared_listing import declared_listing
+from toolcast.servers.declared_servers import declared_listing
 
 INVALID, UNKNOWN_METHOD = -32602, -32601
 EXTENSION = "io.modelcontextprotocol/skills"

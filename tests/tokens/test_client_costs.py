@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from toolcast.facts.costs.client_costs import Cost, client_costs
-from toolcast.facts.costs.client_kinds import KINDS, Limited, limits_here
-from toolcast.facts.costs.prompt_blocks import prompt_blocks
+from toolcast.facts.client_kinds import KINDS, Limited, limits_here
+from toolcast.facts.prompt_docs import prompt_blocks
+from toolcast.facts.token_costs import Cost, client_costs
 from toolcast.language.spec_language import schema
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset

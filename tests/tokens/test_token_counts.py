@@ -15,9 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.facts.costs import vocabulary
-from toolcast.facts.costs.vocabulary import ENCODINGS, NoVocabulary, exact_count
-from toolcast.facts.token_count import estimated_tokens
+from toolcast.facts import token_costs
+from toolcast.facts.token_costs import (
+    ENCODINGS,
+    NoVocabulary,
+    estimated_tokens,
+    exact_count,
+)
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "corpus" / "mcp"
@@ -82,7 +86,7 @@ def test_tokens_are_counted_by_the_vocabulary_of_the_folder(
     lines = (b"%s %d\n" % (base64.b64encode(w), n) for n, w in enumerate(words))
     data = b"".join(lines)
     made_up = ENCODINGS["o200k_base"]._replace(digest=hashlib.sha256(data).hexdigest())
-    monkeypatch.setitem(vocabulary.ENCODINGS, "o200k_base", made_up)
+    monkeypatch.setitem(token_costs.ENCODINGS, "o200k_base", made_up)
     (vocabularies / made_up.file).write_bytes(data)
     count = exact_count("o200k_base")
     assert [count(t) for t in ("", "note", "notes", "no no", "<|endoftext|>")] == [

@@ -22,7 +22,7 @@ from tests.corpus.test_mcp_lists_exact import LISTS
 from tests.mcp.projects import generate_project
 from tests.types.test_types_of_schemas import loaded
 from tests.types.valid_values import valid_values
-from toolcast.encoders.names import class_name
+from toolcast.encoders.python import class_name
 from toolcast_runtime.tools.module_names import distinct_name, module_name
 
 _FEW = settings(

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from toolcast.findings import Severity
-from toolcast.model.model import Toolset, Workspace
+from toolcast.model.model import ToolSpec
+from toolcast.rules.places import Where
 from toolcast.rules.rule import Problem, at, rule
 
 
-@rule("owners/missing", on="toolset", severity=Severity.WARNING)
-def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if "owner" not in tool.extensions:
-            message = f"nobody answers for `{tool.name}`"
-            yield at(tool, ("name",), message, "add `owner: {team: ...}`")
+@rule("owners/missing", on="tool", severity=Severity.WARNING)
+def missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if "owner" not in tool.extensions:
+        message = f"nobody answers for `{tool.name}`"
+        yield at(tool, ("name",), message, "add `owner: {team: ...}`")

@@ -13,6 +13,7 @@ from .field_rows import changes_of
 from .life.stability import relaxed
 from .life.tool_life import match
 from .table import families
+from .texts.text_change import with_moved_texts
 
 __all__ = ["Comparison", "compare"]
 
@@ -64,6 +65,7 @@ def compare(
             if family.compare_tools is not None:
                 changes += family.compare_tools(both)
     changes += changes_of_extensions(matched, known)
+    changes = list(with_moved_texts(changes, matched.tools))
     changes = list(relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..facts.costs.client_costs import Cost, client_costs
-from ..facts.costs.client_kinds import Limited, crossed, limits_of
-from ..facts.token_count import estimated_tokens
+from ..facts.client_kinds import Limited, crossed, limits_of
+from ..facts.token_costs import Cost, client_costs, estimated_tokens
 from ..model.model import Toolset, ToolSpec, Workspace
 from .change import ABSENT
 from .json_values import said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..findings import Finding, has_errors
@@ -41,11 +42,13 @@ class Sides(NamedTuple):
         before: what the project is compared with; None where it had no toolcast.yaml.
         after: the project as it is on disk.
         against: what a person calls the first one: a reference or a folder.
+        read: the findings with which both were read, before and after; none is an error.
     """
 
     before: Workspace | None
     after: Workspace
     against: str
+    read: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())
 
 
 def load_sides(root: str, against: str | None) -> Sides:
@@ -65,15 +68,17 @@ def load_sides(root: str, against: str | None) -> Sides:
     """
     commit = merge_base(root) if against is None else _commit(root, against)
     known: KnownTools = {}
-    after = _loaded(root, None, known, "the specs")
+    after, found = _loaded(root, None, known, "the specs")
     if commit is None:
-        folder = os.path.abspath(against or "")
-        return Sides(_loaded(folder, None, known, against or ""), after, against or "")
+        name = against or ""
+        before, was = _loaded(os.path.abspath(name), None, known, name)
+        return Sides(before, after, name, (was, found))
     name = against or commit[:12]
     files = CommitFiles(root, commit)
     if not files.is_there(WORKSPACE_FILE):
         return Sides(None, after, name)
-    return Sides(_loaded(root, files, known, name), after, name)
+    before, was = _loaded(root, files, known, name)
+    return Sides(before, after, name, (was, found))
 
 
 def _commit(root: str, against: str) -> str | None:
@@ -100,8 +105,8 @@ def _commit(root: str, against: str) -> str | None:
 
 def _loaded(
     root: str, files: ProjectFiles | None, known: KnownTools, side: str
-) -> Workspace:
+) -> tuple[Workspace, Sequence[Finding]]:
     loaded = load_workspace(root, files=files, known=known)
     if loaded.workspace is None or has_errors(loaded.findings):
         raise SpecErrors(side, loaded.findings)
-    return loaded.workspace
+    return loaded.workspace, loaded.findings

@@ -34,7 +34,7 @@ def command(project: str | None, output: str, against: str | None) -> None:
     loads nothing, so it can be mailed or put on any server. It is not for git: it says
     again what the specs say, and `toolcast check` does not look at it.
     """
-    from ..catalogue.page import NOTHING, catalogue_data, catalogue_page
+    from ..catalogue_page.catalogue_page import NOTHING, catalogue_data, catalogue_page
     from ..changes.comparison import compare
 
     if against is None:
@@ -56,7 +56,7 @@ def _write(workspace: Workspace, output: str, page: bytes) -> None:
     from toolcast_runtime.files.folder import Folder
     from toolcast_runtime.files.regular_file import NoRegularFile
 
-    from ..catalogue.page import MARK
+    from ..catalogue_page.catalogue_page import MARK
 
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):

@@ -41,8 +41,8 @@ def command(
     """
     from ..documents.filling import stale_regions
     from ..findings import has_errors, in_order
-    from ..output.comparison import look
     from ..output.diagnosis import diagnose
+    from ..output.disk_differences import compare_with_disk
     from ..pipeline import generate
     from .progress import progress
 
@@ -54,7 +54,7 @@ def command(
     if workspace is not None and not has_errors(findings):
         output, files = workspace.output, generated.files
         try:
-            difference = look(root, output, files)
+            difference = compare_with_disk(root, output, files)
         except OSError as error:
             name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")

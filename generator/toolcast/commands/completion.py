@@ -71,7 +71,7 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The kinds of clients, each with what people call it."""
-    from ..facts.costs.client_kinds import KINDS
+    from ..facts.client_kinds import KINDS
 
     return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
 

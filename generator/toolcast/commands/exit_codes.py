@@ -12,7 +12,8 @@ import click
 from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
-from ..reports.findings.formats import About, report_findings, summary
+from ..reports.formats import report_findings
+from ..reports.item import About, summary
 
 if TYPE_CHECKING:
     from ..model.model import Toolset, Workspace

@@ -13,7 +13,7 @@ from .exit_codes import fail, known_or_end, toolsets_or_end, workspace_or_end
 from .options import project_option
 
 if TYPE_CHECKING:
-    from ..facts.costs.client_costs import ClientCosts, Cost, Count
+    from ..facts.token_costs import ClientCosts, Cost, Count
     from ..model.clients import Client
 from ..model.model import Toolset
 
@@ -81,8 +81,8 @@ def command(
     Tokens are estimated offline. With --encoding they are counted by tiktoken, from a
     vocabulary in the folder that TIKTOKEN_CACHE_DIR names; nothing is ever fetched.
     """
-    from ..facts.costs.client_costs import client_costs
-    from ..facts.costs.client_kinds import KINDS, callers
+    from ..facts.client_kinds import KINDS, callers
+    from ..facts.token_costs import client_costs
 
     if kind is not None:
         known_or_end("kind", kind, KINDS)
@@ -127,13 +127,13 @@ def command(
 
 
 def _count(encoding: str | None) -> Count:
-    from ..facts.costs.vocabulary import (
+    from ..facts.token_costs import (
         ENCODINGS,
         FOLDER_VARIABLE,
         NoVocabulary,
+        estimated_tokens,
         exact_count,
     )
-    from ..facts.token_count import estimated_tokens
 
     if encoding is None:
         return estimated_tokens
@@ -159,7 +159,7 @@ def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
 
 
 def _by_section(costs: ClientCosts) -> list[tuple[str, Cost]]:
-    from ..facts.costs.client_costs import total
+    from ..facts.token_costs import total
 
     sections: dict[str, list[Cost]] = {}
     for one in costs.tools:
@@ -176,7 +176,7 @@ def _with_rest(
     toolset: Toolset, costs: ClientCosts, rows: list[tuple[str, Cost]]
 ) -> _Table:
     """The rows, what belongs to no tool, and the sum of all."""
-    from ..facts.costs.client_costs import Cost, total
+    from ..facts.token_costs import Cost, total
 
     whole = costs.whole
     in_docs = whole.prompt - total(cost for _, cost in rows).prompt

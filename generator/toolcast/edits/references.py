@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..extensions import fields_of
-from ..facts.names.name_mentions import is_plain_word, mention_pattern, mentions_in
-from ..facts.names.tool_names import other_meanings
-from ..facts.spec_texts import prose_of
+from ..facts.texts import prose_of
+from ..facts.tool_names import (
+    is_plain_word,
+    mention_pattern,
+    mentions_in,
+    other_meanings,
+)
 from ..model.mcp.mcp_specs import ResourceSpec
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
 from ..extensions import fields_of
-from ..facts.names.name_mentions import mention_pattern, names_in_lines
-from ..facts.names.scanned_files import scanned
+from ..facts.former_names import scanned
+from ..facts.tool_names import mention_pattern, names_in_lines
 from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
 from ..reading.tree import Path, Source

@@ -1,11 +1,18 @@
-"""Plain text: a file of lines, or of cells between tabs."""
+"""Text without a markup: lines of plain text, words of a shell."""
 
 from __future__ import annotations
+
+import shlex
 
 from ..reading.characters import is_plain
 from .code import Code
 
-__all__ = ["line", "row"]
+__all__ = [
+    "line",
+    "row",
+    "typed_word",
+    "word",
+]
 
 
 def line(text: str) -> Code:
@@ -29,3 +36,28 @@ def _seen(character: str) -> str:
 def row(*cells: str) -> Code:
     """Cells with a tab between them, each as of `line`."""
     return Code("\t").join(line(cell) for cell in cells)
+
+
+def word(text: str) -> Code:
+    """The text as one word, quoted where the shell would read it otherwise.
+
+    `shlex.split` gives the text back. Source: POSIX.1-2017, XCU 2.2.
+
+    Raises:
+        ValueError: the text has a NUL, which no argument of a program can hold.
+    """
+    if "\0" in text:
+        raise ValueError("a word of a shell cannot hold a NUL character")
+    return Code(shlex.quote(text))
+
+
+def typed_word(text: str) -> str:
+    """The text as a person types it into a shell, on one line whatever it is.
+
+    What cannot be seen is written as an escape in `$'...'`, which POSIX.1-2024 has and
+    shells had long before.
+    """
+    if text.isprintable():
+        return word(text)
+    escaped = text.encode("unicode_escape").decode("ascii").replace("'", "\\'")
+    return f"$'{escaped}'"

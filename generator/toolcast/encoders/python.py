@@ -1,22 +1,25 @@
-"""Python: values of specs as literals, and names that were made from checked names.
-
-What is too long for a line is laid out as black would. `before` and `after` are what the
-template has on the same line around the value, indentation included.
-"""
+"""Values become text of a Python module: literals, names and calls, laid out as black lays them out."""
 
 from __future__ import annotations
 
+import hashlib
 import keyword
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..reading.characters import is_plain
 from .code import Code
-from .layout import WIDTH, Entry, Expression, Group, Text, laid_out
-from .python_strings import broken, string
+from .layout import WIDTH, Entry, Expression, Group, Text, laid_out, text_width
 
 __all__ = [
+    "class_name",
+    "is_keyword_argument",
+    "nested_class_name",
+    "option_name",
+    "broken",
+    "string",
     "dotted",
     "identifier",
     "imported",
@@ -26,6 +29,140 @@ __all__ = [
     "tuple_of_names",
     "words",
 ]
+
+
+# `        | Callable[[XxxArguments], object]` stays within a line.
+_LONGEST_CLASS = 48
+# `class XxxYyyyy(TypedDict):` stays within a line.
+_LONGEST_NESTED = 66
+_NAME_WORDS = re.compile(r"[A-Za-z0-9]+")
+_NOT_IN_OPTIONS = re.compile(r"[^a-z0-9]+")
+
+
+def class_name(tool: str) -> str:
+    """`delegate_task` is `DelegateTask`; always an identifier."""
+    words = _NAME_WORDS.findall(tool)
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    if not name or name[0].isdigit() or keyword.iskeyword(name):
+        name = f"Tool{name}"
+    if len(name) > _LONGEST_CLASS:
+        # A line that defines it stays within a page's width.
+        digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
+        name = f"{name[: _LONGEST_CLASS - 8]}{digest}"
+    return name
+
+
+def nested_class_name(first: str, words: Sequence[str]) -> str:
+    """`FindNotes` and `filter`, `price range` are `FindNotesFilterPriceRange`.
+
+    Args:
+        first: a class name.
+        words: any texts, of which letters and digits of ASCII are kept.
+    """
+    kept = [word for text in words for word in _NAME_WORDS.findall(text)]
+    name = first + "".join(word[0].upper() + word[1:] for word in kept)
+    if len(name) > _LONGEST_NESTED:
+        digest = hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()
+        name = f"{name[: _LONGEST_NESTED - 8]}{digest[:8]}"
+    return name
+
+
+def option_name(parameter: str) -> str:
+    """`min_keywords` is `--min-keywords`."""
+    return "--" + (_NOT_IN_OPTIONS.sub("-", parameter.lower()).strip("-") or "value")
+
+
+def is_keyword_argument(parameter: str) -> bool:
+    """Whether a handler can take the parameter as a keyword of that name."""
+    return (
+        parameter.isascii()
+        and parameter.isidentifier()
+        and not keyword.iskeyword(parameter)
+        and not parameter.startswith("__")
+        and parameter != "self"
+    )
+
+
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_UNUSUAL = re.compile(r"[^ -~]")
+
+
+def string(text: str) -> str:
+    """A Python string literal of any text, in the quotes that black prefers.
+
+    Letters of every script stay readable; control, invisible and unassigned characters
+    become escapes. `ast.literal_eval` gives the text back exactly.
+    """
+    if text.isascii() and '"' not in text and "\\" not in text and text.isprintable():
+        return f'"{text}"'
+    quote = '"' if text.count('"') <= text.count("'") else "'"
+    return quote + _escaped(text).replace(quote, "\\" + quote) + quote
+
+
+def _escaped(text: str) -> str:
+    """The text with everything escaped but quotes."""
+    text = text.replace("\\", "\\\\")
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNUSUAL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if is_plain(char):
+        return char
+    point = ord(char)
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def broken(text: str, shown: str, indent: int, before: int, after: int) -> str:
+    """A text whose literal is `shown`, in pieces where the line is too short for it."""
+    width = text_width(shown)
+    if before + width + after <= WIDTH:
+        return shown
+    inner = indent + 4
+    room = WIDTH - inner
+    if width <= room:
+        pieces = [shown]
+    else:
+        pieces = _pieces(text, room)
+        if len(pieces) == 1:
+            return shown
+    gap = "\n" + " " * inner
+    return f"({gap}{gap.join(pieces)}\n{' ' * indent})"
+
+
+def _pieces(text: str, room: int) -> list[str]:
+    """Literals that join to the text, broken after newlines and spaces to fit the room."""
+    pieces: list[str] = []
+    for line in text.splitlines(keepends=True) if "\n" in text else [text]:
+        start = end = width = double = single = 0
+        for word in _words(line):
+            double += word.count('"')
+            single += word.count("'")
+            width += text_width(_escaped(word))
+            if start < end and width + min(double, single) + 2 > room:
+                pieces.append(string(line[start:end]))
+                start = end
+                double, single = word.count('"'), word.count("'")
+                width = text_width(_escaped(word))
+            end += len(word)
+        pieces.append(string(line[start:]))
+    return pieces
+
+
+def _words(line: str) -> Iterable[str]:
+    """The words of a line, each with the spaces after it."""
+    start = 0
+    for index in range(1, len(line)):
+        if line[index - 1] == " " and line[index] not in " \n":
+            yield line[start:index]
+            start = index
+    yield line[start:]
 
 
 _WORDS = re.compile(r"[A-Za-z0-9 ._/,;()-]*")

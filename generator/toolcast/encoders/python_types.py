@@ -13,8 +13,7 @@ from typing import Any
 
 from .code import Code
 from .layout import WIDTH, Entry, Expression, Group, Text, laid_out, text_width
-from .python import dotted, encode, identifier
-from .python_strings import string
+from .python import dotted, encode, identifier, string
 
 __all__ = [
     "Type",

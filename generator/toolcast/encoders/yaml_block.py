@@ -1,20 +1,35 @@
-"""YAML: a JSON value in block style, as a person would have written it, and one scalar.
-
-What is written reads back as the same value: YAML's block scalars are taken only for texts
-that they give back letter for letter, and JSON's double quotes for all others.
-"""
+"""Values become YAML: blocks of specs, front matter of SKILL.md."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from toolcast_runtime.skills.skill_files import (
+    SkillFile,
+    SkillSection,
+    SkillTool,
+    tool_files,
+    toolset_files,
+)
 
 from ..reading.characters import is_plain
 from .code import Code
 from .json_text import compact
+from .markdown import comment
 
-__all__ = ["block", "scalar"]
+__all__ = [
+    "block",
+    "scalar",
+    "SkillFile",
+    "SkillSection",
+    "SkillTool",
+    "signed",
+    "skill_of",
+    "skill_of_tool",
+]
+
 
 _WIDTH = 88
 _LONGEST_KEY = 1_000
@@ -158,3 +173,49 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
 def _is_literal(text: str) -> bool:
     """Whether the lines of a block scalar give a text back."""
     return "\n" in text and bool(text.strip("\n"))
+
+
+def skill_of(
+    front: Mapping[str, Any],
+    title: Code,
+    guidance: Code,
+    sections: Sequence[SkillSection],
+) -> dict[str, SkillFile]:
+    """The files of a toolset's skill by their paths; the head is encoded here.
+
+    Raises:
+        NotEncoded: another text is plain.
+    """
+    _refuse_plain([title, guidance])
+    for section in sections:
+        _refuse_plain([section.heading, section.intro, section.footer])
+        for tool in section.tools:
+            _refuse_plain([tool.name, tool.line, *tool.usage])
+    return toolset_files(front, title, guidance, sections)
+
+
+def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
+    """The files of a tool's skill, likewise.
+
+    Raises:
+        NotEncoded: a text of the tool's is plain.
+    """
+    _refuse_plain([tool.name, tool.line, *tool.usage])
+    return tool_files(front, tool)
+
+
+def signed(file: SkillFile, signature: str) -> Code:
+    """A file with who made it: in its head, or else in a comment above it.
+
+    Raises:
+        ValueError: the signature is not what a comment can hold.
+    """
+    words, mark = comment(signature), "---\n"
+    if file.text.startswith(mark):
+        return Code(f"{mark}# {signature}\n{file.text[len(mark):]}")
+    return Code(f"{words}\n{file.text}")
+
+
+def _refuse_plain(texts: Iterable[str]) -> None:
+    for text in texts:
+        Code.escape(text)

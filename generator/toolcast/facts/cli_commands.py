@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..encoders.names import option_name
-from ..encoders.shell import typed_word
+from ..encoders.plain_text import typed_word
+from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 
 __all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]

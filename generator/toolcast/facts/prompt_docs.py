@@ -1,15 +1,18 @@
-"""What the prompt docs and the CLI block say of a tool, as finished Markdown."""
+"""The prompt docs of a toolset: what they say of each tool, block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from toolcast_runtime.tools.command_rows import command_rows
 from toolcast_runtime.tools.deprecation import deprecation_line
+from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code, lines
 from ..encoders.markdown import block, inline, listed, phrase, span
+from ..model.clients import Client
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
-from .cli_commands import CliCommand
+from .cli_commands import CliCommand, cli_commands
 
 __all__ = [
     "OTHER_SECTION",
@@ -18,7 +21,10 @@ __all__ = [
     "sections_of",
     "tool_line",
     "usage_lines",
+    "CLI_BLOCK",
+    "prompt_blocks",
 ]
+
 
 OTHER_SECTION = "tools"
 """The section of tools that name none."""
@@ -89,3 +95,83 @@ def sections_of(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
         ]
         if members:
             yield section, members
+
+
+CLI_BLOCK = "cli"
+"""The name of the block of commands, for agents without MCP."""
+
+
+def prompt_blocks(
+    toolset: Toolset, client: Client | None, package: str
+) -> Iterator[tuple[str, str]]:
+    """Each block with tools of a client: the name of its file without `.md`, and its text.
+
+    None is a caller who has every tool. The texts are those of the generated `prompts/*.md`
+    without their first line.
+
+    Args:
+        package: the dotted name under which Python imports the output folder.
+    """
+    if "prompts" not in toolset.targets:
+        return
+    sections = [
+        (section, members)
+        for section, tools in sections_of(toolset)
+        if (members := _offered(toolset, client, tools))
+    ]
+    yield "preamble", _text(_preamble(toolset, sections))
+    for section, tools in sections:
+        name = f"section_{module_name(section.name)}"
+        yield name, _text(_section(section, tools))
+    if "cli" in toolset.targets:
+        yield CLI_BLOCK, _text(_cli(toolset, client, package))
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _offered(
+    toolset: Toolset, client: Client | None, tools: Sequence[ToolSpec]
+) -> list[ToolSpec]:
+    return [t for t in tools if client is None or toolset.is_offered(t, client)]
+
+
+def _preamble(
+    toolset: Toolset, sections: Sequence[tuple[Section, list[ToolSpec]]]
+) -> Iterator[str]:
+    yield f"## {inline(toolset.preamble_heading)}"
+    if toolset.preamble_intro:
+        yield from ("", str(block(toolset.preamble_intro)))
+    for section, tools in sections:
+        yield from ("", f"**{inline(section.label)}**", *map(tool_line, tools))
+
+
+def _section(section: Section, tools: Sequence[ToolSpec]) -> Iterator[str]:
+    yield from (f"## {inline(section.heading)}", "")
+    if section.intro:
+        yield from (str(block(section.intro)), "")
+    yield from map(tool_line, tools)
+    for tool in tools:
+        usage: Sequence[Code] = usage_lines(tool)
+        if usage:
+            yield from ("", f"### {inline(tool.name)}", *usage)
+    if section.footer:
+        yield from ("", str(block(section.footer)))
+
+
+def _cli(toolset: Toolset, client: Client | None, package: str) -> Iterator[str]:
+    options = toolset.targets["cli"]
+    default = f"python -m {'.'.join(filter(None, (package, toolset.name)))}.cli"
+    program = str(inline(str(options.get("program", default))))
+    if options.get("heading"):
+        yield from (f"## {inline(options['heading'])}", "")
+    if options.get("intro"):
+        yield str(block(options["intro"]))
+    name = options.get("client")
+    who = toolset.client(name) if client is None and name is not None else client
+    tools = _offered(toolset, who, toolset.tools_in("cli"))
+    for command in cli_commands(toolset, tools):
+        yield from command_rows(program, command.line, str(comment_of(command)))
+    if options.get("closing"):
+        yield from ("", *(str(block(line)) for line in options["closing"]))

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline
-from ..encoders.skill import (
+from ..encoders.yaml_block import (
     SkillFile,
     SkillSection,
     SkillTool,

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from toolcast_runtime.files.regular_file import NoRegularFile
 
 from ..reading.project_files import Entry
-from .program import GitFailure, ask_git
-from .repository import repository_of
+from .program import GitFailure, ask_git, repository_of
 
 __all__ = ["CommitFiles", "ShallowClone", "commit_of", "merge_base"]
 

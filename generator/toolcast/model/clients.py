@@ -41,7 +41,7 @@ class Client(NamedTuple):
     """Who may see and call tools. `allow` is None for every tool.
 
     `allow` and `restrict` are names of tools; `allow_entries` and `restrict_entries` are
-    what the spec has, with its patterns. `kind` is the program or provider that it is, one of `facts.costs.client_kinds`; with
+    what the spec has, with its patterns. `kind` is the program or provider that it is, one of `facts.client_kinds`; with
     `approves` that program asks a person itself where a tool has a `confirm`.
     """
 

@@ -14,9 +14,7 @@ from toolcast_runtime import LEVEL
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
-from .comparison import Comparison
-from .decision import foreign, never
-from .signature import source_of
+from .disk_differences import DiskDifferences, foreign, never, source_of
 
 __all__ = ["diagnose"]
 
@@ -27,7 +25,7 @@ _NAMED = 3
 
 
 def diagnose(
-    root: str, output: str, files: Mapping[str, bytes], difference: Comparison
+    root: str, output: str, files: Mapping[str, bytes], difference: DiskDifferences
 ) -> Iterator[Finding]:
     """The findings of a comparison.
 
@@ -63,7 +61,7 @@ def diagnose(
 
 
 def _absent_folders(
-    difference: Comparison, files: Mapping[str, bytes]
+    difference: DiskDifferences, files: Mapping[str, bytes]
 ) -> Iterator[str]:
     """The outermost folders of which nothing is there, each with a slash at its end."""
     missing = set(difference.missing)
@@ -86,7 +84,7 @@ def _differing(
     root: str,
     output: str,
     files: Mapping[str, bytes],
-    difference: Comparison,
+    difference: DiskDifferences,
     sources: Mapping[str, str | None],
 ) -> Iterator[Finding]:
     if not difference.differing:
@@ -129,7 +127,7 @@ def _is_newer(data: bytes | None) -> bool:
     return said is not None and int(said[1]) > LEVEL
 
 
-def _others(output: str, difference: Comparison) -> Iterator[Finding]:
+def _others(output: str, difference: DiskDifferences) -> Iterator[Finding]:
     ours: dict[str, str | None] = {}
     for path, found in difference.others.items():
         if path in difference.in_the_way:

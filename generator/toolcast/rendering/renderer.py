@@ -1,16 +1,11 @@
-"""The way from a view to an output file.
-
-The template environment prints Code and nothing else: a template that tries to print anything
-that no encoder made fails at that line. Spec text is never a template and never a template's
-name. What is drawn or printed is held against its declared shape.
-"""
+"""Renders a view by its template, and lints the templates."""
 
 from __future__ import annotations
 
 import ast
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -35,6 +30,7 @@ from ..package_data import templates_folder
 from .output_shape import Shape, ShapeViolation, shape_of_path, verify_shape
 
 __all__ = [
+    "lint_template",
     "Renderer",
     "TemplateFailure",
     "environment",
@@ -43,6 +39,45 @@ __all__ = [
     "own_words",
     "render",
 ]
+
+
+_ALLOWED: tuple[type[nodes.Node], ...] = (
+    nodes.Template,
+    nodes.Output,
+    nodes.TemplateData,
+    nodes.Name,
+    nodes.Getattr,
+    nodes.For,
+    nodes.If,
+    nodes.Include,
+    nodes.Const,
+)
+
+
+def lint_template(environment: Environment, source: str) -> Iterator[tuple[int, str]]:
+    """Line and reason of everything in a template that hides logic.
+
+    Allowed are attributes of the view, `for`, `if` on one boolean, and `include` of a
+    template by its constant name.
+    """
+    for node in _walk(environment.parse(source)):
+        if not isinstance(node, _ALLOWED):
+            yield node.lineno, f"`{type(node).__name__}` is not allowed in a template"
+        elif isinstance(node, nodes.If) and not isinstance(
+            node.test, (nodes.Getattr, nodes.Name)
+        ):
+            yield node.lineno, "`if` takes one boolean of the view"
+        elif isinstance(node, nodes.Include) and not isinstance(
+            node.template, nodes.Const
+        ):
+            yield node.lineno, "`include` takes a constant name"
+
+
+def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
+    yield node
+    for child in node.iter_child_nodes():
+        yield from _walk(child)
+
 
 _LARGEST = 2 * 1024 * 1024
 _BELOW = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*", re.ASCII)
@@ -166,7 +201,6 @@ class _LintedLoader(BaseLoader):
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
-        from .template_lint import lint_template
 
         path = os.path.join(self._folder, *split_template_path(template))
         if not os.path.lexists(path):

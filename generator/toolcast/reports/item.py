@@ -1,35 +1,102 @@
-"""One finding or change, as the formats for machines tell it."""
+"""Findings and changes as items: the one form that every report tells."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from ..findings import Place, Severity
-from ..git.repository import path_in_repository
+from ..findings import Finding, Place, Severity
+from ..git.program import path_in_repository
 
-__all__ = ["Item", "ItemRule", "place_in_repository"]
+__all__ = [
+    "NO_VALUES",
+    "About",
+    "Item",
+    "ItemRule",
+    "fingerprinted",
+    "items_of_findings",
+    "place_in_repository",
+    "summary",
+]
+
+_MOST_NAMED = 20
+NO_VALUES: tuple[Any, ...] = ()
+"""The values of an item whose message says them."""
+
+
+class About(NamedTuple):
+    """What findings or changes are about, and how they are printed.
+
+    Attributes:
+        root: the project's folder; None when it does not matter.
+        tools: how many tools were read.
+        outputs: how many files their specs give.
+        every: prints also as text each of those that are alike.
+        extensions: those that the project lists.
+        colour: whether text is printed in colours.
+    """
+
+    root: str | None = None
+    tools: int = 0
+    outputs: int = 0
+    every: bool = False
+    extensions: tuple[str, ...] = ()
+    colour: bool = False
 
 
 class Item(NamedTuple):
-    """What is told.
+    """A finding, or a change in one tool or in many.
 
     Attributes:
         rule: the id of its rule.
         severity: how bad it is.
         place: where it is, in the project as it is now.
-        message: what it is, lower case, names in backticks.
-        help: what to do; may be empty.
+        message: what it is, lower case, names in backticks; empty where several safe changes of
+            one kind are told by their tools alone.
+        help: what to do, or why it is graded so; may be empty.
         fingerprint: stays the same wherever its lines stand.
         accepted: why somebody accepted it; empty when nobody did.
+        source_line: the text of a finding's line.
+        owner: what has changed: `toolset/tool`, the toolset, or toolcast.yaml; empty for a
+            finding.
+        grades: what a change means: `breaking for call; risky for prompt`, or `safe`.
+        fails: a change is at its limit or above.
+        values: what a change's message does not say: the values before and after; or
+            NO_VALUES.
+        was: where what is gone stood; None for what is there.
+        others: where else the same is: places, or the tools with what of them has changed.
     """
 
     rule: str
     severity: Severity
     place: Place
     message: str
-    help: str
-    fingerprint: str
+    help: str = ""
+    fingerprint: str = ""
     accepted: str = ""
+    source_line: str = ""
+    owner: str = ""
+    grades: str = ""
+    fails: bool = False
+    values: tuple[Any, ...] = NO_VALUES
+    was: Place | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The message with whom it is about, and what it means: for formats of one text."""
+        if not self.grades:
+            return self.message
+        whom = f"in {self.listed(_MOST_NAMED)}" if self.others else self.owner
+        return f"{whom}: {self.message}; {self.grades}"
+
+    def listed(self, most: int) -> str:
+        """Where else the same is, so many of them by name."""
+        more = len(self.others) - most
+        rest = f" and {more:,} more" if more > 0 else ""
+        return ", ".join(self.others[:most]) + rest
 
 
 class ItemRule(NamedTuple):
@@ -52,3 +119,50 @@ def place_in_repository(place: Place, root: str | None) -> Place:
     """A place by its path in the repository that the project at `root` lies in."""
     above = path_in_repository(root) if root is not None else ""
     return place._replace(file=above + place.file)
+
+
+def items_of_findings(findings: Iterable[Finding]) -> list[Item]:
+    """An item for each finding, in their order."""
+    return [
+        Item(
+            finding.rule,
+            finding.severity,
+            finding.place,
+            finding.message,
+            finding.help,
+            fingerprint,
+            source_line=finding.source_line,
+            others=tuple(
+                (
+                    f"{place.file}:{place.line}:{place.column}"
+                    if place.line
+                    else place.file
+                )
+                for place in finding.alike
+            ),
+        )
+        for finding, fingerprint in fingerprinted(findings)
+    ]
+
+
+def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+    """Each with twelve hexadecimal digits that do not depend on where its lines stand.
+
+    Findings of one file that say the same are told apart by their order.
+    """
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        said = "\0".join([finding.rule, finding.place.file, finding.message])
+        seen[said] += 1
+        digest = hashlib.sha256(f"{said}\0{seen[said]}".encode("utf-8", "replace"))
+        yield finding, digest.hexdigest()[:12]
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """`2 errors, 1 warning`; empty when there are none."""
+    counts = []
+    for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
+        number = sum(finding.severity is severity for finding in findings)
+        if number:
+            counts.append(f"{number} {severity.word}{'s' if number > 1 else ''}")
+    return ", ".join(counts)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..findings import Severity
-from ..git.repository import path_in_repository
+from ..git.program import path_in_repository
 from .escaping import printable
 from .item import Item, ItemRule, place_in_repository
 
@@ -105,7 +105,7 @@ def _rule(id_: str, rule: ItemRule | None) -> dict[str, Any]:
 
 
 def _result(item: Item, index: int, root: str | None) -> dict[str, Any]:
-    text = f"{item.message} ({item.help})" if item.help else item.message
+    text = f"{item.told} ({item.help})" if item.help else item.told
     result: dict[str, Any] = {
         "ruleId": item.rule,
         "ruleIndex": index,

@@ -7,46 +7,49 @@ from collections.abc import Iterator
 from toolcast_runtime.validation.protocol import Refusal, is_listed_before_2026
 
 from ..facts.mcp_definition import mcp_definition
-from ..facts.providers.strict_clients import refusals_of
+from ..facts.provider_lists import refusals_of
 from ..findings import Severity
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import ToolSpec
 from ..reading.tree import Path
+from .places import Where
 from .rule import Problem, at, rule
 
 
-@rule("compat/output-schema", on="toolset", severity=Severity.NOTE)
-def output_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
-        if "returns" in tool.fields and not is_listed_before_2026(tool.returns):
-            yield at(
-                tool,
-                ("returns",),
-                "clients before MCP 2026-07-28 are not shown this `outputSchema`, nor"
-                " structured content",
-                "nothing is wrong; with `type: object` at the root they would be, too",
-                at_key=True,
-            )
+@rule("compat/output-schema", on="tool", severity=Severity.NOTE)
+def output_schema(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "mcp"):
+        return
+    if "returns" in tool.fields and not is_listed_before_2026(tool.returns):
+        yield at(
+            tool,
+            ("returns",),
+            "clients before MCP 2026-07-28 are not shown this `outputSchema`, nor"
+            " structured content",
+            "nothing is wrong; with `type: object` at the root they would be, too",
+            at_key=True,
+        )
 
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 
 
-@rule("compat/strict-list", on="toolset", severity=Severity.WARNING)
-def strict_list(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools_in("mcp") if "mcp" in toolset.targets else ():
-        refused: dict[Refusal, list[str]] = {}
-        for revision, refusals in refusals_of(mcp_definition(tool)).items():
-            for refusal in refusals:
-                refused.setdefault(refusal, []).append(revision)
-        for refusal, revisions in refused.items():
-            if not _is_told_elsewhere(tool, refusal):
-                yield at(
-                    tool,
-                    _path(refusal),
-                    f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
-                    f" server's: `{refusal.place}` {refusal.problem}",
-                    "write what the protocol asks for, or leave the key out",
-                )
+@rule("compat/strict-list", on="tool", severity=Severity.WARNING)
+def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "mcp"):
+        return
+    refused: dict[Refusal, list[str]] = {}
+    for revision, refusals in refusals_of(mcp_definition(tool)).items():
+        for refusal in refusals:
+            refused.setdefault(refusal, []).append(revision)
+    for refusal, revisions in refused.items():
+        if not _is_told_elsewhere(tool, refusal):
+            yield at(
+                tool,
+                _path(refusal),
+                f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
+                f" server's: `{refusal.place}` {refusal.problem}",
+                "write what the protocol asks for, or leave the key out",
+            )
 
 
 def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:

@@ -8,9 +8,10 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Touched, reached_from
 from ..python_code.handler import is_below
-from ..python_code.modules import read_module, scope_of
+from ..python_code.modules import read_module
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from .handler import place, way_to
+from .places import Where
 from .rule import Problem, at, rule
 
 
@@ -116,8 +117,7 @@ def _problem(
         return f"there is no module `{module}`", ""
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
-    scope = scope_of(module, found)
-    names = [*scope.functions, *scope.classes, *scope.values]
+    names = [*found.functions, *found.classes, *found.values]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"
@@ -189,25 +189,24 @@ def unnamed_ledger(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         )
 
 
-@rule("data/untouched-table", on="toolset", severity=Severity.NOTE)
-def untouched_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if not tool.data:
-            continue
-        reach = reached_from(workspace, toolset, tool)
-        if reach is None or reach.unread:
-            continue
-        touched = {one.table for one in reach.touched}
-        for key in ("reads", "writes", "destroys"):
-            for index, table in enumerate(tool.data.get(key, ())):
-                if table not in touched:
-                    yield at(
-                        tool,
-                        ("data", key, index),
-                        f"the handler of `{tool.name}` is not seen to query `{table}`",
-                        "remove it if that is past; queries that are put together when they"
-                        " run cannot be seen",
-                    )
+@rule("data/untouched-table", on="tool", severity=Severity.NOTE)
+def untouched_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not tool.data:
+        return
+    reach = reached_from(where.workspace, where.toolset, tool)
+    if reach is None or reach.unread:
+        return
+    touched = {one.table for one in reach.touched}
+    for key in ("reads", "writes", "destroys"):
+        for index, table in enumerate(tool.data.get(key, ())):
+            if table not in touched:
+                yield at(
+                    tool,
+                    ("data", key, index),
+                    f"the handler of `{tool.name}` is not seen to query `{table}`",
+                    "remove it if that is past; queries that are put together when they"
+                    " run cannot be seen",
+                )
 
 
 @rule("data/wrong-pool", on="toolset", severity=Severity.ERROR)

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from toolcast_runtime.http.oauth.oauth_settings import is_safe_url
 
-from ..encoders.names import option_name
+from ..encoders.python import option_name
 from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
-from ..facts.costs.client_costs import client_costs
-from ..facts.costs.client_kinds import Limited, callers, crossed, limits_of
-from ..facts.outside import outside_of
+from ..facts.client_kinds import Limited, callers, crossed, limits_of
+from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import (
     front_matter_of,
@@ -21,7 +20,7 @@ from ..facts.skill_texts import (
     shared_texts,
     skill_owners,
 )
-from ..facts.tool_tokens import list_tokens
+from ..facts.token_costs import client_costs, list_tokens
 from ..findings import Severity
 from ..model.clients import Client, NameEntry
 from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable
@@ -31,6 +30,7 @@ from ..model.model import Exclusion, SharedEndpoint, Toolset, ToolSpec, Workspac
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
+from .places import Where
 from .rule import Problem, at, rule
 
 
@@ -65,20 +65,21 @@ def client_of(target: str, toolset: Toolset) -> Iterator[Problem]:
         yield at(toolset, path, message, help_)
 
 
-@rule("expose/always-unreachable", on="toolset", severity=Severity.ERROR)
-def always_unreachable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if (
-            tool.always
-            and toolset.clients
-            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
-        ):
-            yield at(
-                tool,
-                ("always",),
-                f"`{tool.name}` is always offered, and no client may have it",
-                "let a client have it, or remove `always`",
-            )
+@rule("expose/always-unreachable", on="tool", severity=Severity.ERROR)
+def always_unreachable(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if (
+        tool.always
+        and where.toolset.clients
+        and not any(
+            where.toolset.is_offered(tool, client) for client in where.toolset.clients
+        )
+    ):
+        yield at(
+            tool,
+            ("always",),
+            f"`{tool.name}` is always offered, and no client may have it",
+            "let a client have it, or remove `always`",
+        )
 
 
 @rule("expose/cli-client", on="toolset", severity=Severity.ERROR)
@@ -86,25 +87,24 @@ def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from client_of("cli", toolset)
 
 
-@rule("expose/cli-decision", on="toolset", severity=Severity.ERROR)
-def cli_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "cli" not in toolset.targets:
+@rule("expose/cli-decision", on="tool", severity=Severity.ERROR)
+def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "cli"):
         return
-    for tool in toolset.tools_in("cli"):
-        if tool.cli is None:
-            yield at(
-                tool,
-                (),
-                f"`{tool.name}` has no CLI decision",
-                "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
-            )
-        elif tool.cli.keyword is None and not tool.cli.reason:
-            yield at(
-                tool,
-                ("cli", "keyword"),
-                f"`{tool.name}` is not in the CLI, and no reason is given",
-                "add `reason:` beside `keyword: null`",
-            )
+    if tool.cli is None:
+        yield at(
+            tool,
+            (),
+            f"`{tool.name}` has no CLI decision",
+            "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
+        )
+    elif tool.cli.keyword is None and not tool.cli.reason:
+        yield at(
+            tool,
+            ("cli", "keyword"),
+            f"`{tool.name}` is not in the CLI, and no reason is given",
+            "add `reason:` beside `keyword: null`",
+        )
 
 
 @rule("expose/cli-flag", on="toolset", severity=Severity.ERROR)
@@ -200,14 +200,13 @@ def cli_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     )
 
 
-@rule("expose/cli-usage", on="toolset", severity=Severity.ERROR)
-def cli_usage(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "cli" not in toolset.targets:
+@rule("expose/cli-usage", on="tool", severity=Severity.ERROR)
+def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "cli"):
         return
-    for tool in toolset.tools_in("cli"):
-        if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
-            for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
-                yield at(tool, ("cli", "usage"), message, help_)
+    if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
+        for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
+            yield at(tool, ("cli", "usage"), message, help_)
 
 
 def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
@@ -528,7 +527,7 @@ _HELP = "nothing is wrong: see that you know each of them"
 
 @rule("expose/outside", on="toolset", severity=Severity.NOTE, can_be_suppressed=False)
 def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    outside = outside_of(toolset)
+    outside = reach_of(toolset)
     parts = [
         _listed("starts", "program", outside.programs),
         _listed("speaks to", "host", outside.hosts),

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..encoders.json_text import compact
-from ..encoders.names import is_keyword_argument
-from ..facts.names.tool_names import tool_names
+from ..encoders.python import is_keyword_argument
+from ..facts.tool_names import tool_names
 from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
@@ -34,11 +34,11 @@ from ..python_code.modules import (
     arguments_of,
     last_name,
     statements_of,
-    values_of,
 )
 from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
+from .places import Where
 from .rule import Problem, Rule, at, rule
 
 RULES = (
@@ -121,22 +121,21 @@ def problems_with_resources(
             )
 
 
-@rule("handler/annotation-mismatch", on="toolset", severity=Severity.WARNING)
-def annotation_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        code = handler_code(workspace, toolset, tool)
-        # What is given as another value than JSON is compared by `handler/type-mismatch`.
-        if code is None or tool.handler is None:
-            continue
-        if toolset.has_python_values(tool) or tool.arguments_type:
-            continue
-        for problem in _problems_of_annotation_mismatch(tool, code):
-            yield at(
-                tool,
-                ("handler",),
-                f"{problem} (`{tool.handler.function}`, {code.place})",
-                "mend the annotation or the schema; the schema is what callers are held to",
-            )
+@rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
+def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    code = handler_code(where.workspace, where.toolset, tool)
+    # What is given as another value than JSON is compared by `handler/type-mismatch`.
+    if code is None or tool.handler is None:
+        return
+    if where.toolset.has_python_values(tool) or tool.arguments_type:
+        return
+    for problem in _problems_of_annotation_mismatch(tool, code):
+        yield at(
+            tool,
+            ("handler",),
+            f"{problem} (`{tool.handler.function}`, {code.place})",
+            "mend the annotation or the schema; the schema is what callers are held to",
+        )
 
 
 def _problems_of_annotation_mismatch(
@@ -159,30 +158,29 @@ def _problems_of_annotation_mismatch(
         yield from annotations.not_allowed(wanted, signature.result, "the result")
 
 
-@rule("handler/default", on="toolset", severity=Severity.WARNING)
-def default(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        code = handler_code(workspace, toolset, tool)
-        if code is None or code.signature is None or code.takes_mapping(tool):
+@rule("handler/default", on="tool", severity=Severity.WARNING)
+def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    code = handler_code(where.workspace, where.toolset, tool)
+    if code is None or code.signature is None or code.takes_mapping(tool):
+        return
+    for name, expression in code.signature.optional.items():
+        schema = tool.properties.get(name)
+        if not isinstance(schema, dict) or "default" not in schema:
             continue
-        for name, expression in code.signature.optional.items():
-            schema = tool.properties.get(name)
-            if not isinstance(schema, dict) or "default" not in schema:
-                continue
-            try:
-                default = ast.literal_eval(expression)
-                shown = compact(default)
-            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-                # Not a literal, or one that JSON has not: only the handler knows it.
-                continue
-            if default is not None and shown != compact(schema["default"]):
-                yield at(
-                    tool,
-                    ("parameters", "properties", name, "default"),
-                    f"the handler's own default of `{name}` is {shown[:60]} ({code.place})",
-                    "callers are told the one of the schema; let the handler have the same"
-                    " one, or None",
-                )
+        try:
+            default = ast.literal_eval(expression)
+            shown = compact(default)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            # Not a literal, or one that JSON has not: only the handler knows it.
+            continue
+        if default is not None and shown != compact(schema["default"]):
+            yield at(
+                tool,
+                ("parameters", "properties", name, "default"),
+                f"the handler's own default of `{name}` is {shown[:60]} ({code.place})",
+                "callers are told the one of the schema; let the handler have the same"
+                " one, or None",
+            )
 
 
 @rule(
@@ -486,21 +484,19 @@ def _unknown(name: str, known: list[str]) -> tuple[str, str]:
     )
 
 
-@rule("handler/signature", on="toolset", severity=Severity.ERROR)
-def signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        code = handler_code(workspace, toolset, tool)
-        if code is None or code.signature is None:
-            continue
-        whole = tool.handler and function_code(workspace, toolset, tool.handler)
-        problems: list[tuple[str, str]] = []
-        if whole and whole.signature is not None:
-            problems += problems_with_resources(whole.signature, tool.uses, toolset)
-        if not code.takes_mapping(tool):
-            problems += _problems_of_signature(tool, code)
-        for message, help_ in problems:
-            where = f" ({code.place})"
-            yield at(tool, ("handler",), message + where, help_)
+@rule("handler/signature", on="tool", severity=Severity.ERROR)
+def signature(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    code = handler_code(where.workspace, where.toolset, tool)
+    if code is None or code.signature is None:
+        return
+    whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
+    problems: list[tuple[str, str]] = []
+    if whole and whole.signature is not None:
+        problems += problems_with_resources(whole.signature, tool.uses, where.toolset)
+    if not code.takes_mapping(tool):
+        problems += _problems_of_signature(tool, code)
+    for message, help_ in problems:
+        yield at(tool, ("handler",), f"{message} ({code.place})", help_)
 
 
 def _problems_of_signature(
@@ -558,28 +554,27 @@ def _always_sent(tool: ToolSpec) -> set[str]:
     return sent
 
 
-@rule("handler/type-mismatch", on="toolset", severity=Severity.ERROR)
-def type_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        for field, schema in (
-            ("arguments_type", tool.parameters),
-            ("result_type", tool.returns),
-        ):
-            reference = getattr(tool, field)
-            if reference is None or not isinstance(schema, dict):
-                continue
-            node = class_code(workspace, toolset, reference)
-            fields = class_fields(node) if isinstance(node, ast.ClassDef) else None
-            said = schema.get("properties")
-            if fields is None or not isinstance(said, dict):
-                continue
-            compare = _arguments if field == "arguments_type" else _result
-            for problem in [*compare(fields, said, schema), *_kinds(fields, said)]:
-                message = (
-                    f"`{reference.function}` does not agree with the schema: {problem}"
-                )
-                help_ = "mend one of the two; the schema is what callers are shown"
-                yield at(tool, (field,), message, help_)
+@rule("handler/type-mismatch", on="tool", severity=Severity.ERROR)
+def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    for field, schema in (
+        ("arguments_type", tool.parameters),
+        ("result_type", tool.returns),
+    ):
+        reference = getattr(tool, field)
+        if reference is None or not isinstance(schema, dict):
+            continue
+        node = class_code(where.workspace, where.toolset, reference)
+        fields = class_fields(node) if isinstance(node, ast.ClassDef) else None
+        said = schema.get("properties")
+        if fields is None or not isinstance(said, dict):
+            continue
+        compare = _arguments if field == "arguments_type" else _result
+        for problem in [*compare(fields, said, schema), *_kinds(fields, said)]:
+            message = (
+                f"`{reference.function}` does not agree with the schema: {problem}"
+            )
+            help_ = "mend one of the two; the schema is what callers are shown"
+            yield at(tool, (field,), message, help_)
 
 
 def _arguments(
@@ -618,25 +613,24 @@ def _kinds(fields: Mapping[str, ClassField], said: Mapping[str, Any]) -> Iterato
 
 @rule(
     "handler/type-not-own",
-    on="toolset",
+    on="tool",
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def type_not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        for field in ("arguments_type", "result_type"):
-            reference = getattr(tool, field)
-            if reference is None:
-                continue
-            problem = class_code(workspace, toolset, reference)
-            if isinstance(problem, str):
-                yield at(
-                    tool,
-                    (field,),
-                    f"`{reference.function}` is no class of the handlers' package: it"
-                    f" {problem}",
-                    "name a `class` that is written below the toolset's `handlers`",
-                )
+def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    for field in ("arguments_type", "result_type"):
+        reference = getattr(tool, field)
+        if reference is None:
+            continue
+        problem = class_code(where.workspace, where.toolset, reference)
+        if isinstance(problem, str):
+            yield at(
+                tool,
+                (field,),
+                f"`{reference.function}` is no class of the handlers' package: it"
+                f" {problem}",
+                "name a `class` that is written below the toolset's `handlers`",
+            )
 
 
 _CALL, _ASK = "current_call", "ask"
@@ -697,48 +691,46 @@ def _is_ask(node: ast.expr, calls: set[str]) -> bool:
     return _is_call(owner) or (isinstance(owner, ast.Name) and owner.id in calls)
 
 
-@rule("handler/undeclared-parameter", on="toolset", severity=Severity.WARNING)
-def undeclared_parameter(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        code = handler_code(workspace, toolset, tool)
-        if code is None or code.signature is None or code.takes_mapping(tool):
-            continue
-        declared = tool.schemas["parameters"].declared
-        # One without a default is found by `handler/signature`.
-        for name in declared.lacks(code.signature.optional):
-            yield at(
-                tool,
-                ("handler",),
-                f"the handler has a parameter `{name}` that the schema does not declare"
-                f" ({code.place})",
-                did_you_mean(name, sorted(declared.names))
-                or "no caller can give it: declare it in `parameters`, or let the handler"
-                " have it in another way",
-            )
-        if tool.parameters.get("additionalProperties", False) is not False:
-            yield at(
-                tool,
-                ("parameters", "additionalProperties"),
-                "the schema lets in parameters that it does not name, and a handler that"
-                f" takes keywords is never given one ({code.place})",
-                "let the handler take one mapping, or write `additionalProperties: false`",
-                at_key=True,
-            )
+@rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
+def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    code = handler_code(where.workspace, where.toolset, tool)
+    if code is None or code.signature is None or code.takes_mapping(tool):
+        return
+    declared = tool.schemas["parameters"].declared
+    # One without a default is found by `handler/signature`.
+    for name in declared.lacks(code.signature.optional):
+        yield at(
+            tool,
+            ("handler",),
+            f"the handler has a parameter `{name}` that the schema does not declare"
+            f" ({code.place})",
+            did_you_mean(name, sorted(declared.names))
+            or "no caller can give it: declare it in `parameters`, or let the handler"
+            " have it in another way",
+        )
+    if tool.parameters.get("additionalProperties", False) is not False:
+        yield at(
+            tool,
+            ("parameters", "additionalProperties"),
+            "the schema lets in parameters that it does not name, and a handler that"
+            f" takes keywords is never given one ({code.place})",
+            "let the handler take one mapping, or write `additionalProperties: false`",
+            at_key=True,
+        )
 
 
-@rule("handler/unfollowed", on="toolset", severity=Severity.WARNING)
-def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if not tool.data:
-            continue
-        reach = reached_from(workspace, toolset, tool)
-        for reason in reach.unread[:3] if reach else ():
-            yield at(
-                tool,
-                ("handler",),
-                f"what the handler does cannot be followed to the end: {reason}",
-                "until then nobody knows which tables it queries",
-            )
+@rule("handler/unfollowed", on="tool", severity=Severity.WARNING)
+def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not tool.data:
+        return
+    reach = reached_from(where.workspace, where.toolset, tool)
+    for reason in reach.unread[:3] if reach else ():
+        yield at(
+            tool,
+            ("handler",),
+            f"what the handler does cannot be followed to the end: {reason}",
+            "until then nobody knows which tables it queries",
+        )
 
 
 @rule(
@@ -835,7 +827,7 @@ def _said_in(module: PythonModule) -> Iterator[_SaidText]:
         if isinstance(one, ast.ClassDef)
         and any(last_name(base) == "ToolError" for base in one.bases)
     }
-    constants = values_of(body)
+    constants = module.values
     waiting: list[ast.AST] = []
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Return) and node.value is not None:

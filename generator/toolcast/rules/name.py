@@ -13,19 +13,20 @@ from toolcast_runtime.tools.module_names import (
     module_name,
 )
 
-from ..encoders.names import is_keyword_argument
-from ..facts.costs.client_kinds import Limited, limits_here
-from ..facts.names.scanned_files import scanned
-from ..facts.names.tool_names import tool_names
-from ..facts.providers.provider_forms import LANGCHAIN_LOSES, name_problem
+from ..encoders.python import is_keyword_argument
+from ..facts.client_kinds import Limited, limits_here
+from ..facts.former_names import scanned
+from ..facts.provider_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.similar_names import similar_pairs
 from ..facts.skill_texts import LONGEST_NAME, front_matter_of, name_path, skill_owners
-from ..facts.spec_texts import prose_of
+from ..facts.texts import prose_of
+from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
 from ..reading.tree import Path
+from .places import Parameter, Where
 from .rule import Problem, at, rule
 
 
@@ -36,8 +37,7 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if server.locked is None:
             continue
         # Its reader is not needed where there is no lock.
-        from ..servers.lock_file import locked_listing
-        from ..servers.server_listing import ListingError
+        from ..servers.server_listing import ListingError, locked_listing
 
         try:
             listing = locked_listing(server.locked, server.lock or "")
@@ -57,22 +57,21 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("name/client-prefix", on="toolset", severity=Severity.WARNING)
-def client_prefix(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "mcp" not in toolset.targets:
+@rule("name/client-prefix", on="tool", severity=Severity.WARNING)
+def client_prefix(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "mcp"):
         return
-    for tool in toolset.tools_in("mcp"):
-        for limit in limits_here(toolset, tool, Limited.NAME):
-            name = f"{limit.prefix.format(toolset.name)}{tool.name}"
-            if len(name) > limit.most:
-                yield at(
-                    tool,
-                    ("name",),
-                    f"`{name}`, as {limit.client} calls it, has {len(name)} characters; it"
-                    f" takes {limit.most}",
-                    "shorten the name of the tool, or that of the toolset",
-                )
-                break
+    for limit in limits_here(where.toolset, tool, Limited.NAME):
+        name = f"{limit.prefix.format(where.toolset.name)}{tool.name}"
+        if len(name) > limit.most:
+            yield at(
+                tool,
+                ("name",),
+                f"`{name}`, as {limit.client} calls it, has {len(name)} characters; it"
+                f" takes {limit.most}",
+                "shorten the name of the tool, or that of the toolset",
+            )
+            break
 
 
 @rule("name/collision", on="toolset", severity=Severity.ERROR)
@@ -248,19 +247,18 @@ def _message(name: str) -> str:
     return f"the package `{name}` would hide {owner} module `{name}`"
 
 
-@rule("name/langchain-lost", on="toolset", severity=Severity.WARNING)
-def langchain_lost(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        for name in tool.properties:
-            if name in LANGCHAIN_LOSES:
-                yield at(
-                    tool,
-                    ("parameters", "properties", name),
-                    f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}",
-                    "choose another name; the generated wrappers are not affected,"
-                    " agents that load the tool over MCP are",
-                    at_key=True,
-                )
+@rule("name/langchain-lost", on="parameter", severity=Severity.WARNING)
+def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
+    name = parameter.name
+    if name in LANGCHAIN_LOSES:
+        yield at(
+            parameter.tool,
+            parameter.path,
+            f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}",
+            "choose another name; the generated wrappers are not affected,"
+            " agents that load the tool over MCP are",
+            at_key=True,
+        )
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
@@ -292,36 +290,34 @@ def not_importable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         )
 
 
-@rule("name/portability", on="toolset", severity=Severity.WARNING)
-def portability(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        problem = name_problem(tool.name)
-        if problem:
+@rule("name/portability", on="tool", severity=Severity.WARNING)
+def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    problem = name_problem(tool.name)
+    if problem:
+        yield at(
+            tool,
+            ("name",),
+            f"the name `{tool.name}` {problem}",
+            "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
+            " are taken everywhere",
+        )
+
+
+@rule("name/python-keyword", on="tool", severity=Severity.NOTE)
+def python_keyword(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    code = handler_code(where.workspace, where.toolset, tool)
+    signature = code.signature if code else None
+    if signature and code and (signature.takes_any or code.takes_mapping(tool)):
+        return
+    for name in tool.properties:
+        if not is_keyword_argument(name):
             yield at(
                 tool,
-                ("name",),
-                f"the name `{tool.name}` {problem}",
-                "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
-                " are taken everywhere",
+                ("parameters", "properties", name),
+                f"no Python function can have a parameter `{name}`",
+                "let the handler take one mapping, or choose another name",
+                at_key=True,
             )
-
-
-@rule("name/python-keyword", on="toolset", severity=Severity.NOTE)
-def python_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        code = handler_code(workspace, toolset, tool)
-        signature = code.signature if code else None
-        if signature and code and (signature.takes_any or code.takes_mapping(tool)):
-            continue
-        for name in tool.properties:
-            if not is_keyword_argument(name):
-                yield at(
-                    tool,
-                    ("parameters", "properties", name),
-                    f"no Python function can have a parameter `{name}`",
-                    "let the handler take one mapping, or choose another name",
-                    at_key=True,
-                )
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -14,15 +14,8 @@ from ..detectors.confusables import confusable_word
 from ..detectors.cross_tool import CrossToolInstructions
 from ..detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
 from ..detectors.phrase import Phrase, first_phrase, may_have
-from ..facts.costs.client_kinds import Limited, crossed, limits_here
-from ..facts.costs.prompt_blocks import prompt_blocks
-from ..facts.model_texts import (
-    ModelText,
-    all_texts,
-    definition_texts,
-    joined_texts,
-    texts_in,
-)
+from ..facts.client_kinds import Limited, crossed, limits_here
+from ..facts.prompt_docs import prompt_blocks
 from ..facts.skill_texts import (
     LONGEST_DESCRIPTION,
     front_matter_of,
@@ -30,19 +23,15 @@ from ..facts.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..facts.spec_texts import prose_of, prose_of_mcp_spec, prose_of_toolset
-from ..facts.token_count import estimated_tokens
+from ..facts.texts import all_texts, definition_texts, joined_texts, texts_in
+from ..facts.token_costs import estimated_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
 from ..reading.tree import Path
 from ..suggestions import Suggestions, quoted_list
-from .rule import Problem, at, rule
-
-CAVEAT = (
-    " The word list is a heuristic: it helps reviewers to look, and does not stop an"
-    " attacker who knows it."
-)
+from .places import Parameter, Text, Where
+from .rule import Problem, Rule, at, rule
 
 
 def shown(text: str) -> str:
@@ -51,40 +40,39 @@ def shown(text: str) -> str:
     return f"`{line if len(line) <= 60 else line[:57] + '...'}`"
 
 
-def phrases_in(
-    toolset: Toolset,
-    phrases: Sequence[Phrase],
-    help: str,
-    texts: Callable[[ToolSpec], Iterable[ModelText]] = all_texts,
-) -> Iterator[Problem]:
-    """A finding for each text of a tool with one of the phrases, at the first of them."""
-    for tool in toolset.tools:
-        if not may_have(joined_texts(tool), phrases):
-            continue
-        for found in texts(tool):
-            message = _message(found.text, phrases)
-            if message:
-                yield at(tool, found.path, message, help, at_key=found.is_key)
+def _listed(
+    id: str, phrases: Sequence[Phrase], help: str, looks_at: Callable[[Text], bool]
+) -> Rule:
+    """A rule that finds the texts with one of some phrases, each at the first of them."""
+
+    @rule(id, on="text", severity=Severity.WARNING)
+    def check(text: Text, where: Where) -> Iterator[Problem]:
+        hit = first_phrase(text.text, phrases) if looks_at(text) else None
+        if hit is not None:
+            message = f"the text {hit[0].what}: {shown(hit[1])}"
+            yield at(text.owner, text.path, message, help, at_key=text.is_key)
+
+    return check
 
 
-def phrases_in_toolset(
-    toolset: Toolset, phrases: Sequence[Phrase], help: str
-) -> Iterator[Problem]:
-    """The same for resources, MCP prompts, and what the toolset itself says."""
-    for spec in toolset.mcp_specs:
-        for path, text in prose_of_mcp_spec(spec):
-            message = _message(text, phrases)
-            if message:
-                yield at(spec, path, message, help)
-    for path, text in prose_of_toolset(toolset):
-        message = _message(text, phrases)
-        if message:
-            yield at(toolset, path, message, help)
-
-
-def _message(text: str, phrases: Sequence[Phrase]) -> str:
-    hit = first_phrase(text, phrases)
-    return f"the text {hit[0].what}: {shown(hit[1])}" if hit else ""
+RULES = (
+    # Icons are pictures for people and may well be data URIs.
+    _listed(
+        "prompt/markup",
+        MARKUP,
+        "say it in plain words",
+        lambda text: text.path[0] != "icons",
+    ),
+    _listed(
+        "prompt/secrecy", SECRECY, "let the user see what the tool does", lambda _: True
+    ),
+    _listed(
+        "prompt/secrets",
+        SECRETS,
+        "let the handler take its secrets from its own configuration",
+        lambda _: True,
+    ),
+)
 
 
 @rule("prompt/block-budget", on="toolset", severity=Severity.ERROR)
@@ -105,46 +93,44 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("prompt/description-long", on="toolset", severity=Severity.WARNING)
-def description_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        length = len(tool.model_description)
-        limits = limits_here(toolset, tool, Limited.DESCRIPTION)
-        for least in crossed(limits, 0, length)[:1]:
-            what = "refuses more" if least.is_refused else "cuts off the rest"
-            yield at(
-                tool,
-                (_field(tool),),
-                f"the description has {length:,} characters; {least.client} takes"
-                f" {least.most:,} and {what}",
-                "move what is advice into `guidance`, and what is about one parameter"
-                " into that parameter's description",
-            )
+@rule("prompt/description-long", on="tool", severity=Severity.WARNING)
+def description_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    length = len(tool.model_description)
+    limits = limits_here(where.toolset, tool, Limited.DESCRIPTION)
+    for least in crossed(limits, 0, length)[:1]:
+        what = "refuses more" if least.is_refused else "cuts off the rest"
+        yield at(
+            tool,
+            (_field(tool),),
+            f"the description has {length:,} characters; {least.client} takes"
+            f" {least.most:,} and {what}",
+            "move what is advice into `guidance`, and what is about one parameter"
+            " into that parameter's description",
+        )
 
 
 def _field(tool: ToolSpec) -> str:
     return "description" if tool.description is not None else "summary"
 
 
-@rule("prompt/description-missing", on="toolset", severity=Severity.WARNING)
-def description_missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        is_given = "description" in tool.fields
-        if is_given and not (tool.description or "").strip():
-            said = "null" if tool.description is None else "empty"
-            yield at(
-                tool,
-                ("description",),
-                f"the description is {said}",
-                "say what the tool does; without the field the summary is used",
-            )
-        elif "description" in tool.mcp_omit:
-            yield at(
-                tool,
-                ("mcp", "omit"),
-                "the MCP list leaves the description out",
-                "models that see the tool over MCP know it by its name alone",
-            )
+@rule("prompt/description-missing", on="tool", severity=Severity.WARNING)
+def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    is_given = "description" in tool.fields
+    if is_given and not (tool.description or "").strip():
+        said = "null" if tool.description is None else "empty"
+        yield at(
+            tool,
+            ("description",),
+            f"the description is {said}",
+            "say what the tool does; without the field the summary is used",
+        )
+    elif "description" in tool.mcp_omit:
+        yield at(
+            tool,
+            ("mcp", "omit"),
+            "the MCP list leaves the description out",
+            "models that see the tool over MCP know it by its name alone",
+        )
 
 
 @rule("prompt/instructions-long", on="toolset", severity=Severity.WARNING)
@@ -164,82 +150,49 @@ def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         )
 
 
-_HELP_MARKUP = "say it in plain words"
-
-
-@rule("prompt/markup", on="toolset", severity=Severity.WARNING)
-def markup(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from phrases_in(toolset, MARKUP, _HELP_MARKUP, _texts)
-    yield from phrases_in_toolset(toolset, MARKUP, _HELP_MARKUP)
-
-
-def _texts(tool: ToolSpec) -> Iterator[ModelText]:
-    # Icons are pictures for people and may well be data URIs.
-    return (text for text in all_texts(tool) if text.path[0] != "icons")
-
-
-@rule("prompt/mixed-script", on="toolset", severity=Severity.WARNING)
-def mixed_script(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        for found in all_texts(tool):
-            hit = confusable_word(found.text)
-            if hit is not None:
-                word, character = hit
-                yield at(
-                    tool,
-                    found.path,
-                    f"the word {shown(word)} has {describe(character)} among Latin"
-                    " letters",
-                    "write the word in one script",
-                    at_key=found.is_key,
-                )
-
-
-_HELP_OTHER_TOOLS = (
-    "speak of this tool alone; `when_to_use` is the place to compare tools"
-)
+@rule("prompt/mixed-script", on="text", severity=Severity.WARNING)
+def mixed_script(text: Text, where: Where) -> Iterator[Problem]:
+    hit = confusable_word(text.text) if isinstance(text.owner, ToolSpec) else None
+    if hit is not None:
+        word, character = hit
+        message = (
+            f"the word {shown(word)} has {describe(character)} among Latin letters"
+        )
+        help_ = "write the word in one script"
+        yield at(text.owner, text.path, message, help_, at_key=text.is_key)
 
 
 @rule("prompt/other-tools", on="toolset", severity=Severity.WARNING)
 def other_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from phrases_in(toolset, OTHER_TOOLS, _HELP_OTHER_TOOLS, definition_texts)
+    help_ = "speak of this tool alone; `when_to_use` is the place to compare tools"
     names = {tool.name for other in workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
     for tool in toolset.tools:
-        if not instructions.names_in(joined_texts(tool), tool.name):
+        joined = joined_texts(tool)
+        if not may_have(joined, OTHER_TOOLS) and not instructions.names_in(
+            joined, tool.name
+        ):
             continue
-        for found in definition_texts(tool):
-            match = next(instructions.finditer(found.text, tool.name), None)
+        for path, text, is_key in definition_texts(tool):
+            hit = first_phrase(text, OTHER_TOOLS)
+            if hit is not None:
+                message = f"the text {hit[0].what}: {shown(hit[1])}"
+                yield at(tool, path, message, help_, at_key=is_key)
+            match = next(instructions.finditer(text, tool.name), None)
             if match is not None:
                 name = next(group for group in match.groups() if group)
                 message = f"the text steers the use of `{name}`: {shown(match.group())}"
-                yield at(
-                    tool, found.path, message, _HELP_OTHER_TOOLS, at_key=found.is_key
-                )
+                yield at(tool, path, message, help_, at_key=is_key)
 
 
-@rule("prompt/parameter-undescribed", on="toolset", severity=Severity.NOTE)
-def parameter_undescribed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        for name, schema in tool.properties.items():
-            if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:
-                continue
-            if not str(schema.get("description") or "").strip():
-                yield at(
-                    tool,
-                    ("parameters", "properties", name),
-                    f"the parameter `{name}` has no description",
-                    at_key=True,
-                )
-
-
-_HELP_SECRECY = "let the user see what the tool does"
-
-
-@rule("prompt/secrecy", on="toolset", severity=Severity.WARNING)
-def check_secrecy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from phrases_in(toolset, SECRECY, _HELP_SECRECY)
-    yield from phrases_in_toolset(toolset, SECRECY, _HELP_SECRECY)
+@rule("prompt/parameter-undescribed", on="parameter", severity=Severity.NOTE)
+def parameter_undescribed(parameter: Parameter, where: Where) -> Iterator[Problem]:
+    schema = parameter.schema
+    if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:
+        return
+    if not str(schema.get("description") or "").strip():
+        message = f"the parameter `{parameter.name}` has no description"
+        yield at(parameter.tool, parameter.path, message, at_key=True)
 
 
 CONFIDENTIAL_PARAMETERS: dict[str, str] = {
@@ -255,22 +208,21 @@ CONFIDENTIAL_PARAMETERS: dict[str, str] = {
 }
 
 
-@rule("prompt/secret-parameter", on="toolset", severity=Severity.WARNING)
-def secret_parameter(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        for found in texts_in(tool.parameters, ("parameters",)):
-            if not (found.is_key and _is_parameter(found.path)):
-                continue
-            wanted = _wanted(found.text)
-            if wanted is not None:
-                yield at(
-                    tool,
-                    found.path,
-                    f"the parameter `{found.text}` asks the model for {wanted}",
-                    "let the handler take it from its own configuration, or suppress"
-                    " this with the reason",
-                    at_key=True,
-                )
+@rule("prompt/secret-parameter", on="tool", severity=Severity.WARNING)
+def secret_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    for found in texts_in(tool.parameters, ("parameters",)):
+        if not (found.is_key and _is_parameter(found.path)):
+            continue
+        wanted = _wanted(found.text)
+        if wanted is not None:
+            yield at(
+                tool,
+                found.path,
+                f"the parameter `{found.text}` asks the model for {wanted}",
+                "let the handler take it from its own configuration, or suppress"
+                " this with the reason",
+                at_key=True,
+            )
 
 
 def _is_parameter(path: Path) -> bool:
@@ -283,15 +235,6 @@ def _wanted(name: str) -> str | None:
     if secrecy(name) == "any":
         return "secrets"
     return CONFIDENTIAL_PARAMETERS.get(name_in_words(name))
-
-
-_HELP_SECRETS = "let the handler take its secrets from its own configuration"
-
-
-@rule("prompt/secrets", on="toolset", severity=Severity.WARNING)
-def secrets(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from phrases_in(toolset, SECRETS, _HELP_SECRETS)
-    yield from phrases_in_toolset(toolset, SECRETS, _HELP_SECRETS)
 
 
 @rule("prompt/skill-description", on="toolset", severity=Severity.WARNING)
@@ -348,16 +291,15 @@ def _longest(owner: Toolset | ToolSpec) -> tuple[str, ...]:
 _MOST = 200
 
 
-@rule("prompt/summary-long", on="toolset", severity=Severity.WARNING)
-def summary_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if len(tool.summary) > _MOST:
-            yield at(
-                tool,
-                ("summary",),
-                f"the summary has {len(tool.summary)} characters; {_MOST} are a line",
-                "keep what the tool does; the rest belongs in `description`",
-            )
+@rule("prompt/summary-long", on="tool", severity=Severity.WARNING)
+def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if len(tool.summary) > _MOST:
+        yield at(
+            tool,
+            ("summary",),
+            f"the summary has {len(tool.summary)} characters; {_MOST} are a line",
+            "keep what the tool does; the rest belongs in `description`",
+        )
 
 
 # Letters; where scripts write no spaces, each letter is a word.
@@ -380,23 +322,22 @@ _EMPTY = _COMMON.union(_SAY_NOTHING.split())
 _BEGINNING = 4
 
 
-@rule("prompt/summary-unrelated", on="toolset", severity=Severity.WARNING)
-def summary_unrelated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        words = _words(tool.summary)
-        if words <= _EMPTY:
-            message = "the summary says nothing of what the tool does"
-        elif _is_unrelated(tool, words):
-            message = "the summary and the description have no word in common"
-        else:
-            continue
-        yield at(
-            tool,
-            ("summary",),
-            message,
-            "say in one line what the description says at length; prompts, catalogue"
-            " and `--help` show this line alone",
-        )
+@rule("prompt/summary-unrelated", on="tool", severity=Severity.WARNING)
+def summary_unrelated(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    words = _words(tool.summary)
+    if words <= _EMPTY:
+        message = "the summary says nothing of what the tool does"
+    elif _is_unrelated(tool, words):
+        message = "the summary and the description have no word in common"
+    else:
+        return
+    yield at(
+        tool,
+        ("summary",),
+        message,
+        "say in one line what the description says at length; prompts, catalogue"
+        " and `--help` show this line alone",
+    )
 
 
 def _is_unrelated(tool: ToolSpec, words: frozenset[str]) -> bool:
@@ -425,13 +366,12 @@ def _beginnings(words: frozenset[str]) -> frozenset[str]:
 _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
 
 
-@rule("prompt/todo", on="toolset", severity=Severity.WARNING)
-def todo(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for owner, path, text in prose_of(toolset):
-        if _TODO.match(text):
-            message = "the text is not written yet"
-            help_ = "write it, or leave the field out"
-            yield at(owner, path, message, help_)
+@rule("prompt/todo", on="prose", severity=Severity.WARNING)
+def todo(prose: Text, where: Where) -> Iterator[Problem]:
+    if _TODO.match(prose.text):
+        message = "the text is not written yet"
+        help_ = "write it, or leave the field out"
+        yield at(prose.owner, prose.path, message, help_)
 
 
 @rule("prompt/unknown-block", on="toolset", severity=Severity.ERROR)
@@ -459,22 +399,21 @@ def unknown_block(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 _DECISION = "`when_to_use: {text: null, reason: ...}`"
 
 
-@rule("prompt/usage-missing", on="toolset", severity=Severity.WARNING)
-def usage_missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "prompts" not in toolset.targets:
+@rule("prompt/usage-missing", on="tool", severity=Severity.WARNING)
+def usage_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.has(tool, "prompts"):
         return
-    for tool in toolset.tools_in("prompts"):
-        texts = (tool.when_to_use, tool.guidance)
-        if any(text and text.strip() for text in texts) or tool.no_usage_reason:
-            continue
-        is_null = "when_to_use" in tool.fields and tool.when_to_use is None
-        yield at(
-            tool,
-            ("when_to_use",) if is_null else (),
-            (
-                "`when_to_use` is null, and no reason is given"
-                if is_null
-                else f"the prompt docs say nowhere when to use `{tool.name}`"
-            ),
-            f"write `when_to_use` or `guidance`, or decide against it: {_DECISION}",
-        )
+    texts = (tool.when_to_use, tool.guidance)
+    if any(text and text.strip() for text in texts) or tool.no_usage_reason:
+        return
+    is_null = "when_to_use" in tool.fields and tool.when_to_use is None
+    yield at(
+        tool,
+        ("when_to_use",) if is_null else (),
+        (
+            "`when_to_use` is null, and no reason is given"
+            if is_null
+            else f"the prompt docs say nowhere when to use `{tool.name}`"
+        ),
+        f"write `when_to_use` or `guidance`, or decide against it: {_DECISION}",
+    )

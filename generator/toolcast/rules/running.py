@@ -6,12 +6,14 @@ import datetime
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean
+from .places import Where, places_of_tool, places_of_toolset
 from .rule import Rule
 from .table import rules
 
@@ -32,18 +34,30 @@ def check_workspace(
         today: decides on what is over by its date; default: the clock's.
         severities: those of the rules that are asked; default: all.
     """
-    asked = [
-        (one, one.check)
-        for one in rules(workspace.extensions).values()
-        if one.check is not None and one.severity in severities
-    ]
+    asked: dict[str, list[Rule]] = {}
+    for one in rules(workspace.extensions).values():
+        if one.check is not None and one.severity in severities:
+            asked.setdefault(one.on, []).append(one)
     found = [
         rule.finding(problem)
-        for toolset in workspace.toolsets
-        for rule, check in asked
-        for problem in check(toolset, workspace)
+        for on, given in _places(workspace)
+        for rule in asked.get(on, ())
+        for problem in rule.problems(*given)
     ]
     return [*found, *_removals_over(workspace, today or datetime.date.today())]
+
+
+def _places(workspace: Workspace) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Everything that a check can be given: the word for it, and the arguments."""
+    yield "workspace", (workspace,)
+    for toolset in workspace.toolsets:
+        yield "toolset", (toolset, workspace)
+        where = Where(toolset, workspace)
+        for tool in toolset.tools:
+            for on, place in places_of_tool(tool):
+                yield on, (place, where)
+        for on, place in places_of_toolset(toolset):
+            yield on, (place, where)
 
 
 def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:

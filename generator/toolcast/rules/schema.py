@@ -29,6 +29,7 @@ from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..reading.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
+from .places import SchemaNode, ToolSchema, Where
 from .rule import Problem, at, rule
 
 
@@ -39,39 +40,23 @@ def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
             yield tool, field, schema
 
 
-def subschemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, Path, dict[str, Any]]]:
-    """The subschemas of each tool's schemas, with their paths in its spec."""
-    for tool, field, schema in schemas_of(toolset):
-        for path, subschema in schema.subschemas.items():
-            yield tool, (field, *path), subschema
-
-
-def is_shared(tool: ToolSpec, path: Path) -> bool:
-    """Whether a path of one of its schemas leads into the shared definitions."""
-    return tool.source.shared is not None and path[:2] == SHARED
-
-
-def patterns_that(
-    toolset: Toolset,
-    problem: Callable[[str, Pattern], str],
-    help: str,
+def _patterns_that(
+    schema: ToolSchema, problem: Callable[[str, Pattern], str], help: str
 ) -> Iterator[Problem]:
-    """A finding at each regular expression that has a problem.
+    """A problem at each regular expression of a schema that has one.
 
     Args:
-        toolset: whose tools' schemas are looked at.
+        schema: whose expressions are looked at.
         problem: says what is wrong with a pattern, after its text; empty when nothing is.
         help: what to do.
     """
-    for tool, field, schema in schemas_of(toolset):
-        if schema.has_too_many_patterns:
-            continue  # `schema/unusable-pattern` says so
-        for path, text, is_key in schema.patterns:
-            words = problem(text, pattern(text))
-            if words:
-                message = f"`{text[:60]}` {words}"
-                where = (field, *path)
-                yield at(tool, where, message, help, at_key=is_key)
+    if schema.graph.has_too_many_patterns:
+        return  # `schema/unusable-pattern` says so
+    for path, text, is_key in schema.graph.patterns:
+        words = problem(text, pattern(text))
+        if words:
+            message = f"`{text[:60]}` {words}"
+            yield at(schema.tool, (schema.field, *path), message, help, at_key=is_key)
 
 
 _TEXTS = frozenset(["title", "description", "$comment", "examples"])
@@ -127,48 +112,47 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return both >= _FEWEST_PARTS and both >= _ALIKE * len(one | other)
 
 
-@rule("schema/bad-pattern", on="toolset", severity=Severity.ERROR)
-def bad_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from patterns_that(
-        toolset,
+@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
+def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _patterns_that(
+        schema,
         lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
         "quote the pattern and escape what is meant literally",
     )
 
 
-@rule("schema/cyclic-ref", on="toolset", severity=Severity.ERROR)
-def cyclic_ref(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        for reference in schema.loops:
+@rule("schema/cyclic-ref", on="schema", severity=Severity.ERROR)
+def cyclic_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for reference in schema.graph.loops:
+        yield at(
+            schema.tool,
+            (schema.field, *reference.path),
+            f"`{reference.text[:80]}` leads back to itself",
+            "a schema may contain itself only below `properties` or `items`,"
+            " where the data ends the recursion",
+        )
+
+
+@rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
+def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    checker: ValueChecker | None = None
+    for path, subschema in schema.graph.subschemas.items():
+        if "default" not in subschema:
+            continue
+        checker = checker or ValueChecker(
+            schema.graph,
+            asserts_formats=schema.field == "parameters"
+            and where.toolset.asserts_formats,
+        )
+        problem = checker.problem(subschema["default"], path)
+        if problem:
             yield at(
-                tool,
-                (field, *reference.path),
-                f"`{reference.text[:80]}` leads back to itself",
-                "a schema may contain itself only below `properties` or `items`,"
-                " where the data ends the recursion",
+                schema.tool,
+                (schema.field, *path, "default"),
+                f"the default is not valid: {problem}",
+                "a caller that sends it is refused; change the default or the"
+                " schema",
             )
-
-
-@rule("schema/default-mismatch", on="toolset", severity=Severity.WARNING)
-def default_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        checker: ValueChecker | None = None
-        for path, subschema in schema.subschemas.items():
-            if "default" not in subschema:
-                continue
-            checker = checker or ValueChecker(
-                schema,
-                asserts_formats=field == "parameters" and toolset.asserts_formats,
-            )
-            problem = checker.problem(subschema["default"], path)
-            if problem:
-                yield at(
-                    tool,
-                    (field, *path, "default"),
-                    f"the default is not valid: {problem}",
-                    "a caller that sends it is refused; change the default or the"
-                    " schema",
-                )
 
 
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
@@ -213,76 +197,71 @@ def _in_definition(
                 )
 
 
-@rule("schema/duplicate-enum", on="toolset", severity=Severity.WARNING)
-def duplicate_enum(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, place, subschema in subschemas_of(toolset):
-        values = subschema.get("enum")
-        if not isinstance(values, list):
-            continue
-        seen: set[str] = set()
-        for index, value in enumerate(values):
-            text = compact(value)
-            if text in seen:
-                yield at(
-                    tool,
-                    (*place, "enum", index),
-                    f"{text[:60]} stands twice in `enum`",
-                    "remove one of the two",
-                )
-            seen.add(text)
+@rule("schema/duplicate-enum", on="schema node", severity=Severity.WARNING)
+def duplicate_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    values = node.value.get("enum")
+    if not isinstance(values, list):
+        return
+    seen: set[str] = set()
+    for index, value in enumerate(values):
+        text = compact(value)
+        if text in seen:
+            yield at(
+                node.tool,
+                (*node.path, "enum", index),
+                f"{text[:60]} stands twice in `enum`",
+                "remove one of the two",
+            )
+        seen.add(text)
 
 
-@rule("schema/ecma-pattern", on="toolset", severity=Severity.WARNING)
-def ecma_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("schema/ecma-pattern", on="schema", severity=Severity.WARNING)
+def ecma_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     words = "is a regular expression that Python cannot read"
-    yield from patterns_that(
-        toolset,
+    yield from _patterns_that(
+        schema,
         lambda _, facts: words if facts.is_ecma_only else "",
         "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
     )
 
 
-@rule("schema/empty-enum", on="toolset", severity=Severity.ERROR)
-def empty_enum(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, place, subschema in subschemas_of(toolset):
-        if subschema.get("enum") == []:
-            yield at(
-                tool,
-                (*place, "enum"),
-                "`enum` is empty: no value is valid",
-                "list the values, or remove `enum`",
-            )
+@rule("schema/empty-enum", on="schema node", severity=Severity.ERROR)
+def empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    if node.value.get("enum") == []:
+        yield at(
+            node.tool,
+            (*node.path, "enum"),
+            "`enum` is empty: no value is valid",
+            "list the values, or remove `enum`",
+        )
 
 
-@rule("schema/example-mismatch", on="toolset", severity=Severity.ERROR)
-def example_mismatch(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if not tool.examples:
-            continue
-        checkers = {
-            name: ValueChecker(
-                schema,
-                asserts_formats=name == "parameters" and toolset.asserts_formats,
-            )
-            for name, schema in tool.schemas.items()
-        }
-        for index, example in enumerate(tool.examples):
-            # An example with an error may show how wrong arguments are refused.
-            if example.error is None:
-                refused = checkers["parameters"].problem(example.arguments)
-                problems = (
-                    [refused] if refused else _problems_with_action(tool, example)
-                )
-                for problem in problems:
-                    path = ("examples", index, "arguments")
-                    message = f"the example is refused: {problem}"
-                    yield at(tool, path, message, "mend the example")
-            if example.has_result and "returns" in checkers:
-                problem = checkers["returns"].problem(example.result)
-                if problem:
-                    path = ("examples", index, "result")
-                    message = f"the result is not what `returns` says: {problem}"
-                    yield at(tool, path, message, "mend one of the two")
+@rule("schema/example-mismatch", on="tool", severity=Severity.ERROR)
+def example_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not tool.examples:
+        return
+    checkers = {
+        name: ValueChecker(
+            schema,
+            asserts_formats=name == "parameters" and where.toolset.asserts_formats,
+        )
+        for name, schema in tool.schemas.items()
+    }
+    for index, example in enumerate(tool.examples):
+        # An example with an error may show how wrong arguments are refused.
+        if example.error is None:
+            refused = checkers["parameters"].problem(example.arguments)
+            problems = [refused] if refused else _problems_with_action(tool, example)
+            for problem in problems:
+                path = ("examples", index, "arguments")
+                message = f"the example is refused: {problem}"
+                yield at(tool, path, message, "mend the example")
+        if example.has_result and "returns" in checkers:
+            problem = checkers["returns"].problem(example.result)
+            if problem:
+                path = ("examples", index, "result")
+                message = f"the result is not what `returns` says: {problem}"
+                yield at(tool, path, message, "mend one of the two")
 
 
 def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
@@ -295,52 +274,43 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
             yield from problems_with_action(parameter, action, example.arguments)
 
 
-@rule("schema/invalid", on="toolset", severity=Severity.ERROR)
-def invalid(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        for path, subschema in schema.subschemas.items():
-            declared = subschema.get("$schema")
-            if declared is not None and dialect_of(subschema) is None:
-                yield at(
-                    tool,
-                    (field, *path, "$schema"),
-                    f"the dialect `{str(declared)[:80]}` is not known",
-                    f"the dialects are {', '.join(DIALECTS.values())};"
-                    " without `$schema` it is 2020-12",
-                )
-        for path, message, help_ in problems_with_schema(schema):
-            yield at(tool, (field, *path), message, help_)
-
-
-@rule("schema/multiplying", on="toolset", severity=Severity.ERROR)
-def multiplying(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        if schema.multiplies:
+@rule("schema/invalid", on="schema", severity=Severity.ERROR)
+def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for path, subschema in schema.graph.subschemas.items():
+        declared = subschema.get("$schema")
+        if declared is not None and dialect_of(subschema) is None:
             yield at(
-                tool,
-                (field,),
-                f"more than {MOST_WAYS:,} ways lead to one place of a value",
-                "let fewer alternatives name the same definition",
+                schema.tool,
+                (schema.field, *path, "$schema"),
+                f"the dialect `{str(declared)[:80]}` is not known",
+                f"the dialects are {', '.join(DIALECTS.values())};"
+                " without `$schema` it is 2020-12",
             )
+    for path, message, help_ in problems_with_schema(schema.graph):
+        yield at(schema.tool, (schema.field, *path), message, help_)
 
 
-_FAN = "".join(
-    f"    a{n}: {{anyOf: [{{$ref: '#/$defs/a{n + 1}'}}, {{$ref: '#/$defs/a{n + 1}'}}]}}\n"
-    for n in range(17)
-)
+@rule("schema/multiplying", on="schema", severity=Severity.ERROR)
+def multiplying(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    if schema.graph.multiplies:
+        yield at(
+            schema.tool,
+            (schema.field,),
+            f"more than {MOST_WAYS:,} ways lead to one place of a value",
+            "let fewer alternatives name the same definition",
+        )
 
 
-@rule("schema/no-type", on="toolset", severity=Severity.WARNING)
-def no_type(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if "type" not in tool.parameters:
-            yield at(
-                tool,
-                ("parameters",),
-                "`parameters` has no `type`",
-                "add `type: object`",
-                at_key=True,
-            )
+@rule("schema/no-type", on="tool", severity=Severity.WARNING)
+def no_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if "type" not in tool.parameters:
+        yield at(
+            tool,
+            ("parameters",),
+            "`parameters` has no `type`",
+            "add `type: object`",
+            at_key=True,
+        )
 
 
 @rule("schema/own-shared", on="toolset", severity=Severity.ERROR)
@@ -358,91 +328,80 @@ def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield at(tool, (field, *SHARED), message, help_, at_key=True)
 
 
-@rule("schema/remote-ref", on="toolset", severity=Severity.ERROR)
-def remote_ref(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        for reference in schema.references:
-            # Of those in definitions `schema/definition-reference` tells.
-            if not reference.is_local and not is_shared(tool, reference.path):
-                yield at(
-                    tool,
-                    (field, *reference.path),
-                    f"`{reference.text[:80]}` leads out of this schema",
-                    "copy what it names into `$defs` and write `#/$defs/...`",
-                )
-        keyword = "id" if schema.dialect == "draft-04" else "$id"
-        for path, subschema in schema.subschemas.items():
-            base = subschema.get(keyword)
-            is_address = isinstance(base, str) and not base.startswith("#")
-            if path and is_address and not is_shared(tool, path):
-                yield at(
-                    tool,
-                    (field, *path, keyword),
-                    f"`{keyword}` gives a part of the schema an address of its own",
-                    f"remove `{keyword}`; references by `#/...` need none",
-                )
+@rule("schema/remote-ref", on="schema", severity=Severity.ERROR)
+def remote_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for reference in schema.graph.references:
+        # Of those in definitions `schema/definition-reference` tells.
+        if not reference.is_local and not schema.is_shared(reference.path):
+            yield at(
+                schema.tool,
+                (schema.field, *reference.path),
+                f"`{reference.text[:80]}` leads out of this schema",
+                "copy what it names into `$defs` and write `#/$defs/...`",
+            )
+    keyword = "id" if schema.graph.dialect == "draft-04" else "$id"
+    for path, subschema in schema.graph.subschemas.items():
+        base = subschema.get(keyword)
+        is_address = isinstance(base, str) and not base.startswith("#")
+        if path and is_address and not schema.is_shared(path):
+            yield at(
+                schema.tool,
+                (schema.field, *path, keyword),
+                f"`{keyword}` gives a part of the schema an address of its own",
+                f"remove `{keyword}`; references by `#/...` need none",
+            )
 
 
-@rule("schema/required-undeclared", on="toolset", severity=Severity.WARNING)
-def required_undeclared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, path, name, _ in unknown_names(toolset, permitted=True):
-        yield at(
-            tool,
-            path,
-            f"`required` names `{name}`, which no property describes",
-            f"add `{name}` to `properties`, so that a caller learns what it is",
-        )
+@rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
+def required_undeclared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for path, name, _ in _unknown_names(schema, permitted=True):
+        message = f"`required` names `{name}`, which no property describes"
+        help_ = f"add `{name}` to `properties`, so that a caller learns what it is"
+        yield at(schema.tool, path, message, help_)
 
 
-UnknownName = tuple[ToolSpec, Path, str, Suggestions]
+@rule("schema/required-unknown", on="schema", severity=Severity.ERROR)
+def required_unknown(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for path, name, suggestions in _unknown_names(schema, permitted=False):
+        message = f"`required` names `{name}`, which is not a property"
+        yield at(schema.tool, path, message, suggestions.near(name))
 
 
-@rule("schema/required-unknown", on="toolset", severity=Severity.ERROR)
-def required_unknown(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, path, name, suggestions in unknown_names(toolset, permitted=False):
-        yield at(
-            tool,
-            path,
-            f"`required` names `{name}`, which is not a property",
-            suggestions.near(name),
-        )
-
-
-def unknown_names(toolset: Toolset, *, permitted: bool) -> Iterator[UnknownName]:
+def _unknown_names(
+    schema: ToolSchema, *, permitted: bool
+) -> Iterator[tuple[Path, str, Suggestions]]:
     """Names of `required` that no property has.
 
     Args:
-        toolset: whose tools' schemas are looked at.
+        schema: where they are looked for.
         permitted: those that `additionalProperties` or `patternProperties` lets in, or
             those that nothing lets in.
     """
-    for tool, field, schema in schemas_of(toolset):
-        for path, subschema in schema.subschemas.items():
-            # An object without properties of its own may be half of another schema.
-            listed = subschema.get("required")
-            own = isinstance(subschema.get("properties"), dict) or not path
-            if not own or not isinstance(listed, list):
+    for path, subschema in schema.graph.subschemas.items():
+        # An object without properties of its own may be half of another schema.
+        listed = subschema.get("required")
+        own = isinstance(subschema.get("properties"), dict) or not path
+        if not own or not isinstance(listed, list):
+            continue
+        known, is_open, patterns = _properties_of(schema, path)
+        suggestions = Suggestions(known)
+        for index, name in enumerate(listed):
+            if not isinstance(name, str) or name in known:
                 continue
-            known, is_open, patterns = _known_of_required_unknown(schema, path, field)
-            suggestions = Suggestions(known)
-            for index, name in enumerate(listed):
-                if not isinstance(name, str) or name in known:
-                    continue
-                lets_in = is_open or any(_matches(text, name) for text in patterns)
-                if lets_in == permitted:
-                    place = (field, *path, "required", index)
-                    yield tool, place, name, suggestions
+            lets_in = is_open or any(_matches(text, name) for text in patterns)
+            if lets_in == permitted:
+                yield (schema.field, *path, "required", index), name, suggestions
 
 
-def _known_of_required_unknown(
-    schema: JsonSchema, path: Path, field: str
+def _properties_of(
+    schema: ToolSchema, path: Path
 ) -> tuple[dict[str, None], bool, list[str]]:
     """The properties of an object, whether it is open by its own word, and its patterns."""
     known: dict[str, None] = {}
     patterns: list[str] = []
     # What a caller is not told it cannot send; what a handler gives nobody needs to guess.
-    is_open, is_closed = field == "returns", False
-    for part in schema.same_value(path):
+    is_open, is_closed = schema.field == "returns", False
+    for part in schema.graph.same_value(path):
         if isinstance(part.get("properties"), dict):
             known |= dict.fromkeys(part["properties"])
         if isinstance(part.get("patternProperties"), dict):
@@ -460,24 +419,23 @@ def _matches(text: str, name: str) -> bool:
     return re.search(text, name) is not None
 
 
-@rule("schema/root-not-object", on="toolset", severity=Severity.ERROR)
-def root_not_object(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        kinds = tool.parameters.get("type", "object")
-        if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
-            yield at(
-                tool,
-                ("parameters", "type"),
-                "arguments are always an object",
-                "write `type: object` and make the value one of its `properties`",
-            )
+@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
+def root_not_object(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    kinds = tool.parameters.get("type", "object")
+    if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
+        yield at(
+            tool,
+            ("parameters", "type"),
+            "arguments are always an object",
+            "write `type: object` and make the value one of its `properties`",
+        )
 
 
-@rule("schema/slow-pattern", on="toolset", severity=Severity.WARNING)
-def slow_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("schema/slow-pattern", on="schema", severity=Severity.WARNING)
+def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     words = "repeats a repetition: matching can take time without end"
-    yield from patterns_that(
-        toolset,
+    yield from _patterns_that(
+        schema,
         lambda _, facts: words if facts.is_slow else "",
         "let each round of the outer repetition begin with a character of its own",
     )
@@ -493,19 +451,18 @@ _OTHERWISE_UNKNOWN_ENCODING = (
 _MEANT_UNKNOWN_ENCODING = {"hex": "base16", "qp": "quoted-printable"}
 
 
-@rule("schema/unknown-encoding", on="toolset", severity=Severity.WARNING)
-def unknown_encoding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, place, subschema in subschemas_of(toolset):
-        name = subschema.get("contentEncoding")
-        if isinstance(name, str) and name not in _KNOWN:
-            message = (
-                f"`{name[:_MOST_SHOWN_UNKNOWN_ENCODING]}` is no encoding of RFC 4648 or RFC 2045, so nothing"
-                " knows it"
-            )
-            meant = _MEANT_UNKNOWN_ENCODING.get(name.casefold())
-            help_ = f"did you mean `{meant}`?" if meant else did_you_mean(name, _KNOWN)
-            where = (*place, "contentEncoding")
-            yield at(tool, where, message, help_ or _OTHERWISE_UNKNOWN_ENCODING)
+@rule("schema/unknown-encoding", on="schema node", severity=Severity.WARNING)
+def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    name = node.value.get("contentEncoding")
+    if isinstance(name, str) and name not in _KNOWN:
+        message = (
+            f"`{name[:_MOST_SHOWN_UNKNOWN_ENCODING]}` is no encoding of RFC 4648 or RFC 2045, so nothing"
+            " knows it"
+        )
+        meant = _MEANT_UNKNOWN_ENCODING.get(name.casefold())
+        help_ = f"did you mean `{meant}`?" if meant else did_you_mean(name, _KNOWN)
+        path = (*node.path, "contentEncoding")
+        yield at(node.tool, path, message, help_ or _OTHERWISE_UNKNOWN_ENCODING)
 
 
 # Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
@@ -533,16 +490,15 @@ _MEANT_UNKNOWN_FORMAT = {
 }
 
 
-@rule("schema/unknown-format", on="toolset", severity=Severity.WARNING)
-def unknown_format(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, place, subschema in subschemas_of(toolset):
-        name = subschema.get("format")
-        if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
-            message = (
-                f"`{name[:_MOST_SHOWN_UNKNOWN_FORMAT]}` is no format of JSON Schema or OpenAPI, so nothing"
-                " knows it"
-            )
-            yield at(tool, (*place, "format"), message, _meant(name))
+@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
+def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    name = node.value.get("format")
+    if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
+        message = (
+            f"`{name[:_MOST_SHOWN_UNKNOWN_FORMAT]}` is no format of JSON Schema or OpenAPI, so nothing"
+            " knows it"
+        )
+        yield at(node.tool, (*node.path, "format"), message, _meant(name))
 
 
 @lru_cache(maxsize=4096)
@@ -564,21 +520,20 @@ OTHERS = frozenset(
 )
 
 
-@rule("schema/unknown-keyword", on="toolset", severity=Severity.WARNING)
-def unknown_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, place, subschema in subschemas_of(toolset):
-        for word in subschema:
-            if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
-                continue
-            meant = _near(word)
-            if meant:
-                yield at(
-                    tool,
-                    (*place, word),
-                    f"`{word}` is no keyword of JSON Schema, so nothing checks it",
-                    meant,
-                    at_key=True,
-                )
+@rule("schema/unknown-keyword", on="schema node", severity=Severity.WARNING)
+def unknown_keyword(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    for word in node.value:
+        if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+            continue
+        meant = _near(word)
+        if meant:
+            yield at(
+                node.tool,
+                (*node.path, word),
+                f"`{word}` is no keyword of JSON Schema, so nothing checks it",
+                meant,
+                at_key=True,
+            )
 
 
 @lru_cache(maxsize=4096)
@@ -593,27 +548,26 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/unresolved-ref", on="toolset", severity=Severity.ERROR)
-def unresolved_ref(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        suggestions: Suggestions | None = None
-        for reference in schema.references:
-            if not reference.is_local or reference.target is not None:
-                continue
-            name = shared_name(reference.text)
-            is_whole = f"{reference.text}/" == PREFIX and toolset.definitions
-            if is_whole or (name is None and is_shared(tool, reference.path)):
-                continue  # `schema/definition-reference` says so
-            if suggestions is None:
-                suggestions = Suggestions(
-                    _known_of_unresolved_ref(schema, toolset.definitions)
-                )
-            message = f"`{reference.text[:80]}` names nothing in this schema"
-            help_ = suggestions.near(reference.text)
-            if name is not None:
-                message = f"`{reference.text[:80]}` names no shared definition"
-                help_ = help_ or f"write it into {toolset.folder}/{DEFINITIONS_FILE}"
-            yield at(tool, (field, *reference.path), message, help_)
+@rule("schema/unresolved-ref", on="schema", severity=Severity.ERROR)
+def unresolved_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    suggestions: Suggestions | None = None
+    for reference in schema.graph.references:
+        if not reference.is_local or reference.target is not None:
+            continue
+        name = shared_name(reference.text)
+        is_whole = f"{reference.text}/" == PREFIX and where.toolset.definitions
+        if is_whole or (name is None and schema.is_shared(reference.path)):
+            continue  # `schema/definition-reference` says so
+        if suggestions is None:
+            suggestions = Suggestions(
+                _known_of_unresolved_ref(schema.graph, where.toolset.definitions)
+            )
+        message = f"`{reference.text[:80]}` names nothing in this schema"
+        help_ = suggestions.near(reference.text)
+        if name is not None:
+            message = f"`{reference.text[:80]}` names no shared definition"
+            help_ = help_ or f"write it into {where.toolset.folder}/{DEFINITIONS_FILE}"
+        yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
 def _known_of_unresolved_ref(
@@ -630,18 +584,17 @@ def _known_of_unresolved_ref(
 _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
-@rule("schema/unusable-pattern", on="toolset", severity=Severity.ERROR)
-def unusable_pattern(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool, field, schema in schemas_of(toolset):
-        if _are_too_large_together(schema):
-            message = "the patterns are too large together to check calls by"
-            help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
-            yield at(tool, (field,), message, help_)
+@rule("schema/unusable-pattern", on="schema", severity=Severity.ERROR)
+def unusable_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    if _are_too_large_together(schema.graph):
+        message = "the patterns are too large together to check calls by"
+        help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
+        yield at(schema.tool, (schema.field,), message, help_)
     help_ = (
         "write it in the syntax of ECMA-262 (`$` for `\\Z`, `<` for `\\<`), with smaller"
         " counts and fewer brackets"
     )
-    yield from patterns_that(toolset, _problem, help_)
+    yield from _patterns_that(schema, _problem, help_)
 
 
 def _are_too_large_together(schema: JsonSchema) -> bool:
@@ -677,28 +630,26 @@ def unused_definition(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
             yield at(definitions, (name,), message, "remove it", at_key=True)
 
 
-@rule("schema/wider-type", on="toolset", severity=Severity.NOTE)
-def wider_type(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        # Where nobody writes a handler nobody reads its types.
-        if tool.handler is None:
+@rule("schema/wider-type", on="tool", severity=Severity.NOTE)
+def wider_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.handler is None:
+        return
+    for field, schema in (
+        ("parameters", tool.parameters),
+        ("returns", tool.returns),
+    ):
+        if not isinstance(schema, dict) or not tool.schemas[field].is_sound:
             continue
-        for field, schema in (
-            ("parameters", tool.parameters),
-            ("returns", tool.returns),
-        ):
-            if not isinstance(schema, dict) or not tool.schemas[field].is_sound:
-                continue
-            places = {id(s): p for p, s in tool.schemas[field].subschemas.items()}
-            for wider in _widened(schema, field):
-                path = (field, *places.get(id(wider.schema), ()), wider.keyword)
-                yield at(
-                    tool,
-                    path,
-                    f"`{wider.keyword}` is more than the generated type says",
-                    "nothing is wrong: calls are checked, and a type checker does not see it",
-                    at_key=True,
-                )
+        places = {id(s): p for p, s in tool.schemas[field].subschemas.items()}
+        for wider in _widened(schema, field):
+            path = (field, *places.get(id(wider.schema), ()), wider.keyword)
+            yield at(
+                tool,
+                path,
+                f"`{wider.keyword}` is more than the generated type says",
+                "nothing is wrong: calls are checked, and a type checker does not see it",
+                at_key=True,
+            )
 
 
 def _widened(schema: Any, field: str) -> Sequence[Widening]:

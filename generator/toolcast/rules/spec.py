@@ -15,8 +15,7 @@ from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
 from ..extensions import fields_of
-from ..facts.outside import sent_variables
-from ..facts.server_secrets import is_secret_text, secret_places
+from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
@@ -30,6 +29,7 @@ from ..model.schema_files import named_schemas
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
+from .places import Where
 from .rule import Problem, Rule, at, rule
 
 RULES = (
@@ -59,12 +59,11 @@ RULES = (
 )
 
 
-@rule("spec/actions", on="toolset", severity=Severity.ERROR)
-def actions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.actions is not None:
-            yield from _parameter(tool, tool.actions.parameter)
-            yield from _needs(tool)
+@rule("spec/actions", on="tool", severity=Severity.ERROR)
+def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.actions is not None:
+        yield from _parameter(tool, tool.actions.parameter)
+        yield from _needs(tool)
 
 
 def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Problem]:
@@ -131,11 +130,10 @@ def _listed(names: list[str]) -> str:
 _PATH = ("confirm", "when")
 
 
-@rule("spec/confirm-condition", on="toolset", severity=Severity.ERROR)
-def confirm_condition(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.confirm is not None and tool.confirm.when is not None:
-            yield from _of_condition(tool, JsonSchema(tool.confirm.when))
+@rule("spec/confirm-condition", on="tool", severity=Severity.ERROR)
+def confirm_condition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.confirm is not None and tool.confirm.when is not None:
+        yield from _of_condition(tool, JsonSchema(tool.confirm.when))
 
 
 def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
@@ -208,17 +206,16 @@ def _is_applied(condition: JsonSchema) -> bool:
     return True
 
 
-@rule("spec/confirm-reading", on="toolset", severity=Severity.WARNING)
-def confirm_reading(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
-            yield at(
-                tool,
-                ("confirm",),
-                "a person is asked before each call of a tool that changes nothing",
-                "take `readOnlyHint` away if it does change something, else `confirm`",
-                at_key=True,
-            )
+@rule("spec/confirm-reading", on="tool", severity=Severity.WARNING)
+def confirm_reading(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
+        yield at(
+            tool,
+            ("confirm",),
+            "a person is asked before each call of a tool that changes nothing",
+            "take `readOnlyHint` away if it does change something, else `confirm`",
+            at_key=True,
+        )
 
 
 @rule("spec/deprecated-replacement", on="toolset", severity=Severity.WARNING)
@@ -283,13 +280,12 @@ _VALUES = {
 }
 
 
-@rule("spec/mcp-key", on="toolset", severity=Severity.WARNING)
-def mcp_key(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
-        yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
-        for index, icon in enumerate(tool.icons or ()):
-            yield from _object(tool, ("icons", index), icon, _ICON)
+@rule("spec/mcp-key", on="tool", severity=Severity.WARNING)
+def mcp_key(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
+    yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
+    for index, icon in enumerate(tool.icons or ()):
+        yield from _object(tool, ("icons", index), icon, _ICON)
 
 
 def _object(
@@ -383,23 +379,22 @@ def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
             yield at(prompt, ("arguments", index, "name"), said, "use it, or remove it")
 
 
-@rule("spec/removal-date", on="toolset", severity=Severity.ERROR)
-def removal_date(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        deprecated = tool.deprecated or {}
-        removal = deprecated.get("removal")
-        if removal is None:
-            continue
-        path = ("deprecated", "removal")
-        day = _date(removal)
-        if day is None:
-            message = f"the removal `{removal}` is no date"
-            yield at(tool, path, message, 'write it as "2030-01-31"')
-            continue
-        since = _date(deprecated["since"])
-        if since is not None and day < since:
-            message = f"the removal is before the deprecation of {since}"
-            yield at(tool, path, message, "name a later day")
+@rule("spec/removal-date", on="tool", severity=Severity.ERROR)
+def removal_date(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    deprecated = tool.deprecated or {}
+    removal = deprecated.get("removal")
+    if removal is None:
+        return
+    path = ("deprecated", "removal")
+    day = _date(removal)
+    if day is None:
+        message = f"the removal `{removal}` is no date"
+        yield at(tool, path, message, 'write it as "2030-01-31"')
+        return
+    since = _date(deprecated["since"])
+    if since is not None and day < since:
+        message = f"the removal is before the deprecation of {since}"
+        yield at(tool, path, message, "name a later day")
 
 
 def _date(text: str) -> datetime.date | None:
@@ -493,8 +488,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         # Its reader is not needed where there is no lock.
         from ..reading.exact_json import JsonProblem, read_json
-        from ..servers.lock_file import locked_listing
-        from ..servers.server_listing import ListingError
+        from ..servers.server_listing import ListingError, locked_listing
 
         anew = f"take it from a commit, or {update} anew"
         try:

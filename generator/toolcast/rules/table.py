@@ -13,7 +13,6 @@ from typing import Any
 
 from ..extensions import RULES, ExtensionFailure, guarded, values
 from ..findings import Severity
-from ..model.model import Toolset, Workspace
 from .page import PageError
 from .rule import Check, Problem, Rule
 
@@ -96,12 +95,12 @@ def _held(rule: Rule) -> Check | None:
     if check is None:
         return None
 
-    def problems(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-        given = list(check(toolset, workspace))
-        for one in given:
+    def problems(*given: Any) -> Iterator[Problem]:
+        found = list(check(*given))
+        for one in found:
             if not isinstance(one, Problem):
                 raise TypeError(f"a check gives problems, not {type(one).__name__}")
-        return iter(given)
+        return iter(found)
 
     return guarded(f"the rule `{rule.id}`", problems)
 

@@ -23,16 +23,15 @@ from toolcast_runtime.external.server_settings import (
     resolve,
 )
 
-from .http_messages import HttpMessages
-from .messages import StdioMessages
+from .messages import HttpMessages, StdioMessages
 from .server_listing import (
     KINDS,
     ListingError,
     ServerListing,
     checked_entries,
     duplicate_notes,
+    variations,
 )
-from .variations import variations
 
 __all__ = ["read_server"]
 

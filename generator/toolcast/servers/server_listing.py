@@ -1,12 +1,15 @@
-"""What one MCP server lists, every JSON value as it came."""
+"""Lists of servers as they were read, saved and locked, and what varies in them by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from calendar import day_abbr, day_name, month_abbr, month_name
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..reading.exact_json import JsonProblem, read_json
+from ..reading.exact_json import JsonProblem, exact_text, read_json
 
 __all__ = [
     "KINDS",
@@ -15,7 +18,13 @@ __all__ = [
     "Variation",
     "listing_of",
     "saved_listing",
+    "MARK",
+    "lock_members",
+    "locked_listing",
+    "explains",
+    "variations",
 ]
+
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "tools": ("tools/list", "name"),
@@ -199,3 +208,152 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
 
 def _typed(value: Any, kind: type) -> Any:
     return value if isinstance(value, kind) else None
+
+
+_VERSION = 1
+_VARIES = "varies"
+MARK = "toolcastLock"
+"""The member that tells a lock from other files."""
+
+
+def lock_members(listing: ServerListing) -> dict[str, Any]:
+    """What the lock of a listing holds. Versions of the server are none of it."""
+    found: dict[str, Any] = {MARK: _VERSION}
+    if listing.instructions is not None:
+        found["instructions"] = listing.instructions
+    for kind in KINDS:
+        if listing.entries(kind) or kind == "tools":
+            found[kind] = list(listing.entries(kind))
+    if listing.varying:
+        found[_VARIES] = [
+            {"kind": one.kind, "name": one.name, "path": list(one.path)}
+            for one in listing.varying
+        ]
+    return found
+
+
+def locked_listing(data: bytes, source: str) -> ServerListing:
+    """The listing that a lock holds, with what is known to vary.
+
+    Raises:
+        ListingError: it is no lock. The text begins with the file.
+    """
+    listing = saved_listing(data, source)
+    members, _ = read_json(data)
+    if not isinstance(members, dict) or members.get(MARK) != _VERSION:
+        raise ListingError(
+            f"{source}: it is no lock of a server: no `{MARK}: {_VERSION}`"
+        )
+    varying = tuple(_varying(members.get(_VARIES, []), source))
+    return replace(listing, varying=varying, envelopes={})
+
+
+def _varying(value: Any, source: str) -> Iterator[Variation]:
+    problem = ListingError(
+        f"{source}: `{_VARIES}` is no list of `kind`, `name` and `path`"
+    )
+    if not isinstance(value, list):
+        raise problem
+    for one in value:
+        if not isinstance(one, Mapping):
+            raise problem
+        kind, name, path = one.get("kind"), one.get("name"), one.get("path")
+        if not (isinstance(kind, str) and isinstance(name, str)):
+            raise problem
+        if not isinstance(path, list) or not all(
+            isinstance(s, str | int) for s in path
+        ):
+            raise problem
+        yield Variation(kind, name, tuple(path))
+
+
+_WORD = re.compile(r"[\w+/=]+|[^\w+/=]")
+_DAYS = frozenset(
+    word.casefold()
+    for words in (day_name, day_abbr, month_name, month_abbr, ("am", "pm"))
+    for word in words
+    if word
+)
+
+
+def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
+    """Where they differ, each place once. The order of entries and of keys says nothing."""
+    # Whoever reads a lock alone needs no servers.
+    from toolcast_runtime.external.server_lock import differing
+
+    found = []
+    for kind, (_, key) in KINDS.items():
+        ones, others = (_by_name(each.entries(kind), key) for each in (one, other))
+        for name in dict.fromkeys([*ones, *others]):
+            if len(ones[name]) != len(others[name]):
+                found.append(Variation(kind, name))
+            for entry, twin in zip(ones[name], others[name], strict=False):
+                paths = differing(entry, twin, exact_text)
+                found += [Variation(kind, name, path) for path in paths]
+    if one.instructions != other.instructions:
+        found.append(Variation("instructions", ""))
+    return tuple(dict.fromkeys(found))
+
+
+def _by_name(
+    entries: Sequence[Mapping[str, Any]], key: str
+) -> Mapping[str, list[Mapping[str, Any]]]:
+    named = defaultdict(list)
+    for entry in entries:
+        named[entry[key]].append(entry)
+    return named
+
+
+def explains(
+    variation: Variation,
+    reviewed: ServerListing,
+    one: ServerListing,
+    other: ServerListing,
+) -> bool:
+    """Whether what varies in two readings is why they are not as it was reviewed.
+
+    It is where one of them is what was reviewed, where all words are there in another
+    order, and where only those words are others that are others in each reading, or that
+    are numbers and names of days, as a time has them that was another hour. A word more,
+    or one that both have and was not reviewed, is a change. So is a new entry, also where
+    one reading does not have it.
+    """
+    values = [_value(variation, side) for side in (reviewed, one, other)]
+    if values[0] is None:
+        return False
+    was, first, second = (_words(value) for value in values)
+    if was in (first, second) or sorted(was) == sorted(first) == sorted(second):
+        return True
+    if not len(was) == len(first) == len(second):
+        return False
+    return all(
+        a == b or (_is_of_time(a) and _is_of_time(b))
+        for a, b, c in zip(was, first, second, strict=True)
+        if b == c
+    )
+
+
+def _value(variation: Variation, side: ServerListing) -> Any:
+    """What a reading has at a place; None for nothing."""
+    kind, name, path = variation.kind, variation.name, variation.path
+    if kind == "instructions":
+        return side.instructions
+    key = KINDS[kind][1]
+    found: Any = [one for one in side.entries(kind) if one[key] == name] or None
+    # An entry that is there twice varies as a whole, or not at all.
+    if found is not None and path:
+        found = found[0]
+    for step in path:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return found
+
+
+def _is_of_time(word: str) -> bool:
+    return word.casefold() in _DAYS or any(letter.isdigit() for letter in word)
+
+
+def _words(value: Any) -> list[str]:
+    return _WORD.findall("" if value is None else exact_text(value))

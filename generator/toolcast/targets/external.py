@@ -12,8 +12,7 @@ from ..encoders.python import identifier, literal
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset
 from ..rendering.output_shape import JsonShape, PythonShape
-from ..servers.lock_file import MARK, lock_members, locked_listing
-from ..servers.server_listing import ListingError
+from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
 from .target import Context, header, signature
 
 __all__ = ["RUNTIME_NAMES", "external_file", "external_names", "locks_file"]

@@ -9,12 +9,12 @@ from toolcast_runtime import LEVEL, __version__
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
+from ..encoders.plain_text import word
 from ..encoders.python import literal, names, words
-from ..encoders.shell import word
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
-from ..facts.providers.strict_clients import refused_by
+from ..facts.provider_lists import refused_by
 from ..model.clients import Client
 from ..model.endpoints import variable
 from ..model.model import Action, Toolset, ToolSpec

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.names import class_name, is_keyword_argument
 from ..encoders.python import (
+    class_name,
     identifier,
     imported,
+    is_keyword_argument,
     modules_imported,
     one_string,
     words,

@@ -24,8 +24,8 @@ from toolcast.changes.review.limits import limits
 from toolcast.changes.review.verdict import judge
 from toolcast.changes.table import rules
 from toolcast.model.model import Workspace
-from toolcast.reports.changes.formats import report_changes
-from toolcast.reports.findings.formats import About
+from toolcast.reports.formats import report_changes
+from toolcast.reports.item import About
 
 TODAY = datetime.date(2026, 11, 22)
 

@@ -17,7 +17,7 @@ from toolcast.changes.review.versions import proposals
 from toolcast.findings import Place
 from toolcast.model.model import Toolset, Workspace
 from toolcast.reading.tree import Source
-from toolcast.reports.changes.changelog import write as changelog
+from toolcast.reports.changelog import write as changelog
 
 SAFE, RISKY, BREAKING = Grade
 

@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.diff.reports.layout import CASES, hold_json, hold_sarif
-from toolcast.changes.change import Change, ChangeRule, Grade, Grades
+from toolcast.changes.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.changes.comparison import Comparison
 from toolcast.changes.effects import Effect, EffectKind
 from toolcast.changes.review.limits import DEFAULT
 from toolcast.changes.review.verdict import Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
-from toolcast.reports.changes.formats import report_changes
-from toolcast.reports.findings.formats import About, report_findings
-from toolcast.reports.item import Item
+from toolcast.reports.formats import report_changes, report_findings
+from toolcast.reports.item import About, Item
 from toolcast.reports.sarif import sarif
 
 RULE = ChangeRule(
@@ -78,7 +77,7 @@ def test_what_a_terminal_gets_can_be_printed(text: str, value: str) -> None:
 def test_a_wrapped_text_begins_no_line_with_a_command() -> None:
     text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
     said = report_changes(verdict_of(text, text), "text", ABOUT)
-    assert "\n      \\x3a:stop-commands::x #\\x23[add-mask]word" in said
+    assert "\n    \\x3a:stop-commands::x #\\x23[add-mask]word" in said
     holds_no_command(said)
 
 
@@ -127,6 +126,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
     own = "h3 p strong code br table thead tbody tr th td details summary ul li pre"
     assert tags <= set(own.split())
+    # A fold for the table, and one for what follows.
     assert html.count("<details") == html.count("</details>") == 2
     assert html.count("<summary") == html.count("</summary>") == 2
     assert html.count("<tr>") == 2
@@ -156,7 +156,7 @@ def test_a_comment_has_room_for_it(number: int) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
-            "`x` is gone " * 20, RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+            f"`x{index}` is gone " * 20, RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
         )
         for index in range(number)
     ]  # fmt: skip
@@ -172,13 +172,36 @@ def test_a_comment_has_room_for_it(number: int) -> None:
     text = report_changes(verdict, "markdown", ABOUT)
     assert len(text.encode("utf-16-le")) // 2 < 65_536
     assert text.count("<details") == text.count("</details>")
-    shown = len(re.findall(r"<summary><code>", text))
-    left = re.search(r"([\d,]+) changes in [\d,]+ more places are left out", text)
+    shown = text.count("fingerprint `")
+    left = re.search(r"([\d,]+) more are left out: `toolcast diff`", text)
     told = int(left[1].replace(",", "")) if left else 0
     assert shown + told == number
     assert shown > 5
-    # Where very much fails, the table is what a person can take in.
-    assert text.count("<details open>") == (10 if number == 10 else 0)
+    # Where very many tools change, their table is folded.
+    assert text.count("<details open>") == (1 if number == 10 else 0)
+
+
+def test_what_is_the_same_in_many_tools_is_said_once() -> None:
+    changes = [
+        Change(
+            RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
+            f"`act_{index}` is gone", RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+        )
+        for index in range(3_000)
+    ]  # fmt: skip
+    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    verdict = judge(
+        Comparison(changes, []), sides, "main",
+        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+    )  # fmt: skip
+    text = report_changes(verdict, "text", ABOUT)
+    assert text.count("3000 tools: the tool is gone") == 1
+    assert len(re.findall(r"\bact_\d+\b", text)) == 3_000
+    comment = report_changes(verdict, "markdown", ABOUT)
+    assert len(comment) < 60_000
+    assert "3000 tools: the tool is gone" in comment
+    [annotation] = report_changes(verdict, "github", ABOUT).splitlines()
+    assert "and 2,980 more: the tool is gone" in annotation
 
 
 def test_every_case_is_rendered_without_html_of_specs() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import CACHES, ROOT, Project
 from tests.rules.layout import findings_of
 from toolcast.findings import Severity
-from toolcast.reports.findings.formats import report_findings
+from toolcast.reports.formats import report_findings
 
 NOTECARDS = "examples/ren/notecards.py"
 CREATE = """    with main_pool(write=True) as connection:

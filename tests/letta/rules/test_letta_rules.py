@@ -9,7 +9,8 @@ import pytest
 
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
-from toolcast.reports.findings.formats import About, report_findings, summary
+from toolcast.reports.formats import report_findings
+from toolcast.reports.item import About, summary
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in, rules
 

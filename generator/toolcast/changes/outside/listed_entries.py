@@ -17,8 +17,7 @@ from toolcast_runtime.external.server_lock import differing
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.exact_json import exact_text, plain
 from ...reading.tree import NOWHERE, Path, Source
-from ...servers.server_listing import KINDS, ServerListing
-from ...servers.variations import explains
+from ...servers.server_listing import KINDS, ServerListing, explains
 from ..change import ABSENT, Both, Change, Grade, Grades, SpecFiles
 from ..family import Family, Rules
 from ..field_rows import changes_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from ...facts.outside import outside_of, sent_variables
-from ...facts.server_secrets import is_secret_text
+from ...facts.network_reach import is_secret_text, reach_of, sent_variables
 from ...model.endpoints import endpoints, variable
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
@@ -122,7 +121,7 @@ _KINDS = (
     ("host", HOST, HOST_GONE, "spoken to"),
     ("variable", VARIABLE, VARIABLE_GONE, "read"),
 )
-"""In the order of `Outside`, each with what is done to it."""
+"""In the order of `NetworkReach`, each with what is done to it."""
 
 
 def compare_toolsets(
@@ -155,7 +154,7 @@ def _reached(
     """The programs, hosts and variables that a toolset reaches, and where it says so first."""
     found: tuple[dict[str, Path], ...] = ({}, {}, {})
     for path, part in _parts(toolset):
-        reached = outside_of(part)
+        reached = reach_of(part)
         if len(path) == 2 and path[0] == "mcp_servers" and path[1] in shared:
             reached = reached._replace(programs=())
         for names, known in zip(reached, found, strict=True):

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...facts.server_secrets import secret_places
+from ...facts.network_reach import secret_places
 from ...model.mcp.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
-from ...servers.lock_file import locked_listing
-from ...servers.server_listing import ListingError
+from ...servers.server_listing import ListingError, locked_listing
 from ..access.name_lists import NameLists
 from ..change import (
     ABSENT,

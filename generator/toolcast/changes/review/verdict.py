@@ -13,6 +13,7 @@ from ..change import Change, Grade, place_of
 from ..comparison import Comparison
 from ..effects import Effect
 from .acceptances import Acceptance, acceptance_of, stale
+from .check_findings import NOTHING_FOUND, CheckFindings
 from .limits import Limits, failing
 from .versions import Proposal, proposals
 
@@ -63,6 +64,8 @@ class Verdict:
         findings: of acceptances that accept nothing.
         limits: which grades fail.
         proposals: the version that each changed toolset should have.
+        brought: the findings of rules that the specs have now and had not before.
+        mended: those that they had before and have no more.
         is_first: the state that the project is compared with has no specs.
     """
 
@@ -73,6 +76,8 @@ class Verdict:
     limits: Limits
     proposals: tuple[Proposal, ...]
     is_first: bool = False
+    brought: tuple[Finding, ...] = ()
+    mended: tuple[Finding, ...] = ()
 
     @property
     def failing(self) -> int:
@@ -95,6 +100,7 @@ def judge(
     known: Collection[str],
     today: datetime.date,
     is_first: bool = False,
+    found: CheckFindings = NOTHING_FOUND,
 ) -> Verdict:
     """Decides about the changes of a comparison.
 
@@ -107,6 +113,7 @@ def judge(
         known: the ids of all rules of changes.
         today: the day by which acceptances end.
         is_first: the old one has no specs.
+        found: the findings of `check` that the change brings, and those that it mends.
     """
     sources = {
         (toolset.name, tool.name): tool.source
@@ -129,6 +136,8 @@ def judge(
         limits,
         tuple(proposals(changes, *sides)),
         is_first,
+        tuple(found.brought),
+        tuple(found.mended),
     )
 
 

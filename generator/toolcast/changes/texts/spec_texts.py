@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...facts.costs.client_kinds import Limited
+from ...facts.client_kinds import Limited
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ...suggestions import dotted

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...facts.costs.client_kinds import Limited, crossed, limits_here
-from ...facts.names.name_mentions import mention_pattern, mentions_in
-from ...facts.names.tool_names import other_meanings, tool_names
+from ...facts.client_kinds import Limited, crossed, limits_here
+from ...facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.characters import describe, invisible
 from ...reading.tree import Path
-from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles
+from ...suggestions import dotted
+from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
 from ..family import Rules
 from ..json_values import said
 
@@ -30,6 +32,7 @@ __all__ = [
     "changes_within",
     "kind_of_edit",
     "text_changes",
+    "with_moved_texts",
 ]
 
 _FAR = 0.4
@@ -62,6 +65,11 @@ HIDDEN, HIDDEN_NO_MORE = RULES.pair(
     _RISKY,
     "text/hidden-characters-no-more",
     "A text has no hidden characters any more.",
+    Grades(),
+)
+MOVED = RULES.alone(
+    "text/moved",
+    "A description stands at another place of the same parameter: models read it as before.",
     Grades(),
 )
 NAMES_TOOL, NAMES_TOOL_NO_MORE = RULES.pair(
@@ -165,6 +173,70 @@ def changes_within(text: TextSides, owner: Owner) -> Iterator[Change]:
     """Which tools a text names or hidden characters it has, and did not, or no longer."""
     for rule, message, before, after in (*_naming(text, owner), *_hidden(text)):
         yield owner.files.changed(rule, text.path, message, before, after)
+
+
+def with_moved_texts(
+    changes: Sequence[Change], tools: Iterable[Both]
+) -> Iterator[Change]:
+    """The changes, but descriptions in schemas that models go on to read.
+
+    One that went where the same text came, for the same parameter, has moved: that is one
+    change. One that stood twice for a parameter and stands there once is safe.
+    """
+    known = {(both.toolset_after.name, both.after.name): both for both in tools}
+    came = {_home(one): one for one in changes if one.rule.id.endswith(_SET)}
+    moved = {
+        _home(one): one
+        for one in changes
+        if one.rule.id.endswith(_REMOVED) and _home(one) in came
+    }
+    for one in changes:
+        if one.rule.id.endswith(_SET) and _home(one) in moved:
+            continue
+        if moved.get(_home(one)) is one:
+            new = came[_home(one)]
+            words = f"the description at {said(dotted(one.path))} stands at"
+            yield replace(
+                new,
+                rule=MOVED,
+                before=dotted(one.path),
+                after=dotted(new.path),
+                message=f"{words} {said(dotted(new.path))}",
+                grades=MOVED.grades,
+                reason="",
+            )
+        elif one.rule.id.endswith(_REMOVED) and isinstance(one.before, str):
+            yield _still_read(one, known.get((one.toolset, one.tool)))
+        else:
+            yield one
+
+
+_SET, _REMOVED = "/description-set", "/description-removed"
+
+
+def _home(change: Change) -> tuple[object, ...]:
+    """Whose description a change is about, and what it says: of which tool and parameter."""
+    text = change.after if change.before is ABSENT else change.before
+    return change.toolset, change.tool, _parameter(change.path), str(text)
+
+
+def _parameter(path: Path) -> Path:
+    """The parameter that a place in a schema belongs to: the names that lead to it."""
+    names = (n for step, n in pairwise(path) if step == "properties")
+    return (*path[:1], *names)
+
+
+def _still_read(change: Change, both: Both | None) -> Change:
+    """A change of a description that is gone: safe where another of its parameter says it."""
+    schema = both and both.after.schemas.get(str(change.path[0]))
+    for path, inner in schema.subschemas.items() if schema else ():
+        place = (change.path[0], *path, "description")
+        if inner.get("description") == change.before and _parameter(
+            place
+        ) == _parameter(change.path):
+            reason = f"models read the same at {said(dotted(place))}"
+            return replace(change, grades=Grades(), reason=reason)
+    return change
 
 
 def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:

@@ -42,6 +42,7 @@ __all__ = ["command"]
     " audience as in `call=breaking,prompt=risky`, or `none`.",
 )
 @changes_format_option
+@click.option("--all", "every", is_flag=True, help="Print each change by itself.")
 @click.option(
     "--bump",
     is_flag=True,
@@ -67,6 +68,7 @@ def command(
     against: str | None,
     fail_on: str,
     format_: str,
+    every: bool,
     bump: bool,
     accepted: tuple[str, ...],
     reason: str | None,
@@ -79,11 +81,12 @@ def command(
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
     from ...changes.comparison import Comparison, compare
+    from ...changes.review.check_findings import NOTHING_FOUND, check_findings
     from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
     from ...changes.table import rules
-    from ...reports.changes.formats import report_changes
-    from ...reports.findings.formats import About
+    from ...reports.formats import report_changes
+    from ...reports.item import About
     from ..diff_sides import sides_or_end
 
     if bump and format_ != "text":
@@ -109,6 +112,9 @@ def command(
         day = None if until is None else until.date()
         accept(root, accepted, reason or "", day, comparison.changes)
     acceptances = _acceptances(root)
+    found = NOTHING_FOUND
+    if before is not None:
+        found = check_findings(before, after, sides.read, datetime.date.today())
     verdict = judge(
         comparison,
         (after if before is None else before, after),
@@ -118,14 +124,15 @@ def command(
         known=rules(extensions),
         today=datetime.date.today(),
         is_first=before is None,
+        found=found,
     )
     if bump:
-        from ...reports.changes.changelog import write
+        from ...reports.changelog import write
 
         click.echo(write(verdict), nl=False)
         return
     colour = wants_colour(format_, sys.stdout)
-    about = About(root, extensions=extensions, colour=colour)
+    about = About(root, every=every, extensions=extensions, colour=colour)
     click.echo(report_changes(verdict, format_, about), nl=False, color=colour)
     sys.exit(FINDINGS if verdict.failing else CLEAN)
 

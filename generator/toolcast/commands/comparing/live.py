@@ -10,9 +10,9 @@ import click
 from ...changes.change import AUDIENCES, Change, Grade
 from ...changes.review.limits import DEFAULT, BadLimit, Limits, failing, limits
 from ...changes.review.verdict import Judged, Verdict
-from ...reports.changes.formats import report_changes
 from ...reports.escaping import printable
-from ...reports.findings.formats import About
+from ...reports.formats import report_changes
+from ...reports.item import About
 from ...servers.server_listing import ServerListing
 from ..exit_codes import CLEAN, FINDINGS, fail, wants_colour
 

@@ -60,7 +60,7 @@ def command(
     a note. Ends with exit code 1 where something has changed or has no lock yet, with 2
     where a server or a lock cannot be read; with --update with 0 where all was written.
     """
-    from ...servers.named_server import declared_server
+    from ...servers.declared_servers import declared_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
@@ -148,7 +148,7 @@ def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
         ListingError: what is there is no lock.
     """
     from ...changes.outside.listed_entries import Owner, listing_changes
-    from ...servers.lock_file import locked_listing
+    from ...servers.server_listing import locked_listing
 
     if locked.server.locked is None:
         return None
@@ -161,8 +161,7 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     from toolcast_runtime.files.folder import Folder
 
     from ...encoders.json_text import pretty
-    from ...servers.lock_file import lock_members
-    from ...servers.server_listing import KINDS
+    from ...servers.server_listing import KINDS, lock_members
 
     data = pretty(lock_members(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exit_codes import counted, fail, toolsets_or_end, workspace_or_end
-from ..options import changes_format_option, project_option
-from ..server_options import server_options
+from ..options import changes_format_option, project_option, server_options
 from .live import fail_on_option, judged, limits_or_end, note, told
 
 if TYPE_CHECKING:
@@ -58,8 +57,13 @@ def command(
     """
     from ...changes.life.tool_life import RENAMED_SILENTLY
     from ...changes.outside.listed_entries import Owner, listing_changes
-    from ...servers.declared_listing import behind, declared_listing, own_part
-    from ...servers.named_server import declared_server, url_server
+    from ...servers.declared_servers import (
+        behind,
+        declared_listing,
+        declared_server,
+        own_part,
+        url_server,
+    )
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...encoders.shell import word
+from ...encoders.plain_text import word
 from ...reports.escaping import printable
 from ...suggestions import quoted_list
 from ..completion import complete_toolsets

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...model.model import Workspace
     from ...output.writer import Written
     from ...pipeline import Generated
-    from ...reports.findings.formats import About
+    from ...reports.item import About
     from ...stamp import Ended
 
 __all__ = ["command", "run"]
@@ -85,9 +85,8 @@ def run(
     from toolcast_runtime.files.folder_lock import AnotherRun
 
     from ...findings import in_order
-    from ...output.decision import Recoverable
-    from ...output.replacements import Replacement
-    from ...output.writer import write
+    from ...output.disk_differences import Recoverable
+    from ...output.writer import Replacement, write
     from ...pipeline import generate
     from ...stamp import known_digests, note_digests, remember
     from ..progress import progress
@@ -191,6 +190,6 @@ def _of_documents(generated: Generated, written: Written) -> str:
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    from ...output.decision import digest
+    from ...output.disk_differences import digest
 
     return {path: digest(data) for path, data in files.items()}

@@ -11,8 +11,8 @@ import click
 
 from ... import __version__
 from ...encoders.code import Code
-from ...encoders.shell import typed_word, word
-from ...git.repository import repository_of
+from ...encoders.plain_text import typed_word, word
+from ...git.program import repository_of
 from ...reports.escaping import printable
 from ..exit_codes import fail
 

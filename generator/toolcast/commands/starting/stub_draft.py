@@ -11,9 +11,8 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
 from ...encoders.code import Code
-from ...encoders.names import is_keyword_argument
 from ...encoders.plain_text import line
-from ...encoders.python import identifier, literal
+from ...encoders.python import identifier, is_keyword_argument, literal
 from ...model.model import HandlerReference, ToolSpec, Workspace
 from ...rendering.renderer import formatted, render
 

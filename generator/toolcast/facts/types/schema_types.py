@@ -14,7 +14,7 @@ from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.references import References
 from toolcast_runtime.values.format_values import conversion_of
 
-from ...encoders.names import nested_class_name
+from ...encoders.python import nested_class_name
 from .conditional_texts import ConditionalTexts
 from .python_type import (
     ANY,

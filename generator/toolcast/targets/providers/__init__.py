@@ -11,7 +11,7 @@ from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import literal
 from ...facts.prompt_docs import listed_sections
-from ...facts.providers.provider_lists import declared_providers, provider_lists
+from ...facts.provider_lists import declared_providers, provider_lists
 from ...model.model import Toolset
 from ...rendering.output_shape import PythonShape, TextShape
 from ..target import Context, Target, header, signature

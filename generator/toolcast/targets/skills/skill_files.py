@@ -14,7 +14,7 @@ from toolcast_runtime.skills.skill_files import MAIN
 from ...encoders.code import Code
 from ...encoders.markdown import inline
 from ...encoders.python import literal
-from ...encoders.skill import signed
+from ...encoders.yaml_block import signed
 from ...facts.prompt_docs import usage_lines
 from ...facts.skill_texts import (
     front_matter_of,

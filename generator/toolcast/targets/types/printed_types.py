@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ...encoders.code import Code
-from ...encoders.names import is_keyword_argument
-from ...encoders.python import identifier, imported, words
+from ...encoders.python import identifier, imported, is_keyword_argument, words
 from ...encoders.python_types import (
     Type,
     fields,

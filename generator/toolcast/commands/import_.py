@@ -1,0 +1,242 @@
+"""`toolcast import`: lists of tools that exist already become specs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ..imports.disagreement_text import json_of_disagreements, lines_of_disagreements
+from ..imports.disagreements import disagreements, unsaid
+from ..imports.preference import WrongPreference, preference, reconciled, undecided
+from ..imports.source import Source
+from ..reports.escaping import printable
+from .completion import complete_toolsets
+from .exit_codes import FINDINGS, counted, fail, print_findings, workspace_or_end
+from .options import project_option, server_options
+
+if TYPE_CHECKING:
+    from toolcast_runtime.external.server_settings import ExternalServer
+
+    from ..edits.project_edit import Refusal
+    from ..imports.importing import Imported
+    from ..model.model import Workspace
+
+__all__ = [
+    "one_source_or_end",
+    "command",
+]
+
+
+def one_source_or_end(
+    sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"
+) -> Source:
+    """The source that the given ones make together.
+
+    Where they contradict each other every contradiction is printed. Ends the program with
+    exit code 1 where nobody chose who counts, and with 2 where a choice names nothing;
+    nothing was written then.
+
+    Args:
+        sources: at least one.
+        preferred: the words of `--prefer`: `SOURCE` or `TOOL=SOURCE`.
+        format_: `json` prints what is undecided to stdout, as one object.
+    """
+    names = [one.name for one in sources]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        fail(f"{twice} is given twice")
+    try:
+        chosen = preference(preferred, sources)
+    except WrongPreference as error:
+        fail(f"--prefer: {error}")
+    if len(sources) == 1:
+        return sources[0]
+    found = disagreements(sources)
+    left = undecided(found, chosen)
+    if left and format_ == "json":
+        told = json_of_disagreements(found, left)
+        notes = list(unsaid(sources))
+        click.echo(json.dumps({"disagreements": told, "notes": notes}, indent=2))
+        sys.exit(FINDINGS)
+    for line in (
+        *lines_of_disagreements(found),
+        *map("note: {}".format, unsaid(sources)),
+    ):
+        click.echo(line, err=True)
+    if left:
+        tools = counted(len({one.tool for one in left}), "tool")
+        click.echo(
+            f"{counted(len(left), 'disagreement')} about {tools}: nothing was written\n"
+            "  help: `--prefer SOURCE` says which source counts, `--prefer TOOL=SOURCE` for"
+            " one tool;\n  a source is named by its file's name, or by its number from 1",
+            err=True,
+        )
+        sys.exit(FINDINGS)
+    return reconciled(sources, found, chosen)
+
+
+_MOST_NOTES = 40
+
+
+@click.command(name="import")
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    required=True,
+    help="The toolset; one that is not there is made.",
+    shell_complete=complete_toolsets,
+)
+@server_options
+@click.option(
+    "--prefer",
+    "preferred",
+    metavar="[TOOL=]SOURCE",
+    multiple=True,
+    help="Which source counts where several contradict each other.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How what was done is printed.",
+)
+@project_option
+def command(
+    files: tuple[str, ...],
+    toolset: str,
+    given: tuple[ExternalServer, ...],
+    preferred: tuple[str, ...],
+    dry_run: bool,
+    format_: str,
+    project: str | None,
+) -> None:
+    """Write the specs of tools that exist already.
+
+    A FILE holds the answer of an MCP server to `tools/list`, or a list of tools in OpenAI's
+    or Anthropic's form. What it says is kept letter for letter. Import again, and only what
+    changed there changes in the specs: what you added to them stays.
+    """
+    from ..edits.project_edit import Refusal, unified_diff
+    from ..edits.writing import write
+    from ..imports.importing import importing
+
+    sources = [*_read(files), *_live(given)]
+    if not sources:
+        fail(
+            "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
+        )
+    source = one_source_or_end(sources, preferred, format_)
+    workspace = _workspace(project)
+    try:
+        imported = importing(workspace, source, toolset)
+        if not dry_run:
+            write(workspace.root, imported.edit)
+    except Refusal as refusal:
+        _refuse(refusal)
+    if format_ == "json":
+        click.echo(_json(imported, toolset))
+        return
+    if dry_run:
+        for row in unified_diff(imported.edit):
+            click.echo(printable(row))
+    _report(imported, source, toolset)
+
+
+def _workspace(project: str | None) -> Workspace:
+    """The project; where there is none, the one that this command begins here."""
+    from ..model.model import Workspace
+    from ..project import find_misnamed, find_root
+
+    here = os.getcwd()
+    if project is None and find_root(here) is None and find_misnamed(here) is None:
+        return Workspace(here, (), ())
+    return workspace_or_end(project)
+
+
+def _read(files: tuple[str, ...]) -> list[Source]:
+    from ..imports.source_file import read_source
+    from ..servers.server_listing import ListingError
+
+    sources, problems = [], []
+    for file in files:
+        try:
+            sources.append(read_source(file))
+        except ListingError as error:
+            problems.append(str(error))
+    if problems:
+        fail("\n".join(problems) + "\nnothing was written")
+    return sources
+
+
+def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
+    """What live servers list, read twice, to tell what varies."""
+    from ..imports.source import source_of_server
+    from ..imports.source_file import unsayable
+    from ..servers.read_server import read_server
+    from ..servers.server_listing import ListingError
+
+    sources = []
+    try:
+        for server in servers:
+            source = source_of_server(read_server(server, twice=True))
+            problems = list(unsayable(source))
+            if problems:
+                raise ListingError("\n".join(problems))
+            sources.append(source)
+    except ListingError as error:
+        fail(f"{error}\nnothing was written")
+    return sources
+
+
+def _refuse(refusal: Refusal) -> None:
+    print_findings(list(refusal.findings), "text")
+    click.echo(f"error: {printable(str(refusal))}\nnothing was written", err=True)
+    sys.exit(FINDINGS)
+
+
+def _json(imported: Imported, toolset: str) -> str:
+    """The report as one JSON object, for programs."""
+    value = {
+        "toolset": toolset,
+        "toolset_fields": imported.toolset_fields,
+        "new": imported.new,
+        "changed": imported.changed,
+        "unchanged": imported.unchanged,
+        "gone": imported.gone,
+        "notes": imported.notes,
+    }
+    return json.dumps(value, indent=2)
+
+
+def _report(imported: Imported, source: Source, toolset: str) -> None:
+    if imported.toolset_fields:
+        fields = imported.toolset_fields
+        click.echo(f"changed: the toolset: {', '.join(fields)}")
+    for name, fields in imported.changed.items():
+        click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
+    for name in imported.gone:
+        click.echo(
+            printable(
+                f"gone: `{name}` is in {toolset}, and {source.name} does not have it; its"
+                " spec stays"
+            )
+        )
+    for note in imported.notes[:_MOST_NOTES]:
+        click.echo(f"note: {note}")
+    if len(imported.notes) > _MOST_NOTES:
+        click.echo(f"note: and {len(imported.notes) - _MOST_NOTES} more")
+    click.echo(
+        f"{counted(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
+        f" {imported.unchanged} unchanged, in the toolset {toolset}",
+        err=True,
+    )

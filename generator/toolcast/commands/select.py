@@ -1,0 +1,307 @@
+"""`toolcast select`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from .completion import complete_clients, complete_toolsets
+from .exit_codes import (
+    CLEAN,
+    FINDINGS,
+    counted,
+    fail,
+    toolsets_or_end,
+    workspace_or_end,
+)
+from .options import project_option
+
+if TYPE_CHECKING:
+    from toolcast_runtime.router import ChatModel
+
+    from ..model.model import Toolset
+
+__all__ = [
+    "command",
+]
+
+
+_EXPORTS = ("promptfoo", "agent-skills")
+_SECONDS = 60.0
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+# What is done, and the options that have to do with it beside those that all have.
+_EVERY = {"toolset", "client", "project"}
+_OF_MODEL = {"with_model", "endpoint", "model", "key_variable"}
+_FITTING = {
+    "--export": {"export", "output", "endpoint", "model", "key_variable"},
+    "MESSAGE": {"message", "history", "format_", *_OF_MODEL},
+    "a model": {"coverage", "format_", *_OF_MODEL},
+    "cases": {"top", "margin", "coverage", "format_"},
+}
+# What has to stand beside an option.
+_NEEDED = {
+    "export": ("output",),
+    "output": ("export",),
+    "endpoint": ("model",),
+    "model": ("endpoint", "export"),
+    "key_variable": ("endpoint", "export"),
+    "history": ("message",),
+}
+
+
+def _no_nan(
+    _ctx: click.Context, _option: click.Parameter, value: float | None
+) -> float | None:
+    """Every comparison with `nan` is false, so that nothing would be held to it."""
+    if value is not None and value != value:
+        raise click.BadParameter("nan is no number.")
+    return value
+
+
+@click.command(name="select")
+@click.argument("message", required=False)
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    help="This toolset alone.",
+    shell_complete=complete_toolsets,
+)
+@click.option(
+    "--client",
+    metavar="NAME",
+    help="With what this client is offered.",
+    shell_complete=complete_clients,
+)
+@click.option(
+    "--history",
+    metavar="TEXT",
+    multiple=True,
+    help="A message before MESSAGE; may be repeated, the oldest first.",
+)
+@click.option("--top", type=click.IntRange(1), help="Instead of `selection.top`.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1),
+    callback=_no_nan,
+    help="Instead of `selection.margin`.",
+)
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1),
+    callback=_no_nan,
+    help="Instead of `selection.coverage`.",
+)
+@click.option(
+    "--with-model", is_flag=True, help="Ask the model of the toolset's `router:`."
+)
+@click.option(
+    "--endpoint",
+    metavar="URL",
+    help="Ask the model behind this OpenAI-compatible address: the part before"
+    " /chat/completions.",
+)
+@click.option("--model", metavar="NAME", help="The model of --endpoint or --export.")
+@click.option(
+    "--key-variable",
+    metavar="NAME",
+    help="The environment variable of the model's key.",
+)
+@click.option(
+    "--export",
+    type=click.Choice(_EXPORTS),
+    help="Write the cases for another program instead of trying them.",
+)
+@click.option("--output", metavar="FILE", help="The file of --export.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How it is printed.",
+)
+@project_option
+def command(
+    message: str | None,
+    toolset: str | None,
+    client: str | None,
+    project: str | None,
+    format_: str,
+    **given: Any,
+) -> None:
+    """Try which tool the words of a message speak for.
+
+    Without MESSAGE it tries the `cases:` of the specs: whether the tool that is meant
+    stands first, how far ahead, what it is confused with by which words, and which tools
+    have no case. With MESSAGE it shows how the tools stand for it, which word gives how
+    much to which tool, what the router shows, and about how many tokens that saves.
+
+    It reads the specs alone: no handler is imported, and no external server is asked, so
+    its tools are not among them. Only --with-model and --endpoint use the network.
+    """
+    _refuse_what_does_not_fit(click.get_current_context(), given)
+    toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
+    if given["export"]:
+        _export(toolsets, client, given)
+    elif message is not None:
+        from .select_report import show_message
+
+        if len(toolsets) != 1:
+            names = ", ".join(one.name for one in toolsets) or "none"
+            fail(f"which toolset? there are {names}\n  help: add --toolset NAME")
+        asked = _model(toolsets[0], given)
+        show_message(toolsets[0], client, message, given["history"], asked, format_)
+    else:
+        sys.exit(_try(toolsets, client, given, format_))
+
+
+def _refuse_what_does_not_fit(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Ends the program where an option would have no effect, or lacks another one."""
+    typed = {
+        one.name: "MESSAGE" if isinstance(one, click.Argument) else one.opts[0]
+        for one in ctx.command.params
+        if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE
+    }
+    options = {str(one.name): one.opts[0] for one in ctx.command.params}
+    for name, flag in typed.items():
+        needed = _NEEDED.get(str(name), ())
+        if needed and not typed.keys() & set(needed):
+            others = " or ".join(
+                "MESSAGE" if other == "message" else options[other] for other in needed
+            )
+            fail(f"{flag} needs {others}")
+    if {"endpoint", "with_model"} <= typed.keys():
+        fail("--with-model asks the model of `router:`; leave it or --endpoint out")
+    what = "cases"
+    if typed.keys() & {"with_model", "endpoint"}:
+        what = "a model"
+    if "message" in typed:
+        what = "MESSAGE"
+    if "export" in typed:
+        what = "--export"
+    unfit = [f for n, f in typed.items() if n not in _FITTING[what] | _EVERY]
+    if unfit:
+        fail(f"without effect with {what}: {', '.join(unfit)}; leave it out")
+    endpoint, variable = given["endpoint"], given["key_variable"]
+    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
+        fail("--endpoint must begin with http:// or https://")
+    if variable is not None and not _VARIABLE.fullmatch(variable):
+        fail("--key-variable is the name of an environment variable, not the key")
+    if given["export"] == "promptfoo" and given["model"] is None:
+        fail("promptfoo asks a model: name it with --model")
+
+
+def _try(
+    toolsets: list[Toolset], client: str | None, given: dict[str, Any], format_: str
+) -> int:
+    from ..selection.trial import try_cases
+    from .select_report import NO_CASES, as_text, as_value
+
+    models = [_model(one, given) for one in toolsets]
+    gates = {
+        name: given[name]
+        for name in ("top", "margin", "coverage")
+        if given[name] is not None
+    }
+    tried = []
+    for one, model in zip(toolsets, models, strict=True):
+        asked = one.selection._replace(**gates)
+        if model is None:
+            tried.append(try_cases(one, asked, client))
+        else:
+            from ..selection.model_trial import try_cases_with
+
+            tried.append(try_cases_with(model, one, asked, client))
+    trials = [trial for one in tried for trial in one.trials]
+    if trials and all(trial.chosen is None for trial in trials):
+        fail(f"the model gave {trials[0].problems[0]}")
+    passes = all(one.passes for one in tried)
+    shown = [one for one in tried if one.trials or one.untried or not one.passes]
+    if format_ == "json":
+        value = {"passes": passes, "toolsets": [as_value(one) for one in tried]}
+        click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(map(as_text, shown)) or NO_CASES, nl=False)
+    return CLEAN if passes else FINDINGS
+
+
+def _export(toolsets: list[Toolset], client: str | None, given: dict[str, Any]) -> None:
+    """Writes the cases of the one toolset that has some to a file that a person named."""
+    from toolcast_runtime.files.folder import Folder
+
+    from ..reports.escaping import printable
+    from ..selection.trial import cases_of, catalogues
+    from .select_report import agent_skills, promptfoo
+
+    with_cases = [one for one in toolsets if any(cases_of(one))]
+    if not with_cases:
+        fail(
+            "there are no cases to write\n  help: `toolcast select` says what a case is"
+        )
+    if len(with_cases) > 1:
+        names = ", ".join(one.name for one in with_cases)
+        fail(f"which toolset? {names} have cases\n  help: add --toolset NAME")
+    [toolset] = with_cases
+    missing = 0
+    if given["export"] == "promptfoo":
+        tools = toolset.tools_in("registry")
+        if client is not None:
+            tools = catalogues(toolset, client)[0].tools
+        words = given["model"], given["endpoint"], given["key_variable"]
+        text = promptfoo(toolset, tools, *words)
+        offered = {None, *(tool.name for tool in tools)}
+        missing = sum(one.case.tool not in offered for one in cases_of(toolset))
+    else:
+        text = agent_skills(toolset)
+    output = given["output"]
+    above, name = os.path.split(os.path.abspath(output))
+    try:
+        with Folder.at(above) as folder:
+            folder.write(name, text.encode("utf-8"))
+    except OSError as error:
+        fail(f"{output} cannot be written: {error.strerror or error}")
+    left_out = f" without {counted(missing, 'case')} of other tools" if missing else ""
+    click.echo(printable(f"wrote {output}{left_out}"))
+
+
+def _model(toolset: Toolset, given: dict[str, Any]) -> ChatModel | None:
+    """The model that is asked; None for the words alone."""
+    if not given["with_model"] and given["endpoint"] is None:
+        return None
+    from importlib.util import find_spec
+
+    from toolcast_runtime.router import ChatModel, NoChoice
+
+    if find_spec("httpx") is None:
+        fail(
+            "a model is asked with httpx\n  help: pip install 'toolcast-runtime[router]'"
+        )
+    router = toolset.router
+    if given["endpoint"] is not None:
+        variable = given["key_variable"]
+        key = None if variable is None else f"${{{variable}}}"
+        model = ChatModel(given["endpoint"], given["model"], key, _SECONDS)
+    elif router is not None:
+        model = ChatModel(
+            router.base_url,
+            router.model,
+            router.api_key,
+            router.timeout,
+            router.history,
+        )
+    else:
+        fail(
+            f"the toolset `{toolset.name}` has no `router:` whose model could be asked"
+        )
+    try:
+        is_there = model.is_configured()
+    except NoChoice as error:
+        fail(str(error))
+    if not is_there:
+        fail(f"the `router:` of `{toolset.name}` has no address in this environment")
+    return model

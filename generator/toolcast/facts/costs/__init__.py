@@ -1,1 +1,0 @@
-"""What tools cost a model, in tokens."""

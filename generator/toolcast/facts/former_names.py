@@ -1,0 +1,259 @@
+"""Former and reserved names of tools: where texts, files and outputs say them still."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from toolcast_runtime.files.regular_file import read_regular
+
+from ..model.model import Workspace
+from .texts import texts_in
+from .tool_names import (
+    mention_pattern,
+    names_in_lines,
+    other_meanings,
+    tool_names,
+)
+
+__all__ = [
+    "SaidName",
+    "Scan",
+    "code_free",
+    "gone_names",
+    "scanned",
+    "former_in_outputs",
+]
+
+
+_MOST_FILES = 20_000
+_LARGEST = 1024 * 1024
+_MOST_SAID = 1_000
+_PASSED_BY = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])
+_CODE = (".py", ".pyi")
+_PROSE = (".md", ".txt", ".rst", ".mdx")
+_TEXTS = frozenset([tokenize.STRING, tokenize.COMMENT])
+# From Python 3.12 on, a formatted literal is many tokens; it counts as a whole, as before.
+_BEGINS = getattr(tokenize, "FSTRING_START", -1)
+_ENDS = getattr(tokenize, "FSTRING_END", -1)
+
+
+class SaidName(NamedTuple):
+    """A place of a file that says a name.
+
+    Attributes:
+        name: the name.
+        file: relative to the project's root.
+        line: 1-based.
+        column: 1-based.
+        text: the line.
+    """
+
+    name: str
+    file: str
+    line: int
+    column: int
+    text: str
+
+
+class Scan(NamedTuple):
+    """What was found.
+
+    Attributes:
+        said: the places, file by file.
+        problems: what was not searched: the index of the entry of `scan`, and why.
+    """
+
+    said: tuple[SaidName, ...]
+    problems: tuple[tuple[int, str], ...]
+
+
+def gone_names(workspace: Workspace) -> frozenset[str]:
+    """The former and reserved names that are no tool's in any toolset."""
+    live = {tool.name for toolset in workspace.toolsets for tool in toolset.tools}
+    gone = {
+        name
+        for toolset in workspace.toolsets
+        for name in tool_names(toolset, workspace).gone
+    }
+    return frozenset(gone - live)
+
+
+@lru_cache(maxsize=2)
+def scanned(workspace: Workspace) -> Scan:
+    """The names that files below `scan` say, each file read once a run."""
+    names = gone_names(workspace)
+    if not names or not workspace.scan:
+        return Scan((), ())
+    patterns = mention_pattern(names), mention_pattern(names, in_code=True)
+    quick = re.compile(b"|".join(re.escape(name.encode()) for name in sorted(names)))
+    said: list[SaidName] = []
+    problems: list[tuple[int, str]] = []
+    seen: set[str] = set()
+    for index, entry in enumerate(workspace.scan):
+        for path, problem in _files(workspace, entry):
+            if problem:
+                problems.append((index, problem))
+            elif path not in seen and len(seen) < _MOST_FILES:
+                seen.add(path)
+                said += _in_file(
+                    workspace, path, quick, patterns[not path.endswith(_PROSE)]
+                )
+            if len(seen) >= _MOST_FILES or len(said) >= _MOST_SAID:
+                break
+    if len(seen) >= _MOST_FILES:
+        problems.append(
+            (0, f"more than {_MOST_FILES:,} files: the others are not searched")
+        )
+    return Scan(tuple(said[:_MOST_SAID]), tuple(problems))
+
+
+def _files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
+    """The files of an entry, each with "", or the entry with what is wrong with it."""
+    place = os.path.join(workspace.root, entry)
+    if os.path.islink(place):
+        yield entry, f"`{entry}` is a link, and links are not followed"
+    elif os.path.isfile(place):
+        yield os.path.normpath(entry).replace(os.sep, "/"), ""
+    elif not os.path.isdir(place):
+        what = "is no file and no folder" if os.path.lexists(place) else "is not there"
+        yield entry, f"`{entry}` {what}"
+    else:
+        yield from _below(workspace, entry)
+
+
+def _below(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
+    # Specs and outputs are held to rules of their own.
+    passed = {*workspace.not_scanned, *workspace.toolset_folders, workspace.output}
+    passed = {os.path.normpath(path).replace(os.sep, "/") for path in passed}
+    waiting = [os.path.normpath(entry).replace(os.sep, "/")]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(workspace.root, folder)) as entries:
+                found = sorted(entries, key=lambda one: one.name)
+        except OSError as error:
+            yield folder, f"`{folder}` cannot be read: {error.strerror or error}"
+            continue
+        for one in found:
+            path = one.name if folder == "." else f"{folder}/{one.name}"
+            if path in passed or one.name.startswith(".") or one.name in _PASSED_BY:
+                continue
+            if one.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            elif one.is_file(follow_symlinks=False):
+                yield path, ""
+
+
+def _in_file(
+    workspace: Workspace,
+    path: str,
+    quick: re.Pattern[bytes],
+    pattern: re.Pattern[str] | None,
+) -> Iterator[SaidName]:
+    try:
+        data = read_regular(os.path.join(workspace.root, path), _LARGEST, follow=False)
+    except OSError:
+        return
+    if pattern is None or not quick.search(data) or b"\0" in data[:8192]:
+        return
+    text = data.decode("utf-8", "replace")
+    searched = code_free(text) if path.endswith(_CODE) else text
+    lines = text.split("\n")
+    for name, line, column in names_in_lines(searched.split("\n"), pattern):
+        yield SaidName(name, path, line, column, lines[line - 1])
+
+
+def code_free(text: str) -> str:
+    """A Python module with blanks for what is neither a literal nor a comment."""
+    rows = text.split("\n")
+    shown = [[" "] * len(row) for row in rows]
+    open_: list[tuple[int, int]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            start = token.start
+            if token.type == _BEGINS:
+                open_.append(start)
+                continue
+            if token.type == _ENDS:
+                start = open_.pop()
+            elif token.type not in _TEXTS:
+                continue
+            (first, begin), (last, end) = start, token.end
+            for number in range(first, last + 1):
+                left = begin if number == first else 0
+                right = end if number == last else len(rows[number - 1])
+                shown[number - 1][left:right] = rows[number - 1][left:right]
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return text
+    return "\n".join("".join(row) for row in shown)
+
+
+# What a definition says of former names, of functions, and of where it comes from.
+_NO_TEXTS = frozenset(["renamed_from", "handler", "generated"])
+
+
+def former_in_outputs(
+    workspace: Workspace, files: Mapping[str, bytes]
+) -> Iterator[tuple[SaidName, str]]:
+    """The places of outputs that say a former or reserved name, each with what to do.
+
+    Specs are held to that before: what is found comes from a template of the project, from
+    a target of others, or from data.
+
+    Args:
+        files: by path below the output folder.
+    """
+    for toolset in workspace.toolsets:
+        gone = tool_names(toolset, workspace).gone
+        if not gone:
+            continue
+        raw = [name.encode() for name in gone]
+        own = (path for path in files if path.startswith(f"{toolset.name}/"))
+        saying = [path for path in own if any(name in files[path] for name in raw)]
+        # Every former name stands in the definition of its tool.
+        pattern = mention_pattern(gone.keys() - set(other_meanings(toolset)))
+        for path in saying:
+            file, text = f"{workspace.output}/{path}", files[path].decode("utf-8")
+            for said in _in_output(file, text, pattern):
+                yield said, gone[said.name]
+
+
+def _in_output(
+    file: str, text: str, pattern: re.Pattern[str] | None
+) -> Iterator[SaidName]:
+    if pattern is None:
+        return
+    lines = text.split("\n")
+    if file.endswith(".json"):
+        said = {m[m.lastindex or 0] for t in _texts(text) for m in pattern.finditer(t)}
+        for name in sorted(said):
+            number = next(
+                (i for i, row in enumerate(lines) if _says(row, name)), len(lines) - 1
+            )
+            column = lines[number].find(name) + 1
+            yield SaidName(name, file, number + 1, max(column, 1), lines[number])
+        return
+    shown = code_free(text) if file.endswith(".py") else text
+    for name, line, column in names_in_lines(shown.split("\n"), pattern):
+        yield SaidName(name, file, line, column, lines[line - 1])
+
+
+def _says(row: str, name: str) -> bool:
+    is_other = any(f'"{key}":' in row for key in _NO_TEXTS)
+    return name in row and not is_other
+
+
+def _texts(text: str) -> Iterator[str]:
+    value: Any = json.loads(text)
+    if isinstance(value, dict):
+        value = {key: inner for key, inner in value.items() if key not in _NO_TEXTS}
+    for found in texts_in(value, ()):
+        if not found.is_key:
+            yield found.text

@@ -1,1 +1,0 @@
-"""Names of tools in texts: present ones, former ones, and those of none."""

@@ -1,0 +1,148 @@
+"""The lists of tools in the forms of model providers, and what these lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from toolcast_runtime.providers import (
+    PROVIDERS,
+    Effect,
+    ListOptions,
+    ProviderTools,
+    Severity,
+    provider_named,
+    render_tools,
+)
+from toolcast_runtime.tools.tool import Confirm, Tool
+from toolcast_runtime.validation.protocol import (
+    REVISIONS,
+    Refusal,
+    listed_before_2026,
+    problems_with_tool,
+)
+
+from ..model.model import Toolset, ToolSpec
+from .mcp_definition import mcp_definition
+
+__all__ = [
+    "LANGCHAIN_LOSES",
+    "ProviderForm",
+    "lost_keywords",
+    "name_problem",
+    "declared_providers",
+    "provider_lists",
+    "runtime_tool",
+    "refusals_of",
+    "refused_by",
+]
+
+
+LANGCHAIN_LOSES = {
+    "config": "LangChain's own tools drop it in silence",
+    "run_manager": "LangChain's own tools drop it in silence",
+    "runtime": "LangChain's MCP adapter drops it in silence",
+    "self": "LangChain's own tools fail with it",
+    "callbacks": "LangChain's older tools drop it in silence",
+}
+"""Names of parameters that LangChain takes for its own, and what becomes of them."""
+
+_MOST = 64
+
+
+class ProviderForm(NamedTuple):
+    """A form of a tool's schema that a provider guarantees to follow.
+
+    Attributes:
+        name: what it is called.
+        source: where it is said what it takes.
+    """
+
+    name: str
+    source: str
+
+
+def lost_keywords(tool: ToolSpec) -> Iterator[tuple[ProviderForm, frozenset[str]]]:
+    """What each strict form loses of what a tool's parameters allow, as a message says it."""
+    known = set[str]()
+    for provider in map(provider_named, PROVIDERS):
+        if provider.strict is None:
+            continue
+        name = provider.strict.name or f"{provider.title} strict"
+        if name not in known:
+            known.add(name)
+            listed = render_tools(provider, [runtime_tool(tool)], ListOptions(True))
+            lost = {
+                f"`{loss.keyword}`"
+                for loss in listed.losses
+                if loss.path.startswith("/parameters")
+                and (loss.effect is Effect.WIDER or loss.severity is not Severity.NOTE)
+            }
+            yield ProviderForm(name, provider.strict.source), frozenset(lost)
+
+
+def name_problem(name: str) -> str:
+    """Why not every provider takes a tool's name; empty when every one does."""
+    if len(name) > _MOST:
+        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MOST}"
+    if "." in name:
+        return "has a dot, which OpenAI, Anthropic and Bedrock refuse"
+    if not (name[0].isalpha() or name[0] == "_"):
+        return f"begins with `{name[0]}`, which Gemini refuses"
+    return ""
+
+
+def declared_providers(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
+    """The options of each provider of the target `providers`; of all where it names none."""
+    named = toolset.targets.get("providers")
+    if named is None:
+        return {}
+    known = {
+        name: options or {} for name, options in named.items() if name in PROVIDERS
+    }
+    return known or {name: {} for name in PROVIDERS}
+
+
+@lru_cache(maxsize=64)
+def provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
+    """The list of each provider, with what it loses; of all tools of the target."""
+    return tuple(_rendered(toolset))
+
+
+def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
+    tools = [runtime_tool(tool) for tool in toolset.tools_in("providers")]
+    sections = {section.name: section.heading for section in toolset.sections}
+    for name, options in declared_providers(toolset).items():
+        provider = provider_named(name)
+        yield name, render_tools(provider, tools, ListOptions(**options), sections)
+
+
+def runtime_tool(tool: ToolSpec) -> Tool:
+    """A tool as the runtime has it, as far as models are shown it."""
+    return Tool(
+        tool.name,
+        tool.summary,
+        tool.model_description,
+        mcp_definition(tool),
+        always=bool(tool.always),
+        confirm=Confirm(tool.confirm.message) if tool.confirm else None,
+        examples=[example.as_json for example in tool.examples],
+        section=tool.section,
+    )
+
+
+def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
+    """What is refused of a tool as it is listed, by the revisions that refuse anything."""
+    old, new = REVISIONS
+    shown = {old: listed_before_2026(definition), new: definition}
+    found = {each: problems_with_tool(tool, each) for each, tool in shown.items()}
+    return {revision: refusals for revision, refusals in found.items() if refusals}
+
+
+def refused_by(definition: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The places of `refusals_of`, which the generated tests expect."""
+    return {
+        revision: sorted({refusal.place for refusal in refusals})
+        for revision, refusals in refusals_of(definition).items()
+    }

@@ -1,1 +1,0 @@
-"""What providers and strict clients are given of a tool."""

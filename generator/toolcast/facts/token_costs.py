@@ -1,0 +1,301 @@
+"""What tools cost a model in tokens, for each client that is offered them."""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from toolcast_runtime.files.regular_file import read_regular
+
+from ..model.clients import Client
+from ..model.model import Toolset, ToolSpec
+from .client_kinds import ClientKind, Loading, kind_of
+from .prompt_docs import CLI_BLOCK, OTHER_SECTION, prompt_blocks, tool_line, usage_lines
+
+__all__ = [
+    "estimated_tokens",
+    "list_text",
+    "list_tokens",
+    "prompt_text",
+    "prompt_tokens",
+    "ENCODINGS",
+    "FOLDER_VARIABLE",
+    "NoVocabulary",
+    "exact_count",
+    "ClientCosts",
+    "Cost",
+    "Count",
+    "ToolCost",
+    "client_costs",
+    "total",
+]
+
+
+# Common words are one token, long ones are two or three; the marks of JSON come in groups.
+_PIECE = re.compile(
+    r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII
+)
+
+
+def estimated_tokens(text: str) -> int:
+    """About as many tokens as models count for a text.
+
+    A token is up to ten letters of a word, three digits, four marks that stand together, or
+    one letter of another script. Measured on 801 tools of 31 public MCP servers as JSON
+    against OpenAI's `o200k_base`: together 1 % above, nine of ten tools between 5 % below and
+    9 % above, the furthest 12 % below and 15 % above; against `cl100k_base` 2 % higher. Other
+    vendors do not publish what they count; expect some 20 % more there.
+    """
+    return len(_PIECE.findall(text))
+
+
+def list_text(tool: ToolSpec) -> str:
+    """What a model is given of a tool that it may call: name, description and parameters."""
+    shown = {
+        "name": tool.name,
+        "description": tool.model_description,
+        "parameters": tool.parameters,
+    }
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def prompt_text(tool: ToolSpec) -> str:
+    """A tool's part of the prompt docs: its bullet, and when and how to use it."""
+    return "\n".join([tool_line(tool), *usage_lines(tool)])
+
+
+def list_tokens(tool: ToolSpec) -> int:
+    """About as many tokens as `list_text` has."""
+    return estimated_tokens(list_text(tool))
+
+
+def prompt_tokens(tool: ToolSpec) -> int:
+    """About as many tokens as `prompt_text` has."""
+    return estimated_tokens(prompt_text(tool))
+
+
+FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
+"""The environment variable by which tiktoken, too, knows the folder of vocabularies."""
+_LARGEST = 16 * 1024 * 1024
+_CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+
+
+class Encoding(NamedTuple):
+    """One of OpenAI's encodings. Source: tiktoken 0.14, `tiktoken_ext/openai_public.py`.
+
+    Attributes:
+        file: the name that tiktoken keeps its vocabulary under.
+        digest: the SHA-256 of that file.
+        pattern: what texts are cut into before the vocabulary is asked.
+    """
+
+    file: str
+    digest: str
+    pattern: str
+
+
+ENCODINGS = {
+    "o200k_base": Encoding(
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        "|".join(
+            [
+                rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}",
+                rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}",
+                r"\p{N}{1,3}",
+                r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+                r"\s*[\r\n]+",
+                r"\s+(?!\S)",
+                r"\s+",
+            ]
+        ),
+    ),
+    "cl100k_base": Encoding(
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    ),
+}
+"""The encodings that can be counted with, the newest first."""
+
+
+class NoVocabulary(Exception):
+    """An encoding cannot be used here; the text says why."""
+
+
+def exact_count(name: str) -> Count:
+    """What counts the tokens of an encoding.
+
+    Raises:
+        NoVocabulary: tiktoken is not installed, or its vocabulary not there.
+    """
+    encoding = ENCODINGS[name]
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise NoVocabulary("tiktoken is not installed") from error
+    folder = os.environ.get(FOLDER_VARIABLE, "")
+    if not folder:
+        raise NoVocabulary(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
+    path = os.path.join(folder, encoding.file)
+    try:
+        data = read_regular(path, _LARGEST)
+    except OSError as error:
+        raise NoVocabulary(f"{path}: {error.strerror or error}") from error
+    if hashlib.sha256(data).hexdigest() != encoding.digest:
+        raise NoVocabulary(f"{path} is not the vocabulary of {name}")
+    made = tiktoken.Encoding(
+        name, pat_str=encoding.pattern, mergeable_ranks=_ranks(data), special_tokens={}
+    )
+    return lambda text: len(made.encode_ordinary(text))
+
+
+def _ranks(data: bytes) -> dict[bytes, int]:
+    pairs = (line.split() for line in data.splitlines())
+    return {binascii.a2b_base64(token): int(rank) for token, rank in pairs}
+
+
+Count = Callable[[str], int]
+"""How many tokens a text is."""
+
+
+class Cost(NamedTuple):
+    """Tokens.
+
+    Attributes:
+        upfront: definitions and instructions that are in each request.
+        names: what is in each request of tools that are not loaded yet.
+        on_demand: definitions that are loaded when they are needed, all of them together.
+        prompt: the prompt docs, where they are put into the prompt.
+    """
+
+    upfront: int = 0
+    names: int = 0
+    on_demand: int = 0
+    prompt: int = 0
+
+    @property
+    def in_each_request(self) -> int:
+        """What a request carries before any tool is loaded on demand."""
+        return self.upfront + self.names
+
+
+class ToolCost(NamedTuple):
+    """What one tool costs a client."""
+
+    tool: ToolSpec
+    section: str
+    cost: Cost
+
+
+class ClientCosts(NamedTuple):
+    """What a toolset costs a client.
+
+    Attributes:
+        client: None for a caller who has every tool.
+        kind: what the client is; None when it is not known: then every definition is
+            counted upfront.
+        tools: each of its tools.
+        instructions: the tokens of the server's instructions, in each request.
+        namespaces: the tokens of the names and headings of its sections, where these are
+            namespaces, in each request.
+        blocks: the tokens of each block of the prompt docs, by its name.
+    """
+
+    client: Client | None
+    kind: ClientKind | None
+    tools: tuple[ToolCost, ...]
+    instructions: int
+    namespaces: int
+    blocks: Mapping[str, int]
+
+    @property
+    def whole(self) -> Cost:
+        """All of it. The prompt docs count without the CLI block, which stands for them."""
+        tools = total(one.cost for one in self.tools)
+        return tools._replace(
+            upfront=tools.upfront + self.instructions,
+            names=tools.names + self.namespaces,
+            prompt=sum(n for name, n in self.blocks.items() if name != CLI_BLOCK),
+        )
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """The sum of costs."""
+    return Cost(*map(sum, zip(*costs, strict=True)))
+
+
+def client_costs(
+    toolset: Toolset,
+    client: Client | None,
+    package: str,
+    kind: ClientKind | None = None,
+    count: Count = estimated_tokens,
+) -> ClientCosts:
+    """What a toolset's own tools cost a client.
+
+    Args:
+        client: None for a caller who has every tool.
+        package: the dotted name under which Python imports the output folder.
+        kind: what the client is; default: what the specs say.
+        count: how tokens are counted.
+    """
+    known = kind or kind_of(toolset, client)
+    reader = "registry" if known is not None and known.is_api else "mcp"
+    if reader not in toolset.targets:
+        reader = "registry"
+    tools = [
+        tool
+        for tool in toolset.tools_in(reader)
+        if client is None or toolset.is_offered(tool, client)
+    ]
+    has_docs = "prompts" in toolset.targets
+    in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
+    sections = {section.name for section in toolset.sections}
+    costs = []
+    for tool in tools:
+        definition = count(list_text(tool))
+        if known is None or known.is_upfront(tool, len(tools)):
+            cost = Cost(upfront=definition)
+        else:
+            name = known.kept_of(tool, toolset.name)
+            cost = Cost(names=count(name), on_demand=definition)
+        if tool.name in in_prompt:
+            cost = cost._replace(prompt=count(prompt_text(tool)))
+        section = tool.section if tool.section in sections else None
+        costs.append(ToolCost(tool, section or OTHER_SECTION, cost))
+    is_server = "mcp" in toolset.targets and not (known and known.is_api)
+    instructions = toolset.instructions if is_server else None
+    return ClientCosts(
+        client,
+        known,
+        tuple(costs),
+        count(instructions) if instructions else 0,
+        _namespaces(toolset, known, costs, count),
+        {name: count(text) for name, text in prompt_blocks(toolset, client, package)},
+    )
+
+
+def _namespaces(
+    toolset: Toolset,
+    kind: ClientKind | None,
+    costs: Iterable[ToolCost],
+    count: Count,
+) -> int:
+    if kind is None or kind.loading is not Loading.NAMESPACES:
+        return 0
+    used = {one.section for one in costs if one.cost.on_demand}
+    headings = {section.name: section.heading for section in toolset.sections}
+    headings.setdefault(OTHER_SECTION, toolset.title)
+    return sum(
+        count(f"{name}: {heading}\n")
+        for name, heading in headings.items()
+        if name in used
+    )

@@ -1,1 +1,0 @@
-"""Changes of specs as `toolcast diff` prints them, a module a format."""

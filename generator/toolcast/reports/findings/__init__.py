@@ -1,1 +1,0 @@
-"""Findings of `toolcast check` and its like, a module a format."""

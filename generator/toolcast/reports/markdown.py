@@ -1,0 +1,261 @@
+"""Findings and changes as Markdown: the comment of a pull request, or a workflow's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..changes.change import AUDIENCES, Grade
+from ..changes.review.limits import DEFAULT, said
+from ..encoders.markdown import fenced
+from ..findings import Finding, grouped, to_show
+from .change_items import (
+    alike_effects,
+    differing,
+    from_definitions,
+    items_of_changes,
+    told_counts,
+)
+from .escaping import code_span, markdown_text, printable
+from .item import About, Item, summary
+
+if TYPE_CHECKING:
+    from ..changes.effects import Effect
+    from ..changes.review.verdict import Judged, Verdict
+
+__all__ = ["changes", "findings"]
+
+_MOST_CHARACTERS = 60_000
+"""Of 65,536 that GitHub takes; what an action puts around a report has room as well."""
+_MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
+_VALUE = 600
+_MOST_OPEN = 10
+_MOST_FINDINGS = 20
+_MOST_NAMED = 200
+_TABLE = _MOST_CHARACTERS // 3
+"""How much of a comment the table may take, so that there is room for changes beside it."""
+
+
+def findings(found: Sequence[Finding], about: About) -> str:
+    """A table with a row each, those that are alike once, errors first."""
+    if not found:
+        return f"### Tool specs\n\nNo findings in {about.tools:,} tools.\n"
+    head = (
+        f"### Tool specs\n\n**{summary(found)}**\n\n"
+        "| | Finding | Place |\n| --- | --- | --- |\n"
+    )
+    shown = found if about.every else grouped(found)
+    rows = [
+        _finding_row(one) for one in sorted(to_show(shown), key=lambda f: -f.severity)
+    ]
+    kept = _within(rows, len(head))
+    left = len(rows) - len(kept)
+    told = f"\n{left:,} more: `toolcast check` shows them.\n" if left else ""
+    return head + "".join(kept) + told
+
+
+def _finding_row(finding: Finding) -> str:
+    place = finding.place
+    line = f":{place.line}:{place.column}" if place.line else ""
+    words = markdown_text(finding.message)
+    if finding.help:
+        words += f"<br>{markdown_text(finding.help)}"
+    if finding.alike:
+        words += f"<br>and {len(finding.alike):,} more like it"
+    words += f"<br>{code_span(finding.rule)}"
+    where = code_span(place.file + line)
+    return f"| {finding.severity.word} | {_cell(words)} | {_cell(where)} |\n"
+
+
+def changes(verdict: Verdict, about: About) -> str:
+    """What fails, over all tools the worst first, then folds: what is risky, safe, and follows.
+
+    As much as a comment holds; what is left out is told.
+    """
+    against = code_span(verdict.against)
+    if not verdict.changes:
+        told = f"No change against {against}."
+        if verdict.is_first:
+            told = f"{against} has no specs: everything is new."
+        return f"### Tool changes\n\n{told}\n{_of_acceptances(verdict)}"
+    head = f"### Tool changes\n\n{_sentence(verdict, against)}\n\n"
+    for file, words in from_definitions(verdict):
+        head += f"{code_span(file)}: {words}.\n\n"
+    last = _effects(verdict.effects)
+    last += _of_check("This brings", verdict.brought)
+    last += _of_check("This mends", verdict.mended)
+    last += _of_acceptances(verdict)
+    table = _table(verdict.changes)
+    items = items_of_changes(verdict.changes, each=about.every)
+    parts = [
+        ("", [item for item in items if _is_open(item)]),
+        ("Risky", [i for i in items if not _is_open(i) and i.grades != "safe"]),
+        (
+            "Safe",
+            [item for item in items if not _is_open(item) and item.grades == "safe"],
+        ),
+    ]
+    text = head
+    for title, of_part in parts:
+        text += _part(title, of_part, len(text) + len(table) + len(last) + 400)
+    return text + table + last
+
+
+def _is_open(item: Item) -> bool:
+    return item.fails or item.grades.startswith(Grade.BREAKING.word)
+
+
+def _part(title: str, items: Sequence[Item], used: int) -> str:
+    """The items that there is room for; in a fold where the part has a title."""
+    if not items:
+        return ""
+    kept = _within(map(_item, items), used)
+    left = len(items) - len(kept)
+    told = (
+        f"{left:,} more are left out: `toolcast diff` shows them.\n\n" if left else ""
+    )
+    if not title:
+        return f"{''.join(kept)}{told}"
+    summed = f"<summary>{title}: {len(items):,}</summary>"
+    return f"<details>{summed}\n\n{''.join(kept)}{told}</details>\n\n"
+
+
+def _sentence(verdict: Verdict, against: str) -> str:
+    number = len(verdict.changes)
+    told = f"**{number:,} change{'' if number == 1 else 's'}** against {against}: "
+    parts = [f"{name} {words}" for name, words in told_counts(verdict).items() if words]
+    told += "; ".join(parts) or "all safe"
+    at = "" if verdict.limits == DEFAULT else f" at {code_span(said(verdict.limits))}"
+    failing = verdict.failing
+    if failing:
+        told += f".<br>**{failing:,} {'fails' if failing == 1 else 'fail'}{at}**"
+    else:
+        told += f".<br>Nothing fails{at}"
+    return told + (f"; {verdict.accepted:,} accepted." if verdict.accepted else ".")
+
+
+def _table(changes: Sequence[Judged]) -> str:
+    """What each tool's changes mean, worst first; of those that have more than safe ones."""
+    owners: dict[str, list[Judged]] = {}
+    for one in changes:
+        owners.setdefault(one.owner, []).append(one)
+    worst = {
+        owner: [max(one.change.grades[i] for one in own) for i in range(len(AUDIENCES))]
+        for owner, own in owners.items()
+    }
+    rows = [
+        f"| {_cell(code_span(owner))} | {' | '.join(_grade(one) for one in grades)} |\n"
+        for owner, grades in sorted(
+            worst.items(), key=lambda pair: sorted(pair[1], reverse=True), reverse=True
+        )
+        if max(grades) > Grade.SAFE
+    ]
+    if not rows:
+        return ""
+    kept = _within(rows, 0, _TABLE)
+    left = len(rows) - len(kept)
+    told = f"\n{left:,} more rows are left out.\n" if left else ""
+    head = f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"
+    head += f"| --- |{' --- |' * len(AUDIENCES)}\n"
+    is_open = " open" if len(rows) <= _MOST_OPEN else ""
+    summed = f"<summary>By tool: {len(rows):,}</summary>"
+    return f"<details{is_open}>{summed}\n\n{head}{''.join(kept)}{told}\n</details>\n\n"
+
+
+def _grade(grade: Grade) -> str:
+    return _MARKS[grade] + grade.word
+
+
+def _item(item: Item) -> str:
+    return "\n".join(_lines(item)) + "\n\n"
+
+
+def _lines(item: Item) -> Iterator[str]:
+    mark = next((_MARKS[g] for g in reversed(Grade) if g.word in item.grades), "")
+    owners = code_span(item.owner)
+    if item.others:
+        owners = f"{len(item.others)} tools"
+    words = f": {markdown_text(item.message)}" if item.message else ""
+    yield f"- {mark}{owners}{words}<br>"
+    if item.others:
+        named = item.others[:_MOST_NAMED]
+        more = len(item.others) - len(named)
+        rest = f" and {more:,} more" if more else ""
+        yield f"  {', '.join(map(code_span, named))}{rest}<br>"
+    place = item.was or item.place
+    at = f":{place.line}" if place.line else ""
+    was = "was at " if item.was else ""
+    where = "" if item.others else f", {was}{code_span(place.file + at)}"
+    yield f"  {item.grades}: {code_span(item.rule)}{where}"
+    if item.help:
+        yield f"  <br>because {markdown_text(item.help)}"
+    if item.accepted:
+        yield f"  <br>accepted: {markdown_text(item.accepted)}"
+    elif item.fails and not item.others:
+        yield f"  <br>fingerprint {code_span(item.fingerprint)}"
+    values = zip("-+", differing(item.values, _VALUE), strict=True)
+    rows = [f"{sign} {printable(text)}" for sign, text in values if text]
+    if rows:
+        block = str(fenced("\n".join(rows), "diff"))
+        yield ""
+        yield from (f"  {line}" for line in block.split("\n"))
+
+
+def _effects(effects: Sequence[Effect]) -> str:
+    """What readers see differently, in a fold of its own."""
+    rows = [
+        f"- {_MARKS[Grade.RISKY] if is_worse else ''}"
+        f"{', '.join(map(code_span, where))}: {markdown_text(message)}\n"
+        for is_worse, where, message in alike_effects(effects)
+    ]
+    return _fold("What follows for clients", rows)
+
+
+def _of_check(words: str, found: Sequence[Finding]) -> str:
+    rows = [
+        f"- {one.severity.word}: {markdown_text(one.message)}"
+        f" ({code_span(one.place.file)}, line {one.place.line}):"
+        f" {code_span(one.rule)}"
+        f"{f', and {len(one.alike):,} more like it' if one.alike else ''}\n"
+        for one in to_show(grouped(found))
+    ]
+    return _fold(f"{words} findings of <code>toolcast check</code>", rows)
+
+
+def _fold(title: str, rows: Sequence[str]) -> str:
+    if not rows:
+        return ""
+    kept = _within(rows, 0, _TABLE // 4)
+    left = len(rows) - len(kept)
+    told = f"- {left:,} more are left out\n" if left else ""
+    summed = f"<summary>{title}: {len(rows):,}</summary>"
+    return f"<details>{summed}\n\n{''.join(kept)}{told}\n</details>\n\n"
+
+
+def _of_acceptances(verdict: Verdict) -> str:
+    rows = [
+        f"- {markdown_text(one.message)} ({code_span(one.place.file)}, line"
+        f" {one.place.line}): {markdown_text(one.help)}\n"
+        for one in verdict.findings[:_MOST_FINDINGS]
+    ]
+    return f"\nAcceptances:\n\n{''.join(rows)}" if rows else ""
+
+
+def _cell(text: str) -> str:
+    """Markdown of one line within a table, where a bar ends a cell even in code.
+
+    Source: GitHub Flavored Markdown, section 4.10.
+    """
+    return text.replace("|", "\\|")
+
+
+def _within(parts: Iterable[str], used: int, most: int = _MOST_CHARACTERS) -> list[str]:
+    """The first of the parts that have room behind what is used; no more are made."""
+    kept = []
+    for part in parts:
+        # Outside of Unicode's first plane a character may count twice.
+        used += len(part) + sum(character > "\uffff" for character in part)
+        if used > most:
+            break
+        kept.append(part)
+    return kept

@@ -1,0 +1,127 @@
+"""What checks are given: tools, their texts and schemas, gathered once for all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..facts.texts import (
+    Owner,
+    all_texts,
+    is_of_definition,
+    prose_of_mcp_spec,
+    prose_of_tool,
+    prose_of_toolset,
+)
+from ..json_schema.graph import JsonSchema
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import SHARED, Path
+
+__all__ = [
+    "Parameter",
+    "SchemaNode",
+    "Text",
+    "ToolSchema",
+    "Where",
+    "places_of_tool",
+    "places_of_toolset",
+]
+
+
+class Where(NamedTuple):
+    """Where something stands that a check is given."""
+
+    toolset: Toolset
+    workspace: Workspace
+
+    def has(self, tool: ToolSpec, target: str) -> bool:
+        """Whether a tool is in a target that the toolset has."""
+        toolset = self.toolset
+        return target in toolset.targets and tool.name not in toolset.excluded(target)
+
+
+class Text(NamedTuple):
+    """A text of a spec.
+
+    Attributes:
+        owner: whose it is.
+        path: where it stands there.
+        text: the text itself.
+        is_key: it is the key of a mapping, a parameter's name for one.
+        is_defined: it is part of a tool's definition.
+    """
+
+    owner: Owner
+    path: Path
+    text: str
+    is_key: bool = False
+    is_defined: bool = False
+
+
+class ToolSchema(NamedTuple):
+    """A schema of a tool: what it takes, or what it gives.
+
+    Attributes:
+        tool: whose it is.
+        field: the field that holds it.
+        graph: what is known of it.
+    """
+
+    tool: ToolSpec
+    field: str
+    graph: JsonSchema
+
+    def is_shared(self, path: Path) -> bool:
+        """Whether a path in it leads into the shared definitions."""
+        return self.tool.source.shared is not None and path[:2] == SHARED
+
+
+class SchemaNode(NamedTuple):
+    """A schema inside of a tool's schema, or that itself.
+
+    Attributes:
+        tool: whose it is.
+        path: where it stands in the tool's spec.
+        value: what is written there.
+    """
+
+    tool: ToolSpec
+    path: Path
+    value: dict[str, Any]
+
+
+class Parameter(NamedTuple):
+    """A parameter of a tool, with the schema that its spec has for it."""
+
+    tool: ToolSpec
+    name: str
+    schema: Any
+
+    @property
+    def path(self) -> Path:
+        """Where it stands in the tool's spec."""
+        return ("parameters", "properties", self.name)
+
+
+def places_of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
+    """What there is in a tool, each with the word by which checks ask for it."""
+    yield "tool", tool
+    for path, text, is_key in all_texts(tool):
+        yield "text", Text(tool, path, text, is_key, is_of_definition(path))
+    for path, text in prose_of_tool(tool):
+        yield "prose", Text(tool, path, text)
+    for field, graph in tool.schemas.items():
+        yield "schema", ToolSchema(tool, field, graph)
+        for path, value in graph.subschemas.items():
+            yield "schema node", SchemaNode(tool, (field, *path), value)
+    for name, schema in tool.properties.items():
+        yield "parameter", Parameter(tool, name, schema)
+
+
+def places_of_toolset(toolset: Toolset) -> Iterator[tuple[str, Any]]:
+    """The texts of resources and MCP prompts, and the toolset's own."""
+    owned = [(spec, prose_of_mcp_spec(spec)) for spec in toolset.mcp_specs]
+    for owner, prose in (*owned, (toolset, prose_of_toolset(toolset))):
+        for path, text in prose:
+            yield "text", Text(owner, path, text)
+            yield "prose", Text(owner, path, text)
