@@ -21,7 +21,6 @@ from .schema_walk import (
     TooMuchToCompare,
     differences,
     hidden_texts,
-    with_moved_texts,
 )
 from .schema_words import shown
 
@@ -137,7 +136,6 @@ def _of_field(
     else:
         changes = differences(*sides, _WHOLE[field])
         changes += hidden_texts(*sides, changes, _WHOLE[field])
-        changes = with_moved_texts(changes)
     changes = changes or [_whole(*sides, field, "rewritten")]
     actions = _actions(both) if is_call else None
     is_ours = _has_handler(both.toolset_after, both.after)

@@ -7,8 +7,6 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from toolcast_runtime.validation.applicators import held_schemas
-
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
 from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
@@ -227,16 +225,10 @@ def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
     old, new = (
         "" if one is ABSENT else str(one) for one in (change.before, change.after)
     )
-    if old == new:
-        return Grade.SAFE, "the text is the same"
     if change.row.startswith("title-"):
         name = re.split(r"[.\[\0]", change.pair.place)[-1]
         if _letters(new or old) == _letters(name):
             return Grade.SAFE, "it is the name in other letters"
-    elif not (old and new):
-        side = change.pair.after_side if old else change.pair.before_side
-        if (old or new) in _texts_beside(side, change.pair.parameter):
-            return Grade.SAFE, "the same text stands beside it"
     kind, message = kind_of_edit(TextSides(change.path, "it", old, new))
     if kind is RESTYLED:
         return kind.grades.prompt, message
@@ -245,23 +237,6 @@ def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
 
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
-
-
-def _texts_beside(side: SchemaSide, name: str) -> set[str]:
-    """The descriptions of all that is under a name at the top of a schema."""
-    root = side.root if isinstance(side.root, dict) else {}
-    seen, found = set[int](), set[str]()
-    waiting = [root.get("properties", {}).get(name, True) if name else root]
-    while waiting:
-        one = waiting.pop()
-        if not isinstance(one, dict) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one.get("description"), str):
-            found.add(one["description"])
-        if name:
-            waiting += [side.target(one), *(inner for _, inner in held_schemas(one))]
-    return found
 
 
 def _was_closed(change: Difference) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -112,11 +111,6 @@ class Pair(NamedTuple):
     def subject(self) -> str:
         """The place in words."""
         return subject_words(self.place, self.whole)
-
-    @property
-    def parameter(self) -> str:
-        """The name at the top that the place is under; empty for the whole."""
-        return re.split(r"[.\[\0]", self.place)[0]
 
     def named(self, name: str) -> str:
         """The place of a property."""

@@ -29,7 +29,6 @@ __all__ = [
     "differences",
     "hidden_texts",
     "is_alternatives",
-    "with_moved_texts",
 ]
 
 _MOST_PAIRS = 1_200
@@ -441,22 +440,3 @@ def hidden_texts(
         one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
         pair = Pair(one, other, "", whole, 1, before, after)
         yield Difference(row, place, was, text, message, (), pair)
-
-
-def with_moved_texts(changes: Sequence[Difference]) -> list[Difference]:
-    """The changes with one for each description that went from one place to another."""
-    left = list(changes)
-    for gone in changes:
-        if gone.row != "description-removed":
-            continue
-        for come in left:
-            is_same = come.row == "description-set" and come.after == gone.before
-            if is_same and come.pair.parameter == gone.pair.parameter:
-                text = f"the description of {come.pair.subject} stands elsewhere in its schema"
-                row = "description-changed"
-                left[left.index(come)] = come._replace(
-                    row=row, before=gone.before, message=text
-                )
-                left.remove(gone)
-                break
-    return left
