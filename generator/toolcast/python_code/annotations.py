@@ -222,6 +222,16 @@ class TypeReader:
         self._parts = 0
         self._within: list[ast.AST | None] = []
 
+    def look(self, depth: int) -> None:
+        """Counts one of the parts that it looks at.
+
+        Raises:
+            Unknown: there are too many.
+        """
+        self._parts += 1
+        if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
+            raise Unknown("it has too many parts")
+
     def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
         """What an expression of names stands for; as `Annotation.meaning`."""
         return meaning(self.names, module, node)
@@ -232,9 +242,7 @@ class TypeReader:
         Raises:
             Unknown: the text does not tell.
         """
-        self._parts += 1
-        if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
-            raise Unknown("it has too many parts")
+        self.look(depth)
         found = read_annotation(self.names, module, node)
         if found.meaning == "None":
             return Json({"type": "null"})
