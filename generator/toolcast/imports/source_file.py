@@ -62,8 +62,10 @@ def source_in(data: bytes, name: str) -> Source:
         problems = str(error).split("\n")
     if problems:
         more = len(problems) - _MOST_TOLD
-        told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
-        raise ListingError("\n".join(f"{shown}: {one}" for one in told))
+        problem_lines = problems[:_MOST_TOLD] + (
+            [f"and {more} more"] if more > 0 else []
+        )
+        raise ListingError("\n".join(f"{shown}: {one}" for one in problem_lines))
     return source
 
 

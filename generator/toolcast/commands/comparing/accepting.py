@@ -75,8 +75,10 @@ def accept(
         fail("nothing was written")
     except OSError as error:
         fail(f"{ACCEPT_FILE}: {error.strerror or error}; nothing was written")
-    told = f"{counted(len(new), 'change')} accepted" if new else "accepts this already"
-    click.echo(f"{ACCEPT_FILE}: {told}", err=True)
+    message = (
+        f"{counted(len(new), 'change')} accepted" if new else "accepts this already"
+    )
+    click.echo(f"{ACCEPT_FILE}: {message}", err=True)
 
 
 def _with_entries(text: str, entries: str) -> str:

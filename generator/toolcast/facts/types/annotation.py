@@ -94,7 +94,9 @@ class Annotations:
             tried = [list(self._by(one, kind, place, depth)) for kind in kinds or ()]
             if all(tried):
                 deeper = [
-                    said for said in tried if not said[0].startswith(f"`{place}` ")
+                    problem
+                    for problem in tried
+                    if not problem[0].startswith(f"`{place}` ")
                 ]
                 yield from (deeper or [[_said(place, one, node)]])[0]
                 return
@@ -154,7 +156,9 @@ class Annotations:
             tried = [list(self._fits(one, kind, place, depth)) for one in members]
             if all(tried):
                 deeper = [
-                    said for said in tried if not said[0].startswith(f"`{place}` ")
+                    problem
+                    for problem in tried
+                    if not problem[0].startswith(f"`{place}` ")
                 ]
                 shown = ast.unparse(kind.node)
                 wrong = f"`{place}` is `{shown}`, which `returns` does not allow"
