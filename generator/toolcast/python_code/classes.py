@@ -18,7 +18,7 @@ from .annotations import (
 )
 from .docstring import read_docstring
 from .module_names import Definition, ModuleNames
-from .modules import PythonModule
+from .modules import PythonModule, shown
 
 __all__ = [
     "ClassField",
@@ -98,7 +98,7 @@ def enum_member(reader: TypeReader, module: PythonModule, node: ast.Attribute) -
         values = _members(reader, found.scope, found.class_)
         if values is not None and node.attr in values:
             return values[node.attr]
-    raise Unknown(f"`{ast.unparse(node)[:60]}` is no literal")
+    raise Unknown(f"`{shown(node)}` is no literal")
 
 
 def _members(
@@ -228,9 +228,7 @@ def _fields(
     for decorator in node.decorator_list:
         made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
         if reader.meaning(module, made_by) not in _DATACLASSES:
-            raise Unknown(
-                f"`{node.name}` is decorated with `{ast.unparse(made_by)[:40]}`"
-            )
+            raise Unknown(f"`{node.name}` is decorated with `{shown(made_by)}`")
         kinds.add("dataclass")
     for base in node.bases:
         found = reader.meaning(module, base)
@@ -245,7 +243,7 @@ def _fields(
             if found == "typing.TypedDict":
                 reader.typed_dicts.append(node.name)
         else:
-            raise Unknown(f"`{node.name}` inherits from `{ast.unparse(base)[:40]}`")
+            raise Unknown(f"`{node.name}` inherits from `{shown(base)}`")
     if len(kinds) != 1:
         raise Unknown(f"`{node.name}` is no dataclass, TypedDict or pydantic model")
     kind = kinds.pop()

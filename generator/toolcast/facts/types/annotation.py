@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...python_code.annotations import Unknown, read_annotation
 from ...python_code.classes import DictField, typed_dict_fields
 from ...python_code.module_names import Definition, ModuleNames
-from ...python_code.modules import PythonModule
+from ...python_code.modules import PythonModule, shown
 from .python_type import (
     Array,
     Choice,
@@ -70,6 +70,7 @@ class Annotations:
         self._module = module
         self._objects = {one.name: one for one in objects}
         self._left = 0
+        self._fields: dict[Definition, Mapping[str, DictField] | None] = {}
 
     def not_taken(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a parameter with this annotation is given and does not take."""
@@ -160,8 +161,8 @@ class Annotations:
                     for problem in tried
                     if not problem[0].startswith(f"`{place}` ")
                 ]
-                shown = ast.unparse(kind.node)
-                wrong = f"`{place}` is `{shown}`, which `returns` does not allow"
+                text = shown(kind.node)
+                wrong = f"`{place}` is `{text}`, which `returns` does not allow"
                 yield from (deeper or [[wrong]])[0]
 
     def _fits(
@@ -227,7 +228,7 @@ class Annotations:
             if isinstance(meaning, Definition):
                 fields = None
                 if meaning.class_ is not None:
-                    fields = typed_dict_fields(self._names, meaning)
+                    fields = self._fields_of(meaning)
                 elif meaning.value is not None:
                     waiting.append((meaning.scope, meaning.value))
                     continue
@@ -247,6 +248,11 @@ class Annotations:
             else:
                 return None
         return found
+
+    def _fields_of(self, known: Definition) -> Mapping[str, DictField] | None:
+        if known not in self._fields:
+            self._fields[known] = typed_dict_fields(self._names, known)
+        return self._fields[known]
 
 
 def _members(type_: PythonType) -> Iterator[PythonType]:
@@ -268,7 +274,7 @@ def _said(place: str, given: PythonType, node: ast.expr) -> str:
         what = repr(given.values[0])
     elif isinstance(given, Plain):
         what = given.name
-    return f"`{place}` can be {what}, and `{ast.unparse(node)}` does not take it"
+    return f"`{place}` can be {what}, and `{shown(node)}` does not take it"
 
 
 def _takes_value(value: str | int | bool | None, kind: _Kind) -> bool:
