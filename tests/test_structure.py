@@ -183,6 +183,8 @@ MAY_IMPORT = {
         "reading",
         "reports",
         "suggestions",
+        "git",
+        "imports",
     },
     "commands.importing": {
         "commands",
