@@ -186,7 +186,7 @@ MAY_IMPORT = {
         "git",
         "imports",
     },
-    "commands.importing": {
+    "commands.import_": {
         "commands",
         "edits",
         "imports",
@@ -195,7 +195,7 @@ MAY_IMPORT = {
         "reports",
         "servers",
     },
-    "commands.calling": {"commands", "model", "servers", "suggestions"},
+    "commands.call": {"commands", "model", "servers", "suggestions"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 import pydantic
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.python_code.function_tool import FunctionTool, read_function
+from toolcast.python_code.function_tool import FunctionTool, NoTool, read_function
 from toolcast.python_code.modules import PythonModule
 
 
@@ -117,8 +118,7 @@ JSON = st.recursive(
 
 def read(text: str) -> FunctionTool:
     tree = ast.parse(text)
-    functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-    module = PythonModule("m.py", functions, tree=tree)
+    module = PythonModule("m", "m.py", tree=tree)
     return read_function({"m": module}.get, "m", "function")
 
 
@@ -165,3 +165,10 @@ def test_what_is_taken_fits_the_function(of: Of, value: Any) -> None:
     function = made([of.text])
     if is_taken(function.tool.parameters, {"p0": value}):
         assert function.call(p0=value)
+
+
+@pytest.mark.parametrize("more", ["", ", *, b: int", ", b: int = 2"])
+def test_a_default_before_a_slash_is_refused_like_any_argument_there(more: str) -> None:
+    with pytest.raises(NoTool) as refused:
+        read(f"def function(a: int = 1, /{more}): ...")
+    assert "`a` can be given by place only" in str(refused.value)

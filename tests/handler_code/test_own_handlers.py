@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,10 @@ class Theirs(os.PathLike): ...
 BOX = Box()
 # handlers/deep/__init__.py
 from ..shelling import own, run
+# handlers/inner/__init__.py
+from . import deep
+# handlers/inner/deep.py
+def own(): ...
 # handlers/lazy.py
 def __getattr__(name): return getattr(os, name)
 """
@@ -117,6 +122,40 @@ FOREIGN = {
     "a walrus": "import os\nprint(run := os.system)",
     "either": "import os\ndef own(): ...\nrun = own if POSIX else os.system",
     "a circle": "run = other\nother = run",
+    "a circle of decorators": """
+        def shown(function): return run
+        @shown
+        def run(): ...
+        """,
+    "every name, above a definition under a condition": """
+        from subprocess import *
+        if WINDOWS:
+            def run(): ...
+        """,
+    "a walrus in a decorator": """
+        import os
+        def run(): ...
+        @(run := os.system)
+        def other(): ...
+        """,
+    "a walrus in a default": """
+        import os
+        def run(): ...
+        def other(text=(run := os.system)): ...
+        """,
+    "a name of a class's body": """
+        def system(): ...
+        class Box:
+            from os import system
+            tool = system
+        run = Box.tool
+        """,
+    "a constructor behind a foreign one": """
+        from subprocess import Popen
+        class Base:
+            def __init__(self): ...
+        class run(Popen, Base): ...
+        """,
     "a package's way out": "from .. import os as run",
     "__getattr__": "from .lazy import system as run",
     "a class attribute of the module's own": """
@@ -147,6 +186,7 @@ OWN = {
     "what a closure gives": "from .shelling import own, wrapped\nrun = wrapped(own)",
     "an instance that can be called": "from .shelling import Box\nrun = Box()",
     "an instance of a class that inherits": "from .shelling import Mine\nrun = Mine()",
+    "a module of the package that its `__init__` imports": "from .inner import deep\nrun = deep.own",
     "a method": "from .shelling import BOX\nrun = BOX.act",
     "an inherited method": "from .shelling import Mine\nrun = Mine().act",
     "its own decorator": """
@@ -203,6 +243,29 @@ def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> Non
         f.place.file for f in findings_of(tmp_path) if f.rule == "handler/not-own"
     }
     assert places == {"specs/example/toolset.yaml"}
+
+
+MANY = {
+    "conditions": "".join(f"f{n} = f{n + 1}\n" * 50 for n in range(8))
+    + "def f8(): ...\nrun = f0\n",
+    "imports": "from .more0 import *\nfrom .more1 import *\n",
+    "classes": "".join(
+        f"class C{n}({', '.join([f'C{n + 1}'] * 9)}): ...\n" for n in range(25)
+    )
+    + "run = C0().act\n",
+}
+
+
+@pytest.mark.parametrize("code", MANY.values(), ids=MANY)
+def test_names_that_lead_to_each_other_in_many_ways_cost_no_time(
+    code: str, tmp_path: Path
+) -> None:
+    stars = "".join(f"from .more{n} import *\n" for n in range(12))
+    modules = "".join(f"# handlers/more{n}.py\n{stars}" for n in range(12))
+    begun = time.monotonic()
+    found = rules_of(tmp_path, f"{code}{modules}", "data: {reads: []}\n")
+    assert found & {"handler/not-own", "handler/not-found"}
+    assert time.monotonic() - begun < 10
 
 
 def test_where_it_comes_from_is_told(tmp_path: Path) -> None:

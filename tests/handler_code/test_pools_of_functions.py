@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from toolcast.python_code.call_graph import Pools
 from toolcast.python_code.function_body import Node, read_node
-from toolcast.python_code.resolver import Definition, HandlerPackage
+from toolcast.python_code.module_names import Definition
+from toolcast.python_code.modules import read_module
+from toolcast.python_code.resolver import Resolver
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
 Calls = dict[str, list[str]]
@@ -25,18 +28,18 @@ class Looked:
         (root / "handlers").mkdir()
         (root / "handlers/__init__.py").touch()
         (root / "handlers/work.py").write_text("\n".join(body) + "\n")
-        self.package = HandlerPackage(str(root), (".",), "handlers")
+        self.resolver = Resolver(partial(read_module, str(root), (".",)), "handlers")
         self.times: Counter[str] = Counter()
         self.pools = Pools(ACCESSORS, self.node)
 
     def node(self, known: Definition) -> Node:
         self.times[known.name] += 1
-        return read_node(self.package, known)
+        return read_node(self.resolver, known)
 
     def of(self, name: str) -> set[str]:
-        scope = self.package.scope("handlers.work")
-        known = scope and self.package.named(scope, name)
-        assert known is not None
+        module = self.resolver.module("handlers.work")
+        known = module and self.resolver.named(module, name)
+        assert isinstance(known, Definition)
         return set(self.pools.of(known))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.commands.importing.one_source import one_source_or_end
+from toolcast.commands.import_ import one_source_or_end
 from toolcast.imports.source_file import read_source, source_in
 
 FOLDER = Path(__file__).parent / "kirishima"

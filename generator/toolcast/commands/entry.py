@@ -50,12 +50,10 @@ _GROUPS = {
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
 # Where a command is that has no module of its own name here.
 _PLACES = {
-    "select": "selecting.select:command",
     "init": "starting.init:command",
     "new": "starting.new:command",
     "templates": "starting.templates:command",
-    "import": "importing.import_:command",
-    "call": "calling.call:command",
+    "import": "import_:command",
     "dev": "generating.dev:command",
     "generate": "generating.generate:command",
     "diff": "comparing.diff:command",

@@ -285,7 +285,7 @@ class _Uses:
         self._means = means
         self._lines = _line_starts(module.data)
         nodes = list(ast.walk(tree))
-        self._imports = imports_of(nodes, module.name, module.is_package)
+        self._imports = imports_of(nodes, module.name, is_package=module.is_package)
         self._bound = {
             name
             for node in nodes
@@ -328,7 +328,9 @@ class _Uses:
 
     def _is_ours(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
         one = ast.ImportFrom(node.module, [alias], node.level)
-        brought = imports_of([one], self._module.name, self._module.is_package)
+        brought = imports_of(
+            [one], self._module.name, is_package=self._module.is_package
+        )
         return any(self._means(each.module) for each in brought.values())
 
     def _module_in(self, node: ast.expr) -> str | None:

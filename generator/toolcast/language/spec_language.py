@@ -149,7 +149,10 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     added = fields_of(extensions)
     _add(own, added.tool if kind == "tool" else added.toolset, extensions)
     if kind == "toolset":
-        _add(own["properties"]["targets"], added.target_options, extensions)
+        targets = own["properties"]["targets"]
+        of_any = targets["additionalProperties"]
+        options = {n: {**of_any, **given} for n, given in added.target_options.items()}
+        _add(targets, options, extensions)
     return own
 
 

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
 from ..json_schema.values import ValueChecker
 from ..suggestions import quoted_list
-from .annotation_names import Names, Place
+from .module_names import Definition, ModuleNames
+from .modules import PythonModule
 
-__all__ = ["Fit", "Json", "TypeReader", "Unknown", "choice", "is_of", "literal_of"]
+__all__ = [
+    "Annotation",
+    "Fit",
+    "Json",
+    "TypeReader",
+    "Unknown",
+    "choice",
+    "is_of",
+    "literal_of",
+    "meaning",
+    "read_annotation",
+]
 
 
 _MAX_DEPTH = 12
@@ -137,28 +149,84 @@ _KINDS: Mapping[type, str] = {
 }
 
 
-OfClass = Callable[["TypeReader", str, ast.ClassDef, int], Json]
+OfClass = Callable[["TypeReader", PythonModule, ast.ClassDef, int], Json]
+
+
+class Annotation(NamedTuple):
+    """What an annotation says at its outside.
+
+    Attributes:
+        meaning: the dotted name of what it names, by the name that it has now (`builtins.list`
+            for `typing.List`); `None`, `typing.Union` for a union in any form; a class of the
+            project, or what that assigns to a name; None where the text does not tell.
+        parts: what stands between its brackets, or on both sides of its bar.
+        node: its expression, without quotes.
+    """
+
+    meaning: Definition | str | None
+    parts: tuple[ast.expr, ...]
+    node: ast.expr
+
+
+def read_annotation(
+    names: ModuleNames, module: PythonModule, node: ast.expr
+) -> Annotation:
+    """Reads the outside of an annotation that stands in a module, in quotes or not.
+
+    Raises:
+        Unknown: what stands in the quotes is no expression.
+    """
+    while isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = _parsed(node.value)
+    if isinstance(node, ast.Constant) and node.value is None:
+        return Annotation("None", (), node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return Annotation("typing.Union", (node.left, node.right), node)
+    if not isinstance(node, ast.Subscript):
+        return Annotation(meaning(names, module, node), (), node)
+    inner = node.slice
+    parts = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
+    return Annotation(meaning(names, module, node.value), parts, node)
+
+
+def meaning(
+    names: ModuleNames, module: PythonModule, node: ast.expr
+) -> Definition | str | None:
+    """What an expression of names stands for; as `Annotation.meaning`."""
+    found = names.only(module, node)
+    if found is None or found.kind not in ("external", "module"):
+        return None if found is None or found.function else found
+    name = found.name
+    for prefix in ("typing_extensions.", "collections.abc."):
+        # pydantic tells the two TypedDicts apart.
+        if name.startswith(prefix) and not name.endswith(".TypedDict"):
+            name = f"typing.{name.removeprefix(prefix)}"
+    return _SAME.get(name, name)
 
 
 class TypeReader:
     """Reads the annotations of one function.
 
     Args:
-        names: what the names of the project's modules stand for.
+        names: the names of the project's modules.
         of_class: the JSON of a class of the project; `class_json`.
 
     Attributes:
         typed_dicts: the classes that are a `typing.TypedDict`.
     """
 
-    def __init__(self, names: Names, of_class: OfClass) -> None:
+    def __init__(self, names: ModuleNames, of_class: OfClass) -> None:
         self.names = names
         self._of_class = of_class
         self.typed_dicts: list[str] = []
         self._parts = 0
-        self._within: list[Place] = []
+        self._within: list[ast.AST | None] = []
 
-    def read(self, module: str, node: ast.expr, depth: int = 0) -> Json:
+    def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
+        """What an expression of names stands for; as `Annotation.meaning`."""
+        return meaning(self.names, module, node)
+
+    def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> Json:
         """The JSON of an annotation that stands in a module.
 
         Raises:
@@ -167,51 +235,45 @@ class TypeReader:
         self._parts += 1
         if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
             raise Unknown("it has too many parts")
-        if isinstance(node, ast.Constant) and node.value is None:
+        found = read_annotation(self.names, module, node)
+        if found.meaning == "None":
             return Json({"type": "null"})
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return self.read(module, _parsed(node.value), depth + 1)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            sides = [node.left, node.right]
-            return _union([self.read(module, one, depth + 1) for one in sides])
-        subject = node.value if isinstance(node, ast.Subscript) else node
-        found = self.names.of(module, subject)
-        if isinstance(node, ast.Subscript) and isinstance(found, str):
-            inner = node.slice
-            parts = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
-            return self._generic(module, found, parts, depth + 1)
-        if isinstance(found, Place) and not isinstance(node, ast.Subscript):
-            return self._own(found, depth + 1)
-        if isinstance(found, str):
-            read_only = _READ_ONLY.get(found)
-            named = _NAMED.get(_SAME.get(found, read_only or found))
+        if isinstance(found.meaning, str):
+            if found.parts:
+                return self._generic(module, found.meaning, found.parts, depth + 1)
+            read_only = _READ_ONLY.get(found.meaning)
+            named = _NAMED.get(read_only or found.meaning)
             if named is not None:
                 return named._replace(fit=Fit.PLAIN) if read_only else named
-        raise Unknown(f"`{_shown(node)}` is nothing that JSON has")
+        elif found.meaning is not None and not found.parts:
+            return self._own(found.meaning, depth + 1)
+        raise Unknown(f"`{_shown(found.node)}` is nothing that JSON has")
 
-    def _own(self, place: Place, depth: int) -> Json:
+    def _own(self, known: Definition, depth: int) -> Json:
         """A class of the project, or what it assigns to a name."""
-        if place in self._within:
+        if known.node in self._within:
             raise Unknown("it refers to itself")
-        self._within.append(place)
+        self._within.append(known.node)
         try:
-            node = place.node
-            if isinstance(node, ast.ClassDef):
-                return self._of_class(self, place.module, node, depth)
+            if known.class_ is not None:
+                return self._of_class(self, known.scope, known.class_, depth)
+            node = known.value
             if isinstance(node, ast.Call):
-                called = self.names.of(place.module, node.func)
+                called = self.meaning(known.scope, node.func)
                 if called != "typing.NewType" or len(node.args) != 2:
                     raise Unknown(f"`{_shown(node)}` is made when it runs")
-                made = self.read(place.module, node.args[1], depth)
+                made = self.read(known.scope, node.args[1], depth)
                 return made._replace(fit=max(made.fit, Fit.NARROW))
-            return self.read(place.module, node, depth)
+            if node is None:
+                raise Unknown(f"`{known.name}` is nothing that JSON has")
+            return self.read(known.scope, node, depth)
         finally:
             self._within.pop()
 
     def _generic(
-        self, module: str, name: str, parts: list[ast.expr], depth: int
+        self, module: PythonModule, name: str, parts: Sequence[ast.expr], depth: int
     ) -> Json:
-        base = _SAME.get(name, _READ_ONLY.get(name, name))
+        base = _READ_ONLY.get(name, name)
         if name == "typing.Literal":
             return Json(choice([literal_of(part) for part in parts]))
         if name == "typing.Annotated":
@@ -223,7 +285,7 @@ class TypeReader:
         if name in _WRAPPERS:
             return self.read(module, parts[0], depth)
         if base == "builtins.dict" and len(parts) == 2:
-            if self.names.of(module, parts[0]) != "builtins.str":
+            if self.meaning(module, parts[0]) != "builtins.str":
                 raise Unknown("the keys of a mapping are texts in JSON")
         elif base == "builtins.tuple" and not _is_ellipsis(parts[-1]):
             each = [self.read(module, part, depth) for part in parts]
@@ -249,7 +311,9 @@ class TypeReader:
         schema = {**outer.schema, key: item.schema} if item.schema else outer.schema
         return Json(schema, fit, item.is_value)
 
-    def annotate(self, module: str, part: ast.expr, schema: dict[str, Any]) -> None:
+    def annotate(
+        self, module: PythonModule, part: ast.expr, schema: dict[str, Any]
+    ) -> None:
         """Adds what stands beside a type: a text, or the limits of a `Field`.
 
         Raises:
@@ -260,7 +324,7 @@ class TypeReader:
             return
         if not isinstance(part, ast.Call):
             raise Unknown(f"`{_shown(part)}` beside a type is not known")
-        called = self.names.of(module, part.func)
+        called = self.meaning(module, part.func)
         first = literal_of(part.args[0]) if part.args else None
         if called in ("typing.Doc", "annotated_doc.Doc") and isinstance(first, str):
             schema["description"] = " ".join(first.split())

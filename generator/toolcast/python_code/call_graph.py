@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from .function_body import Context, Node, Seen, Visitor, read_node, visit
-from .resolver import Definition, HandlerPackage
+from .module_names import Definition
+from .modules import read_module, text_beside
+from .resolver import Resolver
 
 __all__ = ["Noted", "Pools", "Reached", "Step", "Touched", "reached_from"]
 
@@ -99,7 +101,7 @@ _VisitorClass = Callable[[], Visitor] | None
 class _ToolsetCode:
     """The code of a toolset's handlers; each function is read once."""
 
-    package: HandlerPackage
+    resolver: Resolver
     accessors: Mapping[str, str]
     nodes: dict[tuple[str, str, str], Node] = field(default_factory=dict)
     seen: dict[tuple[Any, tuple[str, str, str]], tuple[Seen, ...]] = field(
@@ -116,7 +118,7 @@ class _ToolsetCode:
         """A function, read once."""
         node = self.nodes.get(known.key)
         if node is None:
-            node = self.nodes[known.key] = read_node(self.package, known)
+            node = self.nodes[known.key] = read_node(self.resolver, known)
         return node
 
     def seen_by(self, visitor_class: _VisitorClass, node: Node) -> tuple[Seen, ...]:
@@ -126,7 +128,7 @@ class _ToolsetCode:
         asked = (visitor_class, node.definition.key)
         if asked not in self.seen:
             try:
-                self.seen[asked] = visit(visitor_class(), self.package, node)
+                self.seen[asked] = visit(visitor_class(), self.resolver, node)
             except RecursionError:
                 node.is_too_deep = True
                 return ()
@@ -135,28 +137,33 @@ class _ToolsetCode:
 
 @lru_cache(maxsize=8)
 def _code_of(workspace: Workspace, toolset: Toolset) -> _ToolsetCode:
-    package = HandlerPackage(workspace.root, workspace.sources, toolset.handlers or "")
+    where = workspace.root, workspace.sources
+    resolver = Resolver(
+        partial(read_module, *where),
+        toolset.handlers or "",
+        partial(text_beside, *where),
+    )
     accessors = {
         accessor: pool
         for pool, named in toolset.pool_accessors.items()
         for accessor in named
     }
-    return _ToolsetCode(package, accessors)
+    return _ToolsetCode(resolver, accessors)
 
 
 class _Traversal:
     def __init__(self, code: _ToolsetCode, visitor_class: _VisitorClass) -> None:
         self.code = code
         self.visitor_class = visitor_class
-        self.package = code.package
+        self.resolver = code.resolver
         self.noted: list[Noted] = []
         self.touched: list[Touched] = []
         self.unread: dict[str, None] = {}
 
     def from_(self, tool: ToolSpec) -> Reached | None:
         reference = tool.handler
-        scope = reference and self.package.scope(reference.module)
-        start = reference and scope and self.package.named(scope, reference.function)
+        module = reference and self.resolver.module(reference.module)
+        start = reference and module and self.resolver.named(module, reference.function)
         if not start or start.kind not in ("function", "class", "value"):
             return None
         waiting = [(start, frozenset[str](), ())]
@@ -181,8 +188,9 @@ class _Traversal:
                     todo.append((one.target, pools, called))
         if todo:
             self.unread[f"it reaches more than {MOST:,} functions"] = None
-        for file, problem in self.package.unread.items():
-            self.unread[f"{file} cannot be read: {problem}"] = None
+        for module in self.resolver.read.values():
+            if module is not None and module.problem:
+                self.unread[f"{module.file} cannot be read: {module.problem}"] = None
         return Reached(tuple(self.noted), tuple(self.touched), tuple(self.unread))
 
     def _note(

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .annotation_names import Place
 from .annotations import Fit, Json, TypeReader, Unknown, choice, is_of, literal_of
 from .docstring import read_docstring
-from .modules import last_name
+from .module_names import Definition
+from .modules import PythonModule, last_name
 
 __all__ = ["ClassField", "class_fields", "class_json", "enum_member"]
 
@@ -26,13 +26,15 @@ _HARMLESS = frozenset(["frozen", "extra", "title", "use_attribute_docstrings"])
 
 
 class _Field(NamedTuple):
-    module: str
+    module: PythonModule
     annotation: ast.expr
     value: ast.expr | None
     is_total: bool = True
 
 
-def class_json(reader: TypeReader, module: str, node: ast.ClassDef, depth: int) -> Json:
+def class_json(
+    reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
+) -> Json:
     """The values of an enumeration, or an object with the fields of another class.
 
     Raises:
@@ -44,24 +46,24 @@ def class_json(reader: TypeReader, module: str, node: ast.ClassDef, depth: int) 
     return _class_schema(reader, module, node, depth)
 
 
-def enum_member(reader: TypeReader, module: str, node: ast.Attribute) -> Any:
+def enum_member(reader: TypeReader, module: PythonModule, node: ast.Attribute) -> Any:
     """The value of `Class.MEMBER`.
 
     Raises:
         Unknown: it is none of the project's enumerations.
     """
-    found = reader.names.of(module, node.value)
-    if isinstance(found, Place) and isinstance(found.node, ast.ClassDef):
-        values = _members(reader, found.module, found.node)
+    found = reader.meaning(module, node.value)
+    if isinstance(found, Definition) and found.class_ is not None:
+        values = _members(reader, found.scope, found.class_)
         if values is not None and node.attr in values:
             return values[node.attr]
     raise Unknown(f"`{ast.unparse(node)[:60]}` is no literal")
 
 
 def _members(
-    reader: TypeReader, module: str, node: ast.ClassDef
+    reader: TypeReader, module: PythonModule, node: ast.ClassDef
 ) -> dict[str, Any] | None:
-    bases = [reader.names.of(module, base) for base in node.bases]
+    bases = [reader.meaning(module, base) for base in node.bases]
     kinds = [base for base in bases if isinstance(base, str) and base in _ENUMS]
     if not kinds:
         return None
@@ -77,7 +79,7 @@ def _members(
                 raise Unknown(f"`{node.name}` makes its values when it runs")
             value = statement.value
             called = value.func if isinstance(value, ast.Call) else None
-            if called is not None and reader.names.of(module, called) == "enum.auto":
+            if called is not None and reader.meaning(module, called) == "enum.auto":
                 of_texts = kinds[0] == "enum.StrEnum"
                 if not of_texts and found and not _are_counted(found):
                     raise Unknown(f"`{node.name}.{name}` is made when it runs")
@@ -96,7 +98,7 @@ def _are_counted(found: dict[str, Any]) -> bool:
 
 
 def _class_schema(
-    reader: TypeReader, module: str, node: ast.ClassDef, depth: int
+    reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
 ) -> Json:
     kind, fields = _fields(reader, module, node, depth)
     said = read_docstring(ast.get_docstring(node), fields).parameters
@@ -107,7 +109,7 @@ def _class_schema(
         read = reader.read(field.module, field.annotation, depth)
         schema, has_default = dict(read.schema), field.value is not None
         if isinstance(field.value, ast.Call):
-            called = reader.names.of(field.module, field.value.func)
+            called = reader.meaning(field.module, field.value.func)
             if called in _FIELDS:
                 has_default = _of_call(reader, field.module, field.value, schema)
         elif field.value is not None:
@@ -128,7 +130,7 @@ def _class_schema(
 
 
 def _fields(
-    reader: TypeReader, module: str, node: ast.ClassDef, depth: int
+    reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
 ) -> tuple[str, dict[str, _Field]]:
     """What kind of class it is, and its fields with those that it inherits."""
     fields: dict[str, _Field] = {}
@@ -137,15 +139,15 @@ def _fields(
         raise Unknown(f"`{node.name}` inherits from too many classes")
     for decorator in node.decorator_list:
         made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if reader.names.of(module, made_by) not in _DATACLASSES:
+        if reader.meaning(module, made_by) not in _DATACLASSES:
             raise Unknown(
                 f"`{node.name}` is decorated with `{ast.unparse(made_by)[:40]}`"
             )
         kinds.add("dataclass")
     for base in node.bases:
-        found = reader.names.of(module, base)
-        if isinstance(found, Place) and isinstance(found.node, ast.ClassDef):
-            kind, inherited = _fields(reader, found.module, found.node, depth + 1)
+        found = reader.meaning(module, base)
+        if isinstance(found, Definition) and found.class_ is not None:
+            kind, inherited = _fields(reader, found.scope, found.class_, depth + 1)
             kinds.add(kind)
             fields.update(inherited)
         elif found in _BASES:
@@ -165,7 +167,7 @@ def _fields(
     for name, statement in _annotated(node):
         outer = statement.annotation
         outer = outer.value if isinstance(outer, ast.Subscript) else outer
-        marked = reader.names.of(module, outer)
+        marked = reader.meaning(module, outer)
         if marked == "dataclasses.InitVar":
             raise Unknown(f"`{node.name}.{name}` is an `InitVar`")
         is_private = kind == "BaseModel" and name.startswith("_")
@@ -214,14 +216,14 @@ def _refuse_settings(node: ast.ClassDef) -> None:
 
 
 def _of_call(
-    reader: TypeReader, module: str, call: ast.Call, schema: dict[str, Any]
+    reader: TypeReader, module: PythonModule, call: ast.Call, schema: dict[str, Any]
 ) -> bool:
     """Reads `field(...)` or `Field(...)`; whether the field has a default."""
     words = {keyword.arg: keyword.value for keyword in call.keywords}
     default = call.args[0] if call.args else words.get("default")
     if "init" in words:
         raise Unknown("a field with `init` is no argument")
-    if reader.names.of(module, call.func) == "pydantic.Field":
+    if reader.meaning(module, call.func) == "pydantic.Field":
         reader.annotate(module, call, schema)
     if isinstance(default, ast.Constant) and default.value is ...:
         return "default_factory" in words
@@ -247,7 +249,7 @@ def _is_needed(reader: TypeReader, field: _Field) -> bool:
         except (SyntaxError, ValueError):
             return True
     outer = node.value if isinstance(node, ast.Subscript) else node
-    marked = reader.names.of(field.module, outer)
+    marked = reader.meaning(field.module, outer)
     if marked == "typing.NotRequired":
         return False
     return field.is_total or marked == "typing.Required"

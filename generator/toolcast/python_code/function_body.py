@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from .local_names import NESTED, Event, Locals
+from .module_names import Definition
 from .modules import HOLE, FunctionDefinition, arguments_of, last_name
-from .resolver import Definition, HandlerPackage
+from .resolver import Resolver
 from .string_values import item_of, template_of
 from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
 
@@ -113,9 +114,9 @@ class Node:
     is_too_deep: bool = False
 
 
-def read_node(package: HandlerPackage, known: Definition) -> Node:
+def read_node(resolver: Resolver, known: Definition) -> Node:
     """Reads a function, a class or an assigned value."""
-    reading = _Reading(package, Node(known))
+    reading = _Reading(resolver, Node(known))
     try:
         reading.read()
     except RecursionError:
@@ -123,13 +124,13 @@ def read_node(package: HandlerPackage, known: Definition) -> Node:
     return reading.node
 
 
-def visit(visitor: Visitor, package: HandlerPackage, node: Node) -> tuple[Seen, ...]:
+def visit(visitor: Visitor, resolver: Resolver, node: Node) -> tuple[Seen, ...]:
     """What a visitor finds in a function; its names are known as they were when it was read.
 
     Raises:
         RecursionError: an expression is nested too deep.
     """
-    local = Locals(package, node.definition)
+    local = Locals(resolver, node.definition)
     around: list[Locals] = []
     for kind, expression, text, known in node.events:
         if kind == "bound":
@@ -153,9 +154,9 @@ def visit(visitor: Visitor, package: HandlerPackage, node: Node) -> tuple[Seen, 
 
 
 class _Reading:
-    def __init__(self, package: HandlerPackage, node: Node) -> None:
+    def __init__(self, resolver: Resolver, node: Node) -> None:
         self.node = node
-        self.local = Locals(package, node.definition)
+        self.local = Locals(resolver, node.definition)
         node.events = self.local.events
         self.is_prose = False
         # Texts with holes, which are read where they are filled.
@@ -167,7 +168,8 @@ class _Reading:
             self._function(known.function, known)
         elif known.kind == "class" and known.class_ is not None:
             # Making an instance runs its initializer; leaving and entering run theirs.
-            for name, function in known.class_.functions.items():
+            methods = self.local.resolver.members(known.class_, known.scope).functions
+            for name, function in methods.items():
                 if name.startswith("__") and name.endswith("__"):
                     full = f"{known.class_.name}.{name}"
                     target = Definition(

@@ -8,11 +8,19 @@ from typing import Any, NamedTuple
 
 from ..encoders.python import is_keyword_argument
 from ..suggestions import did_you_mean
-from .annotation_names import Names
 from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of
 from .classes import class_json, enum_member
 from .docstring import Docstring, read_docstring
-from .modules import FunctionDefinition, PythonModule, scope_of
+from .module_names import ModuleNames
+from .modules import (
+    FunctionDefinition,
+    Imported,
+    PythonModule,
+    bindings_of,
+    class_bindings,
+    functions_of,
+    last_name,
+)
 
 __all__ = ["FunctionTool", "NoTool", "Parameter", "read_function"]
 
@@ -97,17 +105,16 @@ def read_function(
         raise NoTool([(f"{text.file} cannot be read: {text.problem}", "")])
     node = text.functions.get(name)
     if node is None:
-        raise NoTool([_absent(text, module, name)])
-    return _Reading(Names(module_of), module, text.file, node).tool()
+        raise NoTool([_absent(text, name)])
+    return _Reading(ModuleNames(module_of), text, node).tool()
 
 
 class _Reading:
     def __init__(
-        self, names: Names, module: str, file: str, node: FunctionDefinition
+        self, names: ModuleNames, module: PythonModule, node: FunctionDefinition
     ) -> None:
-        self.module, self.file, self.node = module, file, node
+        self.module, self.file, self.node = module, module.file, node
         self.types = TypeReader(names, class_json)
-        self.names = names
         self.reasons: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.properties: dict[str, Any] = {}
@@ -124,7 +131,9 @@ class _Reading:
         self.said = read_docstring(ast.get_docstring(node), names)
         if self.said.problem:
             self._note(node, f"the docstring is not read: {self.said.problem}")
-        placed = [None] * (len(given.args) - len(given.defaults)) + given.defaults
+        # Those before a `/` have the first of the defaults.
+        late = given.defaults[-len(given.args) :] if given.args else []
+        placed = [None] * (len(given.args) - len(late)) + late
         for one, default in zip(arguments, [*placed, *given.kw_defaults], strict=True):
             self._parameter(one, default)
         for told in self.said.parameters:
@@ -285,7 +294,7 @@ class _Reading:
         if node is None:
             return None, True
         try:
-            json = TypeReader(self.names, class_json).read(self.module, node)
+            json = TypeReader(self.types.names, class_json).read(self.module, node)
         except Unknown as problem:
             shown = " ".join(ast.unparse(node).split())[:60]
             self._note(node, f"its result `{shown}` is not described: {problem}")
@@ -303,7 +312,7 @@ class _Reading:
                 " on: import TypedDict from typing_extensions",
             )
         given = self.node.args
-        unseen = self.names.for_type_checkers(self.module)
+        unseen = _for_type_checkers(self.module)
         for one in [*given.args, *given.kwonlyargs]:
             for node in ast.walk(one.annotation) if one.annotation else ():
                 if isinstance(node, ast.Name) and node.id in unseen:
@@ -323,24 +332,35 @@ class _Reading:
         return f"{self.file}:{getattr(node, 'lineno', self.node.lineno)}"
 
 
-def _absent(text: PythonModule, module: str, name: str) -> tuple[str, str]:
-    message = f"{text.file} has no function `{name}`"
-    scope = scope_of(module, text)
-    imported = scope.imports.get(name)
-    if imported is not None:
-        source = f"{imported.module}:{imported.name or ''}"
-        return message, f"it is imported: name it where it is written, `{source}`"
-    for class_ in scope.classes.values():
-        if class_.name == name:
-            help_ = "it is a class: write a function that makes one, and name that"
+def _for_type_checkers(module: PythonModule) -> frozenset[str]:
+    """The names that a module has under `if TYPE_CHECKING` alone."""
+    names: set[str] = set()
+    for node in ast.walk(module.tree) if module.tree is not None else ():
+        if isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING":
+            names.update(
+                bindings_of(node.body, module.name, is_package=module.is_package)
+            )
+    return frozenset(names)
+
+
+def _absent(module: PythonModule, name: str) -> tuple[str, str]:
+    message = f"{module.file} has no function `{name}`"
+    for place in module.bindings.get(name, ()):
+        if isinstance(place.bound, Imported):
+            source = f"{place.bound.module}:{place.bound.name or ''}"
+            help_ = f"it is imported: name it where it is written, `{source}`"
             return message, help_
-        if name in class_.functions:
+    if name in module.classes:
+        help_ = "it is a class: write a function that makes one, and name that"
+        return message, help_
+    for class_ in module.classes.values():
+        if name in functions_of(class_bindings(class_, module)):
             help_ = (
                 f"`{class_.name}.{name}` is a method, which needs its `self`: write a"
                 " function that calls it"
             )
             return message, help_
-    return message, did_you_mean(name, sorted(text.functions))
+    return message, did_you_mean(name, sorted(module.functions))
 
 
 def _yields(function: FunctionDefinition) -> bool:

@@ -8,6 +8,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
 from .origin import NotOwn, Origins
 
@@ -161,7 +162,9 @@ class _Read:
         self.module = cache(partial(read_module, workspace.root, workspace.sources))
         self.code = cache(self._code)
         self.class_ = cache(self._class)
-        self._origins = cache(partial(Origins, module_of=self.module))
+        self._origins = cache(
+            lambda package: Origins(ModuleNames(self.module, package))
+        )
 
     def _code(self, package: str, reference: HandlerReference) -> HandlerCode | None:
         module = self.module(reference.module)

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .module_names import Definition
 from .modules import imports_of, last_name
-from .resolver import Definition, HandlerPackage
-from .string_values import Place, each_of, texts_of
+from .resolver import Place, Resolver
+from .string_values import each_of, texts_of
 from .tables import declared_tables, tables_of
 
-__all__ = ["Chain", "Event", "Locals", "NESTED", "chain_of", "is_getter", "made_by"]
-
+__all__ = ["NESTED", "Chain", "Event", "Locals"]
 
 _STEPS = 20
 
@@ -28,31 +28,19 @@ class Chain(NamedTuple):
     root: Definition | None
 
 
-def is_getter(node: ast.Call, package: HandlerPackage, place: Place) -> bool:
-    """Whether a call gives an attribute by its name: `getattr`, `attrgetter` and others."""
-    return _got(node, package, place) is not None
-
-
-def chain_of(
-    node: ast.expr, package: HandlerPackage, place: Place, steps: int = _STEPS
-) -> Chain | None:
-    """The chain of an expression; calls, awaits and subscripts within it are left out.
-
-    An attribute that is got by its name (`getattr`, `operator.attrgetter`) is one of it.
-    """
+def _chain_of(node: ast.expr, place: Place) -> Chain | None:
     found: list[str] = []
-    while steps > 0:
-        steps -= 1
-        if isinstance(node, ast.Attribute):
-            known = package.of(node, place.scope, place.names)
-            if known is not None and known.kind == "value" and known.value is not None:
-                # What an attribute or a module's name was assigned.
-                node, place = known.value, Place(known.scope, {}, {})
-                continue
+    for _ in range(_STEPS):
+        assigned = None
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            assigned = place.assigned(node)
+        if assigned is not None:
+            node, place = assigned
+        elif isinstance(node, ast.Attribute):
             found.append(node.attr)
             node = node.value
         elif isinstance(node, ast.Call):
-            got = _got(node, package, place)
+            got = _got(node, place)
             if got is None:
                 node = node.func
             else:
@@ -61,70 +49,56 @@ def chain_of(
         elif isinstance(node, (ast.Await, ast.Subscript, ast.NamedExpr)):
             node = node.value
         elif isinstance(node, ast.Name):
-            if node.id in place.aliases:
-                # A name may be assigned what it was before.
-                name = node.id
-                node, place = place.aliases[name], place.without(name)
-                continue
-            known = package.of(node, place.scope, place.names)
-            if known is not None and known.kind == "value" and known.value is not None:
-                node, place = known.value, Place(known.scope, {}, {})
-                continue
             found.append(node.id)
-            return Chain(tuple(reversed(found)), known)
+            return Chain(tuple(reversed(found)), place.of(node))
         else:
             return Chain(tuple(reversed(found)), None)
     return None
 
 
-def made_by(
-    node: ast.expr, package: HandlerPackage, place: Place, steps: int = _STEPS
+def _made_by(
+    node: ast.expr, place: Place, seen: set[ast.expr], steps: int = _STEPS
 ) -> Iterator[tuple[ast.Call, Place]]:
-    """The calls that made what an expression stands for, each with its place."""
-    if steps <= 0:
+    """The calls that made what an expression stands for; each expression is looked at once."""
+    if steps <= 0 or node in seen:
         return
+    seen.add(node)
     if isinstance(node, (ast.Await, ast.NamedExpr)):
-        yield from made_by(node.value, package, place, steps - 1)
+        yield from _made_by(node.value, place, seen, steps - 1)
     elif isinstance(node, ast.Call):
-        known = package.of(node.func, place.scope, place.names)
+        known = place.of(node.func)
         if known is None or known.kind != "function":
             yield node, place
             return
-        for given in package.returned(known):
-            within = Place(known.scope, {}, package.assigned(known))
-            yield from made_by(given, package, within, steps - 1)
-    elif isinstance(node, ast.Name) and node.id in place.aliases:
-        alias = place.aliases[node.id]
-        yield from made_by(alias, package, place.without(node.id), steps - 1)
+        resolver = place.resolver
+        within = Place(resolver, known.scope, {}, resolver.assigned(known))
+        for given in resolver.returned(known):
+            yield from _made_by(given, within, seen, steps - 1)
     elif isinstance(node, (ast.Name, ast.Attribute)):
-        known = package.of(node, place.scope, place.names)
-        if known is not None and known.kind == "value" and known.value is not None:
-            within = Place(known.scope, {}, {})
-            yield from made_by(known.value, package, within, steps - 1)
+        assigned = place.assigned(node)
+        if assigned is not None:
+            yield from _made_by(*assigned, seen, steps - 1)
 
 
-def _got(
-    node: ast.Call, package: HandlerPackage, place: Place
-) -> tuple[list[str], ast.expr] | None:
+def _got(node: ast.Call, place: Place) -> tuple[list[str], ast.expr] | None:
     """The names that a call gets of something, and of what; None for any other call."""
     function = node.func
     name = last_name(function)
     if name == "getattr" and len(node.args) >= 2:
-        texts = texts_of(node.args[1], package, place)
+        texts = texts_of(node.args[1], place)
         return (texts[0].split("."), node.args[0]) if texts else None
     if name in ("__getattribute__", "__getattr__") and len(node.args) == 1:
-        texts = texts_of(node.args[0], package, place)
+        texts = texts_of(node.args[0], place)
         if texts and isinstance(function, ast.Attribute):
             return [texts[0]], function.value
     if isinstance(function, ast.Name):
-        known = package.of(function, place.scope, place.names)
-        alias = place.aliases.get(function.id) or (known and known.value)
-        function = alias or function
+        assigned = place.assigned(function)
+        function = assigned[0] if assigned is not None else function
     if not (isinstance(function, ast.Call) and function.args and node.args):
         return None
     if last_name(function.func) not in ("attrgetter", "methodcaller"):
         return None
-    texts = texts_of(function.args[0], package, place)
+    texts = texts_of(function.args[0], place)
     return (texts[0].split("."), node.args[0]) if texts else None
 
 
@@ -158,8 +132,8 @@ class Locals:
             `with`: a connection, with what it was made.
     """
 
-    def __init__(self, package: HandlerPackage, known: Definition) -> None:
-        self.package = package
+    def __init__(self, resolver: Resolver, known: Definition) -> None:
+        self.resolver = resolver
         self.scope = known.scope
         self.names: dict[str, Definition] = {}
         self.aliases: dict[str, ast.expr] = {}
@@ -192,22 +166,23 @@ class Locals:
             if argument is not None:
                 found = None
                 if argument.annotation is not None:
-                    found = self.package.annotated(argument.annotation, self.scope)
+                    found = self.resolver.annotated(argument.annotation, self.scope)
                 self.bind(argument.arg, found)
         if known is not None and known.class_ is not None and placed:
-            name, class_ = known.class_.name, known.class_
-            own = Definition("instance", self.scope, name, class_=class_)
+            class_ = known.class_
+            own = Definition("instance", self.scope, class_.name, class_=class_)
             self.bind(placed[0].arg, own)
 
     def take_import(self, node: ast.Import | ast.ImportFrom) -> None:
         """The names that an import within the function binds."""
-        found = imports_of([node], self.scope.name, self.scope.is_package)
+        scope = self.scope
+        found = imports_of([node], scope.name, is_package=scope.is_package)
         for name, source in found.items():
-            self.bind(name, self.package.imported(self.scope, source))
+            self.bind(name, self.resolver.imported(scope, source))
 
     def copy(self) -> Locals:
         """The names for a function within: what it assigns stays there."""
-        made = Locals(self.package, Definition("unknown", self.scope, ""))
+        made = Locals(self.resolver, Definition("unknown", self.scope, ""))
         made.names, made.aliases = dict(self.names), dict(self.aliases)
         made.made_with = dict(self.made_with)
         made.events = self.events
@@ -215,7 +190,7 @@ class Locals:
 
     def of(self, node: ast.expr) -> Definition | None:
         """What an expression stands for."""
-        return self.package.of(node, self.scope, self.names)
+        return self.resolver.of(node, self.scope, self.names)
 
     def followed(self, node: ast.expr) -> Definition | None:
         """A function, class or assigned value of the package that an expression names."""
@@ -230,21 +205,21 @@ class Locals:
         `known`: what it stands for, where that was found out already.
         """
         if known is not None:
-            return declared_tables(known, self.package)
-        return tables_of(node, self.package, self.place)
+            return declared_tables(known, self.resolver)
+        return tables_of(node, self.place)
 
     def texts(self, node: ast.expr) -> tuple[str, ...]:
         """The texts that an expression may have; as `texts_of`."""
-        return texts_of(node, self.package, self.place)
+        return texts_of(node, self.place)
 
     def file(self, text: str) -> str:
         """The text of a file that the code names by a path; empty when it is not there."""
-        return self.package.file(self.scope, text)
+        return self.resolver.text_of(self.scope.file, text)
 
     @property
     def place(self) -> Place:
         """The present place in the function."""
-        return Place(self.scope, self.names, self.aliases)
+        return Place(self.resolver, self.scope, self.names, self.aliases)
 
     def loop(self, target: ast.expr, items: ast.expr) -> None:
         """A loop or a comprehension binds its target to each of the items."""
@@ -252,16 +227,19 @@ class Locals:
             self.assign(name, value)
 
     def chain(self, node: ast.expr) -> Chain | None:
-        """The chain of an expression; as `chain_of`."""
-        return chain_of(node, self.package, self.place)
+        """The chain of an expression; calls, awaits and subscripts in it are left out.
+
+        An attribute that is got by its name (`getattr`, `operator.attrgetter`) is one of it.
+        """
+        return _chain_of(node, self.place)
 
     def is_getter(self, node: ast.Call) -> bool:
-        """Whether a call gives an attribute by its name; as `is_getter`."""
-        return is_getter(node, self.package, self.place)
+        """Whether a call gives an attribute by its name: `getattr`, `attrgetter` and others."""
+        return _got(node, self.place) is not None
 
     def calls_behind(self, node: ast.expr) -> Iterator[tuple[ast.Call, Place]]:
         """The calls that made what an expression stands for, each with its place.
 
         Of `client.post` with `client = Client(base_url=...)` the call of `Client`.
         """
-        return made_by(node, self.package, self.place)
+        return _made_by(node, self.place, set())

@@ -1,4 +1,4 @@
-"""What a Python module defines, read from its text; nothing of it is imported or run."""
+"""Python modules, read from their text: what binds which name; nothing is imported or run."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
 __all__ = [
-    "Binding",
-    "ClassText",
-    "FunctionDefinition",
     "HOLE",
+    "MAX_BYTES",
+    "Binding",
+    "FunctionDefinition",
     "Imported",
-    "ModuleScope",
     "PythonModule",
-    "absolute_module",
     "arguments_of",
     "bindings_of",
-    "globals_in",
+    "class_bindings",
+    "functions_of",
     "imports_of",
     "last_name",
     "read_module",
     "read_text",
     "returned_by",
-    "scope_of",
     "statements_of",
+    "text_beside",
     "values_of",
 ]
-
 
 MAX_BYTES = 2 * 1024 * 1024
 
@@ -43,23 +41,102 @@ HOLE = "\x00"
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+class Imported(NamedTuple):
+    """What an import binds a name to.
+
+    Attributes:
+        module: the absolute dotted name.
+        name: the name within it; None for the module itself.
+    """
+
+    module: str
+    name: str | None = None
+
+    @property
+    def dotted(self) -> str:
+        """Both in one."""
+        return self.module if self.name is None else f"{self.module}.{self.name}"
+
+
+class Binding(NamedTuple):
+    """A place that binds a name.
+
+    Attributes:
+        line: where.
+        bound: the definition, what is imported, or the expression that is assigned; None for
+            what the text does not show: a loop's item, a part of a tuple, a function's
+            `global`.
+    """
+
+    line: int
+    bound: FunctionDefinition | ast.ClassDef | Imported | ast.expr | None
+
+
+Bindings = Mapping[str, list[Binding]]
+
+
 @dataclass(frozen=True)
 class PythonModule:
     """One module.
 
     Attributes:
+        name: its dotted name.
         file: path relative to the workspace's root, with forward slashes.
-        functions: its own functions by name; the last definition counts.
         problem: why it cannot be read; empty when it can.
         has_globals: the word `global` stands in it.
         tree: its syntax tree; None when it cannot be read.
     """
 
+    name: str
     file: str
-    functions: Mapping[str, FunctionDefinition] = field(default_factory=dict)
     problem: str = ""
     has_globals: bool = False
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is an `__init__.py`."""
+        return self.file.endswith("__init__.py")
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """Its names, each with every place that binds it, those in functions by `global`."""
+        if self.tree is None:
+            return {}
+        found = bindings_of(self.tree.body, self.name, is_package=self.is_package)
+        for node in ast.walk(self.tree) if self.has_globals else ():
+            if isinstance(node, ast.Global):
+                for name in node.names:
+                    found.setdefault(name, []).append(Binding(node.lineno, None))
+        return found
+
+    @cached_property
+    def always_bound(self) -> frozenset[int]:
+        """The lines of what binds a name under no condition."""
+        kinds = (FunctionDefinition, ast.ClassDef, ast.Assign, ast.AnnAssign)
+        always = (*kinds, ast.Import, ast.ImportFrom)
+        body = self.tree.body if self.tree is not None else []
+        return frozenset(one.lineno for one in body if isinstance(one, always))
+
+    @cached_property
+    def functions(self) -> Mapping[str, FunctionDefinition]:
+        """Its own functions; the last definition of a name counts."""
+        return functions_of(self.bindings)
+
+    @cached_property
+    def classes(self) -> Mapping[str, ast.ClassDef]:
+        """Its own classes; the last definition of a name counts."""
+        return {
+            name: place.bound
+            for name, places in self.bindings.items()
+            for place in places
+            if isinstance(place.bound, ast.ClassDef)
+        }
+
+    @cached_property
+    def values(self) -> Mapping[str, ast.expr]:
+        """What it assigns to its names; the last assignment counts."""
+        return values_of(self.bindings)
 
 
 def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule | None:
@@ -78,7 +155,7 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
                 continue
             status = os.stat(real)
             shown = file.replace(os.sep, "/")
-            return _read(real, shown, status.st_mtime_ns, status.st_size)
+            return _read(real, name, shown, status.st_mtime_ns, status.st_size)
     return None
 
 
@@ -94,11 +171,25 @@ def read_text(root: str, path: str) -> str | None:
         return None
 
 
+def text_beside(root: str, sources: tuple[str, ...], file: str, path: str) -> str:
+    """The text of a file that a module names; empty when the project does not have it.
+
+    It is looked for beside the module, at the workspace's root and below its sources.
+    """
+    # What is known when it runs only is the folder, as a rule that of the module.
+    known = path.rpartition(HOLE)[2].lstrip("/")
+    for folder in (os.path.dirname(file), "", *sources):
+        text = read_text(root, os.path.join(folder, known))
+        if text is not None:
+            return text
+    return ""
+
+
 @lru_cache(maxsize=1024)
-def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
+def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonModule:
     """Parses a file; `changed` and `size` are part of the cache's key."""
     if size > MAX_BYTES:
-        return PythonModule(file, problem=f"the file has {size:,} bytes")
+        return PythonModule(name, file, f"the file has {size:,} bytes")
     try:
         data = read_regular(path, MAX_BYTES)
         with warnings.catch_warnings():
@@ -106,17 +197,151 @@ def _read(path: str, file: str, changed: int, size: int) -> PythonModule:
             tree = ast.parse(data)
     except SyntaxError as error:
         where = f" on line {error.lineno}" if error.lineno else ""
-        return PythonModule(file, problem=f"{error.msg}{where}")
+        return PythonModule(name, file, f"{error.msg}{where}")
     except OSError as error:
-        return PythonModule(file, problem=error.strerror or type(error).__name__)
+        return PythonModule(name, file, error.strerror or type(error).__name__)
     except (ValueError, RecursionError, MemoryError) as error:
-        return PythonModule(file, problem=str(error) or "the module is too complex")
-    functions = {
-        one.name: one
-        for one in statements_of(tree.body)
-        if isinstance(one, FunctionDefinition)
+        return PythonModule(name, file, str(error) or "the module is too complex")
+    return PythonModule(name, file, has_globals=b"global" in data, tree=tree)
+
+
+def bindings_of(
+    body: list[ast.stmt], module: str, *, is_package: bool
+) -> dict[str, list[Binding]]:
+    """The names that a scope binds, each with its places in the order of the text.
+
+    Those under conditions and in loops are among them, imports of every name under `*`;
+    `global` in functions is not.
+
+    Args:
+        module: the module in which it stands, and whether that is an `__init__.py`.
+    """
+    found: dict[str, list[Binding]] = {}
+    for node in _nodes(body):
+        for name, binding in _bound_by(node, module, is_package):
+            found.setdefault(name, []).append(binding)
+    return found
+
+
+def class_bindings(
+    node: ast.ClassDef, module: PythonModule
+) -> dict[str, list[Binding]]:
+    """The names in the body of a class, each with its places."""
+    return bindings_of(node.body, module.name, is_package=module.is_package)
+
+
+def functions_of(bindings: Bindings) -> dict[str, FunctionDefinition]:
+    """The functions of a scope; the last definition of a name counts."""
+    return {
+        name: place.bound
+        for name, places in bindings.items()
+        for place in places
+        if isinstance(place.bound, FunctionDefinition)
     }
-    return PythonModule(file, functions, has_globals=b"global" in data, tree=tree)
+
+
+def values_of(bindings: Bindings) -> dict[str, ast.expr]:
+    """What a scope assigns to its names; the last assignment counts."""
+    return {
+        name: place.bound
+        for name, places in bindings.items()
+        for place in places
+        if isinstance(place.bound, ast.expr)
+    }
+
+
+def imports_of(
+    nodes: Iterable[ast.AST], module: str, *, is_package: bool
+) -> dict[str, Imported]:
+    """The names that import statements among the nodes bind.
+
+    `from x import *` is there under `*` and the module's name.
+    """
+    found: dict[str, Imported] = {}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for name, imported in _imported_by(node, module, is_package):
+                found[f"*{imported.module}" if name == "*" else name] = imported
+    return found
+
+
+def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a scope, in the order of the text; of a scope within it the head only."""
+    waiting: list[ast.AST] = [*reversed(body)]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(list(_within(node))))
+
+
+def _within(node: ast.AST) -> Iterable[ast.AST]:
+    """The nodes that are run where a node stands: of a function those of its head."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    if isinstance(node, FunctionDefinition):
+        head = [*node.decorator_list, node.args]
+        return head if node.returns is None else [*head, node.returns]
+    if isinstance(node, ast.Lambda):
+        return [node.args]
+    return ast.iter_child_nodes(node)
+
+
+def _bound_by(
+    node: ast.AST, module: str, is_package: bool
+) -> Iterator[tuple[str, Binding]]:
+    if isinstance(node, (FunctionDefinition, ast.ClassDef)):
+        yield node.name, Binding(node.lineno, node)
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        for name, imported in _imported_by(node, module, is_package):
+            yield name, Binding(node.lineno, imported)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+        if node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, Binding(node.lineno, node.value)
+                else:
+                    yield from _parts(target)
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.AugAssign)):
+        yield from _parts(node.target)
+    elif isinstance(node, ast.withitem):
+        if node.optional_vars is not None:
+            yield from _parts(node.optional_vars)
+    elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)):
+        if node.name is not None:
+            yield node.name, Binding(node.lineno, None)
+    elif isinstance(node, ast.MatchMapping) and node.rest is not None:
+        yield node.rest, Binding(node.lineno, None)
+
+
+def _parts(target: ast.expr) -> Iterator[tuple[str, Binding]]:
+    """The names that get a part of a value, or one that is known when it runs only."""
+    for inner in ast.walk(target):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner.id, Binding(inner.lineno, None)
+
+
+def _imported_by(
+    node: ast.Import | ast.ImportFrom, module: str, is_package: bool
+) -> Iterator[tuple[str, Imported]]:
+    """The names that an import binds; `*` for every name of a module."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            # `import a.b` binds `a`.
+            source = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or source, Imported(source)
+        return
+    source = node.module or ""
+    if node.level:
+        parts = module.split(".")
+        up = node.level - 1 if is_package else node.level
+        base = parts[: max(len(parts) - up, 0)]
+        source = ".".join([*base, *([source] if source else [])])
+    for alias in node.names:
+        is_star = alias.name == "*"
+        yield alias.asname or alias.name, Imported(
+            source, None if is_star else alias.name
+        )
 
 
 def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -155,243 +380,3 @@ def last_name(node: ast.expr) -> str:
 def arguments_of(call: ast.Call) -> list[ast.expr]:
     """The expressions that a call is given, in their order."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
-
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-Bound = (
-    FunctionDefinition | ast.ClassDef | ast.Import | ast.ImportFrom | ast.expr | None
-)
-
-
-class Binding(NamedTuple):
-    """A place that binds a name.
-
-    Attributes:
-        line: where.
-        bound: the definition, the import, or the expression that is assigned; None for what
-            the text does not show: a loop's item, a part of a tuple, a function's `global`.
-        name: of an import, what is imported: the module, or the name in it.
-    """
-
-    line: int
-    bound: Bound
-    name: str
-
-
-def bindings_of(body: list[ast.stmt]) -> dict[str, list[Binding]]:
-    """The names that a scope binds, each with its places in the order of the text.
-
-    Those under conditions and in loops are among them, imports of every name under `*`;
-    `global` in functions is not.
-    """
-    found: dict[str, list[Binding]] = {}
-    for node in _nodes(body):
-        for name, line, bound, source in _of(node):
-            found.setdefault(name, []).append(Binding(line, bound, source))
-    return found
-
-
-def globals_in(body: list[ast.stmt]) -> dict[str, list[Binding]]:
-    """The names that functions of a module bind in it by `global`."""
-    found: dict[str, list[Binding]] = {}
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Global):
-                for name in node.names:
-                    found.setdefault(name, []).append(Binding(node.lineno, None, name))
-    return found
-
-
-_Found = tuple[str, int, Bound, str]
-
-
-def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes of a scope, in the order of the text; of a scope within it the head only."""
-    waiting: list[ast.AST] = [*reversed(body)]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _SCOPES):
-            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
-
-
-def _of(node: ast.AST) -> Iterator[_Found]:
-    if isinstance(node, (FunctionDefinition, ast.ClassDef)):
-        yield node.name, node.lineno, node, node.name
-    elif isinstance(node, ast.Import):
-        for alias in node.names:
-            # `import a.b` binds `a`.
-            source = alias.name if alias.asname else alias.name.partition(".")[0]
-            yield alias.asname or source, node.lineno, node, source
-    elif isinstance(node, ast.ImportFrom):
-        for alias in node.names:
-            yield alias.asname or alias.name, node.lineno, node, alias.name
-    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
-        if node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.lineno, node.value, target.id
-                else:
-                    yield from _parts(target)
-    elif isinstance(node, (ast.For, ast.AsyncFor, ast.AugAssign)):
-        yield from _parts(node.target)
-    elif isinstance(node, ast.withitem):
-        if node.optional_vars is not None:
-            yield from _parts(node.optional_vars)
-    elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)):
-        if node.name is not None:
-            yield node.name, node.lineno, None, node.name
-    elif isinstance(node, ast.MatchMapping) and node.rest is not None:
-        yield node.rest, node.lineno, None, node.rest
-
-
-def _parts(target: ast.expr) -> Iterator[_Found]:
-    """The names that get a part of a value, or one that is known when it runs only."""
-    for inner in ast.walk(target):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            yield inner.id, inner.lineno, None, inner.id
-
-
-class Imported(NamedTuple):
-    """What an import binds a name to.
-
-    Attributes:
-        module: the absolute dotted name.
-        name: the name within it; None for the module itself.
-    """
-
-    module: str
-    name: str | None = None
-
-
-class ClassText(NamedTuple):
-    """A class in the source text.
-
-    Attributes:
-        functions: its methods by name.
-        values: what its attributes are assigned: in its body, or to `self` in a method.
-        bases: the expressions of its bases.
-    """
-
-    name: str
-    functions: Mapping[str, FunctionDefinition]
-    values: Mapping[str, ast.expr]
-    bases: tuple[ast.expr, ...]
-
-
-@dataclass(frozen=True)
-class ModuleScope:
-    """One module.
-
-    Attributes:
-        name: its dotted name.
-        file: its path relative to the workspace's root.
-        functions: its own functions.
-        classes: its own classes.
-        values: its own assigned names; the last assignment counts.
-        imports: the names that it imports.
-        stars: the modules of which it imports every name.
-        is_package: it is an `__init__.py`.
-    """
-
-    name: str
-    file: str
-    functions: Mapping[str, FunctionDefinition] = field(default_factory=dict)
-    classes: Mapping[str, ClassText] = field(default_factory=dict)
-    values: Mapping[str, ast.expr] = field(default_factory=dict)
-    imports: Mapping[str, Imported] = field(default_factory=dict)
-    stars: tuple[str, ...] = ()
-    is_package: bool = False
-
-
-def scope_of(name: str, module: PythonModule) -> ModuleScope:
-    """The scope of a module that was read under a dotted name."""
-    if module.tree is None:
-        return ModuleScope(name, module.file)
-    body = list(statements_of(module.tree.body))
-    is_package = module.file.endswith("__init__.py")
-    imports = imports_of(body, name, is_package)
-    stars = tuple(one.module for key, one in imports.items() if key.startswith("*"))
-    return ModuleScope(
-        name,
-        module.file,
-        module.functions,
-        {one.name: _class(one) for one in body if isinstance(one, ast.ClassDef)},
-        values_of(body),
-        {key: one for key, one in imports.items() if not key.startswith("*")},
-        stars,
-        is_package,
-    )
-
-
-def imports_of(
-    nodes: Iterable[ast.AST], module: str, is_package: bool
-) -> dict[str, Imported]:
-    """The names that import statements among the nodes bind.
-
-    `from x import *` is there under `*` and the module's name.
-    """
-    found: dict[str, Imported] = {}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname:
-                    found[alias.asname] = Imported(alias.name)
-                else:
-                    # `import a.b` binds `a`.
-                    first = alias.name.partition(".")[0]
-                    found[first] = Imported(first)
-        elif isinstance(node, ast.ImportFrom):
-            source = absolute_module(node, module, is_package)
-            for alias in node.names:
-                if alias.name == "*":
-                    found[f"*{source}"] = Imported(source)
-                else:
-                    found[alias.asname or alias.name] = Imported(source, alias.name)
-    return found
-
-
-def absolute_module(node: ast.ImportFrom, module: str, is_package: bool) -> str:
-    if not node.level:
-        return node.module or ""
-    parts = module.split(".")
-    up = node.level - 1 if is_package else node.level
-    base = parts[: len(parts) - up] if up else parts
-    return ".".join([*base, *([node.module] if node.module else [])])
-
-
-def values_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
-    """What the statements assign to names; the last assignment counts."""
-    values: dict[str, ast.expr] = {}
-    for statement in body:
-        if isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                if isinstance(target, ast.Name):
-                    values[target.id] = statement.value
-        elif (
-            isinstance(statement, ast.AnnAssign)
-            and isinstance(statement.target, ast.Name)
-            and statement.value is not None
-        ):
-            values[statement.target.id] = statement.value
-    return values
-
-
-def _class(node: ast.ClassDef) -> ClassText:
-    body = list(statements_of(node.body))
-    functions = {one.name: one for one in body if isinstance(one, FunctionDefinition)}
-    values = values_of(body)
-    for function in functions.values():
-        for inner in ast.walk(function):
-            if not isinstance(inner, ast.Assign):
-                continue
-            for target in inner.targets:
-                if (
-                    isinstance(target, ast.Attribute)
-                    and isinstance(target.value, ast.Name)
-                    and target.value.id == "self"
-                ):
-                    values.setdefault(target.attr, inner.value)
-    return ClassText(node.name, functions, values, tuple(node.bases))

@@ -2,29 +2,31 @@
 
 Defined is what a `def` or a `class` of the package makes, under its own name or another one,
 and what a call of such a definition gives. Everything else is somebody else's: a name that is
-imported from outside of the package would let a spec run any code.
+imported from outside of the package would let a spec run any code. So all that a name may
+stand for has to be the package's own, and what is not seen is not.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import NamedTuple
 
+from .module_names import CIRCLE, Meaning, ModuleNames
 from .modules import (
     Binding,
     FunctionDefinition,
+    Imported,
     PythonModule,
-    absolute_module,
     bindings_of,
-    globals_in,
+    class_bindings,
     returned_by,
 )
 
 __all__ = ["NotOwn", "Origins", "Own"]
 
-
 _STEPS = 30
+# Names and expressions that one proof may look at; code that people can read needs a few.
+_MOST_LOOKS = 2_000
 
 
 class Own(NamedTuple):
@@ -50,27 +52,28 @@ class NotOwn(Exception):
 
     Attributes:
         is_absent: the module has no such name at all.
+        is_unproved: the proof is too long, or goes in a circle: nothing may let that be.
     """
 
-    def __init__(self, reason: str, *, is_absent: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, is_absent: bool = False, is_unproved: bool = False
+    ) -> None:
         super().__init__(reason)
         self.is_absent = is_absent
+        self.is_unproved = is_unproved
 
 
 class Origins:
     """Where the names of a package's modules are defined.
 
     Args:
-        package: the package.
-        module_of: a module by its dotted name; None when there is none.
+        names: the names of the package.
     """
 
-    def __init__(
-        self, package: str, module_of: Callable[[str], PythonModule | None]
-    ) -> None:
-        self._package = package
-        self._module_of = module_of
-        self._bindings: dict[str, dict[str, list[Binding]]] = {}
+    def __init__(self, names: ModuleNames) -> None:
+        self._names = names
+        self._package = names.package
+        self._left = 0
 
     def of(self, module: str, name: str) -> list[Own]:
         """What a name of a module may stand for, each of it the package's own.
@@ -78,6 +81,7 @@ class Origins:
         Raises:
             NotOwn: one of it is not, or cannot be shown to be.
         """
+        self._left = _MOST_LOOKS
         found = self._name(module, name, _STEPS)
         for one in found:
             if one.kind == "module":
@@ -85,7 +89,7 @@ class Origins:
             if one.kind == "instance":
                 self._attribute(one, "__call__", one.module, _STEPS)
             if one.kind == "class":
-                self._refuse_foreign_constructor(one, _STEPS)
+                self._has_constructor(one, _STEPS)
         return found
 
     def class_of(self, module: str, name: str) -> Own:
@@ -94,118 +98,90 @@ class Origins:
         Raises:
             NotOwn: it may be something else, or cannot be shown to be the package's own.
         """
+        self._left = _MOST_LOOKS
         found = self._name(module, name, _STEPS)
         if len(found) != 1 or found[0].kind != "class":
             raise NotOwn("is no `class`, or one of several")
         return found[0]
 
-    def _refuse_foreign_constructor(self, called: Own, steps: int) -> None:
-        """Lets no class be called that is made by one of somebody else's."""
+    def _look(self, steps: int) -> None:
+        self._left -= 1
+        if steps <= 0 or self._left <= 0:
+            raise NotOwn(CIRCLE, is_unproved=True)
+
+    def _has_constructor(self, called: Own, steps: int) -> bool:
+        """Whether a class is made by a method of the package's, which comes first.
+
+        Raises:
+            NotOwn: it may be made by one of somebody else's.
+        """
         class_ = called.node
         if not isinstance(class_, ast.ClassDef):
-            return
+            return False
         if steps <= 0:
             raise NotOwn("inherits from itself")
+        text = self._own_module(called.module)
+        where = f"{text.file}:{class_.lineno}"
+        if any(
+            self._written(called, name, where, steps)
+            for name in ("__init__", "__new__")
+        ):
+            return True
         for base in class_.bases:
-            where = f"{self._own_module(called.module).file}:{base.lineno}"
-            if any(
-                self._member(called, name, where, steps)
-                for name in ("__init__", "__new__")
-            ):
-                return
+            where = f"{text.file}:{base.lineno}"
             for parent in self._value(called.module, base, where, steps):
-                self._refuse_foreign_constructor(parent, steps - 1)
-
-    def _bound_in(self, module: str, text: PythonModule) -> dict[str, list[Binding]]:
-        """The names of a module; each module is read once."""
-        found = self._bindings.get(module)
-        if found is None:
-            body = text.tree.body if text.tree is not None else []
-            found = self._bindings[module] = bindings_of(body)
-            for name, places in globals_in(body).items() if text.has_globals else ():
-                found.setdefault(name, []).extend(places)
-        return found
+                if self._has_constructor(parent, steps - 1):
+                    return True
+        return False
 
     def _name(self, module: str, name: str, steps: int) -> list[Own]:
-        if steps <= 0:
-            raise NotOwn("is assigned and imported in a circle")
+        self._look(steps)
         text = self._own_module(module)
-        found = self._bound_in(module, text).get(name, [])
         own: list[Own] = []
-        for binding in found:
-            own += self._bound(module, text, binding, steps - 1)
-        for star in self._bound_in(module, text).get("*", ()):
-            # What is bound below it counts instead.
-            if not found or star.line > found[-1].line:
-                own += self._starred(module, text, star, name, steps - 1)
-        if own:
-            return own
-        inner = f"{module}.{name}"
-        if text.file.endswith("__init__.py") and self._module_of(inner) is not None:
-            return [Own("module", inner, None)]
-        if "__getattr__" in text.functions:
-            raise NotOwn(f"comes out of the `__getattr__` of {text.file}")
-        raise NotOwn(f"is not in {text.file}", is_absent=True)
+        for meaning in self._names.meanings(text, name):
+            try:
+                own += self._meant(meaning, steps - 1)
+            except NotOwn as problem:
+                if meaning.star is None or problem.is_unproved:
+                    raise
+                source, where = meaning.star
+                raise NotOwn(
+                    f"may come from `{source}`, all of whose names are imported ({where})"
+                ) from None
+        if not own:
+            raise NotOwn(f"is not in {text.file}", is_absent=True)
+        return own
 
     def _own_module(self, module: str) -> PythonModule:
-        if not self._is_own(module):
+        if not self._names.is_own(module):
             raise NotOwn(f"comes from `{module}`, outside of `{self._package}`")
-        text = self._module_of(module)
+        text = self._names.module(module)
         if text is None:
             raise NotOwn(f"comes from `{module}`, which is not there")
         if text.problem:
             raise NotOwn(f"is in {text.file}, which cannot be read: {text.problem}")
         return text
 
-    def _starred(
-        self,
-        module: str,
-        text: PythonModule,
-        star: Binding,
-        name: str,
-        steps: int,
-    ) -> list[Own]:
-        if not isinstance(star.bound, ast.ImportFrom):
-            return []
-        source = _source(module, text, star.bound)
-        try:
-            return self._name(source, name, steps)
-        except NotOwn as problem:
-            if problem.is_absent:
-                return []
-            where = f"{text.file}:{star.line}"
+    def _meant(self, meaning: Meaning, steps: int) -> list[Own]:
+        """What one meaning of a name is, as far as it is the package's own."""
+        self._look(steps)
+        known, where = meaning.definition, meaning.where
+        if meaning.problem:
+            is_circle = meaning.problem == CIRCLE
             raise NotOwn(
-                f"may come from `{source}`, all of whose names are imported ({where})"
-            ) from None
-
-    def _bound(
-        self, module: str, text: PythonModule, binding: Binding, steps: int
-    ) -> list[Own]:
-        bound, where = binding.bound, f"{text.file}:{binding.line}"
-        if isinstance(bound, (FunctionDefinition, ast.ClassDef)):
-            for decorator in bound.decorator_list:
-                self._decorator(module, decorator, where, steps)
-            kind = "class" if isinstance(bound, ast.ClassDef) else "function"
-            return [Own(kind, module, bound)]
-        if isinstance(bound, ast.Import):
-            source = binding.name
-            if self._is_own(source) or f"{self._package}.".startswith(f"{source}."):
-                return [Own("module", source, None)]
-            raise NotOwn(f"is imported: it is the module `{source}` ({where})")
-        if isinstance(bound, ast.ImportFrom):
-            source = _source(module, text, bound)
-            if not self._is_own(source):
-                shown = f"{source}.{binding.name}"
-                raise NotOwn(f"is imported: it is `{shown}` ({where})")
-            return self._name(source, binding.name, steps)
-        if bound is None:
-            raise NotOwn(f"is whatever is found when it runs ({where})")
-        return self._value(module, bound, where, steps)
-
-    def _is_own(self, module: str) -> bool:
-        return f"{module}.".startswith(f"{self._package}.")
+                meaning.problem, is_absent=meaning.is_absent, is_unproved=is_circle
+            )
+        if known.value is not None:
+            return self._value(known.scope.name, known.value, where, steps)
+        if isinstance(known.node, (FunctionDefinition, ast.ClassDef)):
+            for decorator in known.node.decorator_list:
+                self._decorator(known.scope.name, decorator, where, steps)
+            kind = "class" if isinstance(known.node, ast.ClassDef) else "function"
+            return [Own(kind, known.scope.name, known.node)]
+        return [Own("module", known.name, None)]
 
     def _value(self, module: str, value: ast.expr, where: str, steps: int) -> list[Own]:
+        self._look(steps)
         if isinstance(value, ast.Name):
             return self._named(module, value.id, where, steps)
         if isinstance(value, ast.Attribute):
@@ -230,6 +206,8 @@ class Origins:
         try:
             return self._name(module, name, steps - 1)
         except NotOwn as problem:
+            if problem.is_unproved:
+                raise
             if problem.is_absent:
                 raise NotOwn(f"is `{name}`, which is Python's own ({where})") from None
             raise NotOwn(f"is `{name}`, and that {problem}") from None
@@ -257,19 +235,36 @@ class Origins:
         class_ = owner.node
         if not isinstance(class_, ast.ClassDef) or steps <= 0:
             return []
-        text = self._own_module(owner.module)
-        own: list[Own] = []
-        for binding in bindings_of(class_.body).get(name, ()):
-            for one in self._bound(owner.module, text, binding, steps - 1):
-                is_method = one.kind == "function"
-                own.append(one._replace(kind="method") if is_method else one)
+        own = self._written(owner, name, where, steps)
         for base in class_.bases if not own else ():
             try:
                 parents = self._value(owner.module, base, where, steps - 1)
-            except NotOwn:
+            except NotOwn as problem:
+                if problem.is_unproved:
+                    raise
                 continue
             for parent in parents:
                 own = own or self._member(parent, name, where, steps - 1)
+        return own
+
+    def _written(self, owner: Own, name: str, where: str, steps: int) -> list[Own]:
+        """What the body of a class has of a name."""
+        if not isinstance(owner.node, ast.ClassDef):
+            return []
+        text = self._own_module(owner.module)
+        bindings = class_bindings(owner.node, text)
+        own: list[Own] = []
+        for binding in bindings.get(name, ()):
+            if isinstance(binding.bound, ast.expr):
+                for part in ast.walk(binding.bound):
+                    if isinstance(part, ast.Name) and part.id in bindings:
+                        raise NotOwn(
+                            f"is made of `{part.id}`, a name of its class ({where})"
+                        )
+            for meaning in self._names.meanings_of(text, binding):
+                for one in self._meant(meaning, steps - 1):
+                    is_method = one.kind == "function"
+                    own.append(one._replace(kind="method") if is_method else one)
         return own
 
     def _result(self, called: Own, where: str, steps: int) -> Own:
@@ -289,9 +284,10 @@ class Origins:
         if not isinstance(function, FunctionDefinition):
             return
         text = self._own_module(called.module)
-        local = bindings_of(function.body)
+        name, is_package = called.module, text.is_package
+        local = bindings_of(function.body, name, is_package=is_package)
         for name in _parameters(function):
-            local.setdefault(name, []).append(Binding(function.lineno, None, name))
+            local.setdefault(name, []).append(Binding(function.lineno, None))
         for given in returned_by(function):
             root = given
             while isinstance(root, ast.Attribute):
@@ -302,8 +298,9 @@ class Origins:
                 where = f"{text.file}:{given.lineno}"
                 self._value(called.module, given, where, steps - 1)
             for binding in local.get(root.id, ()):
-                if isinstance(binding.bound, (ast.Import, ast.ImportFrom)):
-                    self._bound(called.module, text, binding, steps - 1)
+                if isinstance(binding.bound, Imported):
+                    for meaning in self._names.meanings_of(text, binding):
+                        self._meant(meaning, steps - 1)
 
     def _decorator(
         self, module: str, decorator: ast.expr, where: str, steps: int
@@ -322,15 +319,13 @@ class Origins:
             raise NotOwn(f"is decorated with `{shown}` ({where})")
         try:
             found = self._value(module, made_by, where, steps - 1)
-        except NotOwn:
+        except NotOwn as problem:
+            if problem.is_unproved:
+                raise
             return
         for one in found:
             if one.kind == "function":
                 self._refuse_foreign_results(one, steps - 1)
-
-
-def _source(module: str, text: PythonModule, node: ast.ImportFrom) -> str:
-    return absolute_module(node, module, text.file.endswith("__init__.py"))
 
 
 def _parameters(function: FunctionDefinition) -> list[str]:

@@ -1,33 +1,29 @@
-"""Resolves names in the source text of a package of handlers; nothing is imported."""
+"""Resolves expressions in the source text of a package of handlers; nothing is imported."""
 
 from __future__ import annotations
 
 import ast
-import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from .module_names import Definition, ModuleNames
 from .modules import (
-    HOLE,
-    ClassText,
     FunctionDefinition,
-    Imported,
-    ModuleScope,
+    PythonModule,
+    bindings_of,
+    class_bindings,
+    functions_of,
     last_name,
-    read_module,
-    read_text,
     returned_by,
-    scope_of,
-    statements_of,
     values_of,
 )
 
-__all__ = ["Definition", "HandlerPackage", "Names"]
+__all__ = ["Place", "Resolver"]
 
-
-# Assignments and imports that lead to one another, one after the other.
+# Attributes and calls that lead to one another, one after the other.
 _STEPS = 20
+# Classes that one inherits from; no class that people can read has as many.
+_MOST_PARENTS = 200
 # Context managers and generators: what is entered or iterated is the argument.
 _HOLDERS = frozenset(
     (
@@ -38,39 +34,6 @@ _HOLDERS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Definition:
-    """What a name refers to.
-
-    Attributes:
-        kind: `function`, `class`, `instance` of a class, `value` that is assigned, `module`,
-            or `external`: something that is not the package's own.
-        scope: the module that defines it; of an external one, the module that names it.
-        name: its name in that module, `Class.method` for a method; the dotted name of an
-            external one or a module.
-        function: the function.
-        class_: the class, or that of the instance or method.
-        value: the expression that is assigned.
-    """
-
-    kind: str
-    scope: ModuleScope
-    name: str
-    function: FunctionDefinition | None = field(default=None, compare=False)
-    class_: ClassText | None = field(default=None, compare=False)
-    value: ast.expr | None = field(default=None, compare=False)
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """The key in sets and mappings."""
-        return self.kind, self.scope.name, self.name
-
-    @property
-    def reference(self) -> str:
-        """`module:name`, as specs name handlers."""
-        return f"{self.scope.name}:{self.name}"
-
-
 class _Body(NamedTuple):
     """What a function returns, and what it assigns to its names."""
 
@@ -78,146 +41,58 @@ class _Body(NamedTuple):
     assigned: Mapping[str, ast.expr]
 
 
-Names = Mapping[str, Definition]
-"""The names of a function's own scope."""
+class _Members(NamedTuple):
+    """What a class has of its own: methods, and values of attributes."""
+
+    functions: Mapping[str, FunctionDefinition]
+    values: Mapping[str, ast.expr]
 
 
-class HandlerPackage:
-    """The modules of a package, read as they are needed.
+class Resolver(ModuleNames):
+    """What expressions refer to, where calls and attributes are followed.
 
     Args:
-        root: the workspace's root.
-        sources: the folders below it in which modules are.
-        package: the package; what lies outside of it is external.
+        text_of: the text of a file that a module, by its own file, names by a path.
     """
 
-    def __init__(self, root: str, sources: tuple[str, ...], package: str) -> None:
-        self._root = root
-        self._sources = sources
-        self._package = package
-        self._scopes: dict[str, ModuleScope | None] = {}
-        self._named: dict[tuple[str, str], Definition | None] = {}
-        self._bodies: dict[tuple[str, str, str], _Body] = {}
-        self.unread: dict[str, str] = {}
-        """The files that cannot be read, each with the reason."""
-
-    @property
-    def scopes(self) -> Iterator[ModuleScope]:
-        """The modules that were read so far."""
-        return (scope for scope in [*self._scopes.values()] if scope is not None)
-
-    def file(self, scope: ModuleScope, path: str) -> str:
-        """The text of a file that a module names; empty when the project does not have it.
-
-        It is looked for beside the module, at the workspace's root and below its sources.
-        """
-        # What is known when it runs only is the folder, as a rule that of the module.
-        known = path.rpartition(HOLE)[2].lstrip("/")
-        for folder in (os.path.dirname(scope.file), "", *self._sources):
-            text = read_text(self._root, os.path.join(folder, known))
-            if text is not None:
-                return text
-        return ""
-
-    def returned(self, known: Definition) -> tuple[ast.expr, ...]:
-        """What a function returns."""
-        return self._body(known).returned
-
-    def assigned(self, known: Definition) -> Mapping[str, ast.expr]:
-        """What a function assigns to its names; the last assignment counts."""
-        return self._body(known).assigned
-
-    def _body(self, known: Definition) -> _Body:
-        body = self._bodies.get(known.key)
-        if body is None:
-            body = _Body((), {})
-            if known.function is not None:
-                returned = tuple(returned_by(known.function))
-                within = statements_of(known.function.body) if returned else ()
-                body = _Body(returned, values_of(within))
-            self._bodies[known.key] = body
-        return body
-
-    def scope(self, module: str) -> ModuleScope | None:
-        """A module of the package; None when it has none of that name."""
-        if module != self._package and not module.startswith(f"{self._package}."):
-            return None
-        if module not in self._scopes:
-            found = read_module(self._root, self._sources, module)
-            if found is not None and found.problem:
-                self.unread[found.file] = found.problem
-            self._scopes[module] = None if found is None else scope_of(module, found)
-        return self._scopes[module]
-
-    def named(
-        self, scope: ModuleScope, name: str, steps: int = _STEPS
-    ) -> Definition | None:
-        """What a name in a module's scope refers to; None when the module lacks it."""
-        key = (scope.name, name)
-        if key not in self._named:
-            found = self._found(scope, name, steps)
-            if steps < _STEPS and found is None:
-                return None  # Others may have more steps left.
-            self._named[key] = found
-        return self._named[key]
-
-    def _found(self, scope: ModuleScope, name: str, steps: int) -> Definition | None:
-        if steps <= 0:
-            return None
-        if name in scope.functions:
-            return Definition("function", scope, name, scope.functions[name])
-        if name in scope.classes:
-            return Definition("class", scope, name, class_=scope.classes[name])
-        if name in scope.values:
-            return Definition("value", scope, name, value=scope.values[name])
-        if name in scope.imports:
-            return self.imported(scope, scope.imports[name], steps - 1)
-        for module in scope.stars:
-            source = self.scope(module)
-            found = source and self.named(source, name, steps - 1)
-            if found:
-                return found
-        return None
-
-    def imported(
-        self, scope: ModuleScope, source: Imported, steps: int = _STEPS
-    ) -> Definition:
-        """What an import brings."""
-        dotted = (
-            source.module if source.name is None else f"{source.module}.{source.name}"
-        )
-        if source.name is not None:
-            module = self.scope(source.module)
-            found = module and self.named(module, source.name, steps - 1)
-            if found:
-                return found
-        module = self.scope(dotted)
-        if module is not None:
-            return Definition("module", module, dotted)
-        return Definition("external", scope, dotted)
+    def __init__(
+        self,
+        module_of: Callable[[str], PythonModule | None],
+        package: str = "",
+        text_of: Callable[[str, str], str] = lambda file, path: "",
+    ) -> None:
+        super().__init__(module_of, package)
+        self.text_of = text_of
+        self._members: dict[ast.ClassDef, _Members] = {}
+        self._parents: dict[ast.ClassDef, tuple[Definition, ...]] = {}
+        self._bodies: dict[ast.AST, _Body] = {}
 
     def of(
         self,
         expression: ast.expr,
-        scope: ModuleScope,
-        names: Names,
+        module: PythonModule,
+        names: Mapping[str, Definition],
         steps: int = _STEPS,
     ) -> Definition | None:
-        """What an expression refers to, as far as the text shows."""
+        """What an expression refers to, as far as the text shows.
+
+        Args:
+            names: those of the function in which it stands.
+        """
         if steps <= 0:
             return None
         if isinstance(expression, ast.Name):
             if expression.id in names:
                 return names[expression.id]
-            return self.named(scope, expression.id, steps - 1)
+            return self.named(module, expression.id)
         if isinstance(expression, ast.Attribute):
-            owner = self.of(expression.value, scope, names, steps - 1)
+            owner = self.of(expression.value, module, names, steps - 1)
             return owner and self.attribute(owner, expression.attr, steps - 1)
         if isinstance(expression, ast.Await):
-            return self.of(expression.value, scope, names, steps - 1)
+            return self.of(expression.value, module, names, steps - 1)
         if isinstance(expression, ast.Call):
-            called = self.of(expression.func, scope, names, steps - 1)
-            return called and self.result(called, steps - 1)
+            called = self.of(expression.func, module, names, steps - 1)
+            return called and self.result(called)
         return None
 
     def attribute(
@@ -227,59 +102,106 @@ class HandlerPackage:
         if steps <= 0:
             return None
         if owner.kind == "module":
-            found = self.named(owner.scope, name, steps - 1)
-            return found or self.imported(
-                owner.scope, Imported(f"{owner.name}.{name}"), steps - 1
-            )
+            return self.named(owner.scope, name) or self.below(owner, name)
         if owner.kind == "external":
-            # `import a.b` binds `a`, and `a.b` may be the package's own.
-            inner = self.scope(f"{owner.name}.{name}")
-            if inner is not None:
-                return Definition("module", inner, f"{owner.name}.{name}")
-            return Definition("external", owner.scope, f"{owner.name}.{name}")
+            return self.below(owner, name)
         if owner.kind == "value" and owner.value is not None:
             held = self.of(owner.value, owner.scope, {}, steps - 1)
             return held and self.attribute(held, name, steps - 1)
         if owner.class_ is None or owner.kind == "function":
             return None
-        return self._member(owner.scope, owner.class_, name, steps - 1)
-
-    def _member(
-        self, scope: ModuleScope, class_: ClassText, name: str, steps: int
-    ) -> Definition | None:
-        full = f"{class_.name}.{name}"
-        if name in class_.functions:
-            return Definition("function", scope, full, class_.functions[name], class_)
-        if name in class_.values:
-            return Definition(
-                "value", scope, full, class_=class_, value=class_.values[name]
-            )
-        for expression in class_.bases:
-            parent = self.of(expression, scope, {}, steps)
-            if parent is not None and parent.class_ is not None and steps > 0:
-                found = self._member(parent.scope, parent.class_, name, steps - 1)
-                if found:
-                    return found
+        for one in self.with_parents(owner):
+            if one.class_ is None:
+                continue
+            members, full = self.members(one.class_, one.scope), f"{one.name}.{name}"
+            found = members.functions.get(name)
+            if found is not None:
+                return Definition("function", one.scope, full, found, one.class_)
+            if name in members.values:
+                value = members.values[name]
+                return Definition("value", one.scope, full, value, one.class_)
         return None
 
-    def result(self, called: Definition, steps: int = _STEPS) -> Definition | None:
+    def with_parents(self, class_: Definition) -> tuple[Definition, ...]:
+        """A class and those of the package that it inherits from, nearest first."""
+        node = class_.class_
+        if node is None:
+            return ()
+        if node not in self._parents:
+            found: dict[ast.ClassDef, Definition] = {}
+            waiting = [Definition("class", class_.scope, node.name, node, node)]
+            while waiting and len(found) < _MOST_PARENTS:
+                one = waiting.pop()
+                if one.class_ is None or one.class_ in found:
+                    continue
+                found[one.class_] = one
+                bases = [self.of(base, one.scope, {}) for base in one.class_.bases]
+                waiting += [base for base in reversed(bases) if base and base.class_]
+            self._parents[node] = tuple(
+                Definition("class", one.scope, node.name, node, node)
+                for node, one in found.items()
+            )
+        return self._parents[node]
+
+    def members(self, node: ast.ClassDef, module: PythonModule) -> _Members:
+        """The methods of a class, and what its attributes are assigned.
+
+        That is in its body, or to `self` in a method.
+        """
+        if node not in self._members:
+            bindings = class_bindings(node, module)
+            functions, values = functions_of(bindings), values_of(bindings)
+            for function in functions.values():
+                for inner in ast.walk(function):
+                    if isinstance(inner, ast.Assign):
+                        for target in inner.targets:
+                            if (
+                                isinstance(target, ast.Attribute)
+                                and isinstance(target.value, ast.Name)
+                                and target.value.id == "self"
+                            ):
+                                values.setdefault(target.attr, inner.value)
+            self._members[node] = _Members(functions, values)
+        return self._members[node]
+
+    def returned(self, known: Definition) -> tuple[ast.expr, ...]:
+        """What a function returns."""
+        return self._body(known).returned
+
+    def assigned(self, known: Definition) -> Mapping[str, ast.expr]:
+        """What a function that returns something assigns to its names; the last one counts."""
+        return self._body(known).assigned
+
+    def _body(self, known: Definition) -> _Body:
+        function = known.function
+        if function is None:
+            return _Body((), {})
+        if function not in self._bodies:
+            returned, assigned = tuple(returned_by(function)), {}
+            if returned:
+                name, is_package = known.scope.name, known.scope.is_package
+                assigned = values_of(
+                    bindings_of(function.body, name, is_package=is_package)
+                )
+            self._bodies[function] = _Body(returned, assigned)
+        return self._bodies[function]
+
+    def result(self, called: Definition) -> Definition | None:
         """What a call returns: an instance, or what is annotated."""
-        if steps <= 0:
-            return None
         if called.kind == "class":
             return Definition(
                 "instance", called.scope, called.name, class_=called.class_
             )
         if called.kind == "external":
-            return Definition("external", called.scope, called.name)
+            return called
         if called.function is not None and called.function.returns is not None:
-            return self.annotated(called.function.returns, called.scope, steps - 1)
+            return self.annotated(called.function.returns, called.scope)
         return None
 
     def annotated(
-        self, annotation: ast.expr, scope: ModuleScope, steps: int = _STEPS
+        self, annotation: ast.expr, module: PythonModule, steps: int = _STEPS
     ) -> Definition | None:
-        """An instance of what an annotation names."""
+        """An instance of what an annotation names; of the first that is known in a union."""
         if steps <= 0:
             return None
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -288,8 +210,8 @@ class HandlerPackage:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
         if isinstance(annotation, ast.BinOp):
-            left = self.annotated(annotation.left, scope, steps - 1)
-            return left or self.annotated(annotation.right, scope, steps - 1)
+            left = self.annotated(annotation.left, module, steps - 1)
+            return left or self.annotated(annotation.right, module, steps - 1)
         if isinstance(annotation, ast.Subscript):
             if last_name(annotation.value) not in _HOLDERS:
                 return None
@@ -297,6 +219,40 @@ class HandlerPackage:
             first = (
                 inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner
             )
-            return self.annotated(first, scope, steps - 1)
-        found = self.of(annotation, scope, {}, steps - 1)
-        return found and self.result(found, steps - 1)
+            return self.annotated(first, module, steps - 1)
+        if not isinstance(annotation, (ast.Name, ast.Attribute)):
+            return None
+        found = self.of(annotation, module, {}, steps - 1)
+        return (
+            found and found.kind in ("class", "external") and self.result(found)
+        ) or None
+
+
+class Place(NamedTuple):
+    """Where an expression stands.
+
+    Attributes:
+        scope: the module.
+        names: what the names of the function stand for.
+        aliases: what they were assigned.
+    """
+
+    resolver: Resolver
+    scope: PythonModule
+    names: Mapping[str, Definition] = {}
+    aliases: Mapping[str, ast.expr] = {}
+
+    def of(self, node: ast.expr) -> Definition | None:
+        """What an expression refers to."""
+        return self.resolver.of(node, self.scope, self.names)
+
+    def assigned(self, node: ast.expr) -> tuple[ast.expr, Place] | None:
+        """What a name or an attribute was assigned, and where that stands."""
+        if isinstance(node, ast.Name) and node.id in self.aliases:
+            # A name may be assigned what it was before.
+            left = {name: one for name, one in self.aliases.items() if name != node.id}
+            return self.aliases[node.id], self._replace(aliases=left)
+        known = self.of(node)
+        if known is None or known.kind != "value" or known.value is None:
+            return None
+        return known.value, Place(self.resolver, known.scope)

@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
 
-from .modules import HOLE, ModuleScope, last_name
-from .resolver import Definition, HandlerPackage, Names
+from .module_names import Definition
+from .modules import HOLE, last_name
+from .resolver import Place
 
-__all__ = ["EACH", "Place", "each_of", "item_of", "template_of", "texts_of"]
+__all__ = ["EACH", "each_of", "item_of", "template_of", "texts_of"]
 
 
 EACH = ast.Constant(None)
@@ -38,23 +38,6 @@ _FILLING = frozenset(["format", "substitute", "safe_substitute", "replace"])
 _PATHS = frozenset("Path PurePath PosixPath PurePosixPath".split())
 # What has the items of its argument.
 _CONTAINERS = frozenset("sorted list tuple set frozenset reversed iter".split())
-
-
-class Place(NamedTuple):
-    """Where an expression stands.
-
-    Attributes:
-        aliases: what the names of the function were assigned.
-    """
-
-    scope: ModuleScope
-    names: Names
-    aliases: Mapping[str, ast.expr]
-
-    def without(self, name: str) -> Place:
-        """The same, without what a name was assigned: it may be what it was before."""
-        left = {key: one for key, one in self.aliases.items() if key != name}
-        return self._replace(aliases=left)
 
 
 def item_of(container: ast.expr, index: ast.expr = EACH) -> ast.expr:
@@ -104,17 +87,16 @@ def template_of(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def texts_of(node: ast.expr, package: HandlerPackage, place: Place) -> tuple[str, ...]:
+def texts_of(node: ast.expr, place: Place) -> tuple[str, ...]:
     """The texts that an expression may have, with `HOLE` for what is known when it runs only.
 
     None of them when it is no text, or nothing of its text is known.
     """
-    return _Texts(package).of(node, place, _STEPS)
+    return _Texts().of(node, place, _STEPS)
 
 
 class _Texts:
-    def __init__(self, package: HandlerPackage) -> None:
-        self._package = package
+    def __init__(self) -> None:
         self._left = _MOST_LOOKS
 
     def of(self, node: ast.expr, place: Place, steps: int) -> tuple[str, ...]:
@@ -147,7 +129,7 @@ class _Texts:
                 for text in self.of(item, where, steps)
             ]
         if isinstance(node, (ast.Name, ast.Attribute)):
-            known = self._named(node, place)
+            known = place.assigned(node)
             return () if known is None else self.of(*known, steps)
         return ()
 
@@ -156,15 +138,6 @@ class _Texts:
     ) -> Iterator[str]:
         for node in nodes:
             yield from self.of(node, place, steps)
-
-    def _named(self, node: ast.expr, place: Place) -> tuple[ast.expr, Place] | None:
-        """What a name or an attribute was assigned, and where that stands."""
-        if isinstance(node, ast.Name) and node.id in place.aliases:
-            return place.aliases[node.id], place.without(node.id)
-        known = self._package.of(node, place.scope, place.names)
-        if known is None or known.kind != "value" or known.value is None:
-            return None
-        return known.value, Place(known.scope, {}, {})
 
     def _put_together(
         self, between: str, parts: Iterable[ast.expr], place: Place, steps: int
@@ -280,15 +253,16 @@ class _Texts:
 
     def _given_by(self, node: ast.Call, place: Place, steps: int) -> Iterable[str]:
         """What a function of the package returns, for these arguments."""
-        known = self._package.of(node.func, place.scope, place.names)
+        known = place.of(node.func)
         if known is None or known.function is None or known.kind != "function":
             return
         if not _may_be_text(known.function.returns):
             return
-        returned = self._package.returned(known)
+        returned = place.resolver.returned(known)
         if not returned:
             return
-        within = Place(known.scope, *self._bound(known, node, place, steps))
+        bound = self._bound(known, node, place, steps)
+        within = Place(place.resolver, known.scope, *bound)
         for value in returned:
             yield from self.of(value, within, steps)
 
@@ -306,7 +280,7 @@ class _Texts:
             first = placed.pop(0)
             names[first] = Definition("instance", known.scope, own.name, class_=own)
         every = [*placed, *(a.arg for a in takes.kwonlyargs)]
-        aliases: dict[str, ast.expr] = dict(self._package.assigned(known))
+        aliases: dict[str, ast.expr] = dict(place.resolver.assigned(known))
         given = dict(zip(placed, node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
         for name in every:
@@ -349,7 +323,7 @@ class _Texts:
         if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
             return node, place
         if isinstance(node, (ast.Name, ast.Attribute)):
-            known = self._named(node, place)
+            known = place.assigned(node)
             return known and self._container(*known, steps - 1)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
             aliases = dict(place.aliases)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from .modules import HOLE, ModuleScope, last_name
-from .resolver import Definition, HandlerPackage
-from .string_values import Place, texts_of
+from .module_names import Definition
+from .modules import HOLE, last_name
+from .resolver import Place, Resolver
+from .string_values import texts_of
 
 __all__ = [
     "SqlTable",
@@ -203,46 +204,57 @@ def named_by_call(call: ast.Call) -> tuple[ast.expr, str] | None:
     return (given, kind) if given is not None else None
 
 
-def tables_of(node: ast.expr, package: HandlerPackage, place: Place) -> tuple[str, ...]:
+def tables_of(node: ast.expr, place: Place) -> tuple[str, ...]:
     """The names of the tables that an expression may stand for."""
-    return tuple(dict.fromkeys(_found(node, package, place, _STEPS)))
+    return tuple(dict.fromkeys(_found(node, place, _STEPS, set())))
 
 
-def declared_tables(known: Definition, package: HandlerPackage) -> tuple[str, ...]:
+def declared_tables(known: Definition, resolver: Resolver) -> tuple[str, ...]:
     """The table of a `Table(...)`, or of a class with `__tablename__`."""
-    return tuple(_declared(known, package))
+    name: ast.expr | None = None
+    if known.class_ is not None and known.kind == "class":
+        values = resolver.members(known.class_, known.scope).values
+        table = values.get("__table__")
+        name = values.get("__tablename__") or (_first(table) if table else None)
+    elif known.kind == "value" and known.value is not None:
+        name = _first(known.value)
+    return texts_of(name, Place(resolver, known.scope)) if name is not None else ()
 
 
 def _found(
-    node: ast.expr, package: HandlerPackage, place: Place, steps: int
+    node: ast.expr, place: Place, steps: int, seen: set[ast.expr]
 ) -> Iterator[str]:
-    if steps <= 0:
+    """The tables of an expression; each expression is looked at once."""
+    if steps <= 0 or node in seen:
         return
+    seen.add(node)
     if isinstance(node, ast.Subscript):
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr == "tables":
             # `METADATA.tables["notes"]`
-            named = texts_of(node.slice, package, place)
-            yield from named or _of_metadata(owner.value, package, place)
+            named = texts_of(node.slice, place)
+            yield from named or _of_metadata(owner.value, place)
         else:
-            yield from _each(owner, package, place, steps - 1)
+            yield from _each(owner, place, steps - 1, seen)
     elif isinstance(node, ast.Name) and node.id in place.aliases:
-        alias = place.aliases[node.id]
-        if isinstance(alias, (ast.Subscript, ast.Name, ast.IfExp)):
-            yield from _found(alias, package, place.without(node.id), steps - 1)
+        alias = place.assigned(node)
+        if alias and isinstance(alias[0], (ast.Subscript, ast.Name, ast.IfExp)):
+            yield from _found(*alias, steps - 1, seen)
     elif isinstance(node, ast.IfExp):
-        yield from _found(node.body, package, place, steps - 1)
-        yield from _found(node.orelse, package, place, steps - 1)
+        yield from _found(node.body, place, steps - 1, seen)
+        yield from _found(node.orelse, place, steps - 1, seen)
     elif isinstance(node, (ast.Name, ast.Attribute)):
-        known = package.of(node, place.scope, place.names)
+        known = place.of(node)
         if known is not None:
-            yield from _declared(known, package)
+            yield from declared_tables(known, place.resolver)
 
 
 def _each(
-    items: ast.expr, package: HandlerPackage, place: Place, steps: int
+    items: ast.expr, place: Place, steps: int, seen: set[ast.expr]
 ) -> Iterator[str]:
     """The tables among the items of a list, a dictionary or the tables of metadata."""
+    if steps <= 0:
+        return
     if isinstance(items, ast.Call):
         function = items.func
         if isinstance(function, ast.Attribute) and function.attr in ("values", "items"):
@@ -250,40 +262,14 @@ def _each(
         elif isinstance(function, ast.Name) and items.args:
             items = items.args[0]
     if isinstance(items, ast.Attribute) and items.attr in ("sorted_tables", "tables"):
-        yield from _of_metadata(items.value, package, place)
-        return
-    if isinstance(items, ast.Name) and items.id in place.aliases:
-        alias = place.aliases[items.id]
-        yield from _each(alias, package, place.without(items.id), steps - 1)
-        return
-    if isinstance(items, (ast.Name, ast.Attribute)):
-        known = package.of(items, place.scope, place.names)
-        if known is None or known.kind != "value" or known.value is None:
-            return
-        items, place = known.value, Place(known.scope, {}, {})
-        if isinstance(items, ast.Attribute):
-            yield from _each(items, package, place, steps - 1)
-            return
-    parts: Iterable[ast.expr] = ()
-    if isinstance(items, ast.Dict):
-        parts = items.values
-    elif isinstance(items, (ast.List, ast.Tuple, ast.Set)):
-        parts = items.elts
-    for part in parts:
-        yield from _found(part, package, place, steps - 1)
-
-
-def _declared(known: Definition, package: HandlerPackage) -> Iterator[str]:
-    """The table of a `Table(...)`, or of a class with `__tablename__`."""
-    name: ast.expr | None = None
-    if known.class_ is not None and known.kind == "class":
-        name = known.class_.values.get("__tablename__")
-        table = known.class_.values.get("__table__")
-        name = name or (_first(table) if table is not None else None)
-    elif known.kind == "value" and known.value is not None:
-        name = _first(known.value)
-    if name is not None:
-        yield from texts_of(name, package, Place(known.scope, {}, {}))
+        yield from _of_metadata(items.value, place)
+    elif isinstance(items, (ast.Name, ast.Attribute)):
+        assigned = place.assigned(items)
+        if assigned is not None:
+            yield from _each(*assigned, steps - 1, seen)
+    elif isinstance(items, (ast.Dict, ast.List, ast.Tuple, ast.Set)):
+        for part in items.values if isinstance(items, ast.Dict) else items.elts:
+            yield from _found(part, place, steps - 1, seen)
 
 
 def _first(value: ast.expr) -> ast.expr | None:
@@ -293,40 +279,25 @@ def _first(value: ast.expr) -> ast.expr | None:
     return value.args[0] if last_name(value.func) in ("Table", "table") else None
 
 
-def _of_metadata(
-    node: ast.expr, package: HandlerPackage, place: Place
-) -> Iterator[str]:
+def _of_metadata(node: ast.expr, place: Place) -> Iterator[str]:
     """The tables that are declared with metadata, in the modules that were read so far."""
-    metadata = package.of(node, place.scope, place.names)
-    base = _base_of(node, package, place)
-    for scope in package.scopes:
-        if base is not None:
-            yield from _of_base(base, scope, package)
-        for value in scope.values.values() if metadata is not None else ():
-            name = _first(value)
-            if name is None or not isinstance(value, ast.Call) or len(value.args) < 2:
-                continue
-            given = package.of(value.args[1], scope, {})
-            if given is not None and metadata and given.key == metadata.key:
-                yield from texts_of(name, package, Place(scope, {}, {}))
-
-
-def _base_of(
-    node: ast.expr, package: HandlerPackage, place: Place
-) -> Definition | None:
-    """The class in `Base.metadata`."""
+    resolver, metadata = place.resolver, place.of(node)
+    # The class in `Base.metadata`.
+    base = None
     if isinstance(node, ast.Attribute) and node.attr == "metadata":
-        return package.of(node.value, place.scope, place.names)
-    return None
-
-
-def _of_base(
-    base: Definition, scope: ModuleScope, package: HandlerPackage
-) -> Iterator[str]:
-    for name, class_ in scope.classes.items():
-        for parent in class_.bases:
-            known = package.of(parent, scope, {})
-            if known is not None and known.key == base.key:
-                mapped = package.named(scope, name)
+        base = place.of(node.value)
+    for module in [one for one in resolver.read.values() if one is not None]:
+        within = Place(resolver, module)
+        for name, class_ in module.classes.items() if base is not None else ():
+            parents = [within.of(parent) for parent in class_.bases]
+            if any(parent and base and parent.key == base.key for parent in parents):
+                mapped = resolver.named(module, name)
                 if mapped is not None:
-                    yield from _declared(mapped, package)
+                    yield from declared_tables(mapped, resolver)
+        for value in module.values.values() if metadata is not None else ():
+            text = _first(value)
+            if text is None or not isinstance(value, ast.Call) or len(value.args) < 2:
+                continue
+            given = within.of(value.args[1])
+            if given is not None and metadata and given.key == metadata.key:
+                yield from texts_of(text, within)

@@ -8,11 +8,14 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Touched, reached_from
 from ..python_code.handler import is_below
-from ..python_code.modules import read_module, scope_of
-from ..suggestions import Suggestions, did_you_mean, quoted_list
+from ..python_code.modules import read_module
+from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
 from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import names_rule, unknown_names
+
+RULES = (names_rule("data/unknown-table", __name__, "table"),)
 
 
 def touched_of(
@@ -117,8 +120,7 @@ def _problem(
         return f"there is no module `{module}`", ""
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
-    scope = scope_of(module, found)
-    names = [*scope.functions, *scope.classes, *scope.values]
+    names = [*found.functions, *found.classes, *found.values]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"
@@ -128,10 +130,7 @@ def _problem(
 @rule("data/unknown-pool", on="toolset", severity=Severity.ERROR)
 def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for tool in toolset.tools:
-        if tool.data is None:
-            continue
-        pool = tool.data.get("pool")
-        if pool is None:
+        if tool.data is not None and "pool" not in tool.data:
             yield at(
                 tool,
                 ("data",),
@@ -139,35 +138,7 @@ def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "add `pool:`, one of the toolset's `pools`",
                 at_key=True,
             )
-        elif pool not in toolset.pools:
-            yield at(
-                tool,
-                ("data", "pool"),
-                f"the toolset has no pool `{pool}`",
-                did_you_mean(pool, list(toolset.pools)) or "add it to `pools`",
-            )
-
-
-@rule("data/unknown-table", on="toolset", severity=Severity.ERROR)
-def unknown_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        data = tool.data or {}
-        tables = toolset.pools.get(data.get("pool", ""))
-        if tables is None:
-            continue
-        suggestions = Suggestions(tables)
-        for key in ("reads", "writes", "destroys"):
-            for index, name in enumerate(data.get(key, ())):
-                if name in tables:
-                    continue
-                elsewhere = [p for p, known in toolset.pools.items() if name in known]
-                yield at(
-                    tool,
-                    ("data", key, index),
-                    f"the pool `{data['pool']}` has no table `{name}`",
-                    suggestions.near(name)
-                    or (f"`{elsewhere[0]}` has it" if elsewhere else ""),
-                )
+    yield from unknown_names("pool")(toolset, workspace)
 
 
 @rule("data/unnamed-ledger", on="toolset", severity=Severity.NOTE)

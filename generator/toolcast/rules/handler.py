@@ -34,7 +34,6 @@ from ..python_code.modules import (
     arguments_of,
     last_name,
     statements_of,
-    values_of,
 )
 from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
@@ -828,7 +827,7 @@ def _said_in(module: PythonModule) -> Iterator[_SaidText]:
         if isinstance(one, ast.ClassDef)
         and any(last_name(base) == "ToolError" for base in one.bases)
     }
-    constants = values_of(body)
+    constants = module.values
     waiting: list[ast.AST] = []
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Return) and node.value is not None:

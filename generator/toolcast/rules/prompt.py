@@ -29,9 +29,9 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
 from ..reading.tree import Path
-from ..suggestions import Suggestions, quoted_list
 from .places import Parameter, Text, Where
 from .rule import Problem, Rule, at, rule
+from .unknown_names import names_rule
 
 
 def shown(text: str) -> str:
@@ -56,6 +56,7 @@ def _listed(
 
 
 RULES = (
+    names_rule("prompt/unknown-block", __name__, "block"),
     # Icons are pictures for people and may well be data URIs.
     _listed(
         "prompt/markup",
@@ -372,28 +373,6 @@ def todo(prose: Text, where: Where) -> Iterator[Problem]:
         message = "the text is not written yet"
         help_ = "write it, or leave the field out"
         yield at(prose.owner, prose.path, message, help_)
-
-
-@rule("prompt/unknown-block", on="toolset", severity=Severity.ERROR)
-def unknown_block(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    budgets = toolset.token_budget.blocks
-    if not budgets:
-        return
-    known = [name for name, _ in prompt_blocks(toolset, None, workspace.package)]
-    suggestions = Suggestions(known)
-    for name in budgets:
-        if name not in known:
-            yield at(
-                toolset,
-                ("token_budget", "blocks", name),
-                f"the prompt docs have no block `{name}`",
-                (
-                    suggestions.near(name) or f"there are {quoted_list(known[:10])}"
-                    if known
-                    else "the toolset has no target `prompts`"
-                ),
-                at_key=True,
-            )
 
 
 _DECISION = "`when_to_use: {text: null, reason: ...}`"

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolcast_runtime.external.server_lock import differing
-
 from ..reading.exact_json import JsonProblem, exact_text, read_json
 
 __all__ = [
@@ -280,6 +278,9 @@ _DAYS = frozenset(
 
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
     """Where they differ, each place once. The order of entries and of keys says nothing."""
+    # Whoever reads a lock alone needs no servers.
+    from toolcast_runtime.external.server_lock import differing
+
     found = []
     for kind, (_, key) in KINDS.items():
         ones, others = (_by_name(each.entries(kind), key) for each in (one, other))

@@ -96,7 +96,7 @@ class SendingPlaces:
         for made, place in local.calls_behind(function.value):
             words = {keyword.arg: keyword.value for keyword in made.keywords}
             given = words.get("base_url") or (made.args[0] if made.args else None)
-            bases = texts_of(given, local.package, place) if given is not None else ()
+            bases = texts_of(given, place) if given is not None else ()
             for base in bases:
                 if any(
                     is_message_address(f"{base.rstrip('/')}/{path.lstrip('/')}")

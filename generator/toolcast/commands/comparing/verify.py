@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exit_codes import counted, fail, toolsets_or_end, workspace_or_end
-from ..options import changes_format_option, project_option
-from ..server_options import server_options
+from ..options import changes_format_option, project_option, server_options
 from .live import fail_on_option, judged, limits_or_end, note, told
 
 if TYPE_CHECKING:

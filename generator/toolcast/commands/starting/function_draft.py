@@ -23,8 +23,8 @@ from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
 from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
+from .spec_drafts import Draft, free_keyword, schema_folder, section_of, toolset_of
 from .stub_draft import ParameterView, handler_place, package_files
-from .tool_draft import Draft, free_keyword, schema_folder, section_of, toolset_of
 
 __all__ = ["draft_functions"]
 

@@ -70,9 +70,8 @@ def command(
     from ...findings import has_errors, in_order
     from ...model.loading import load_workspace
     from .function_draft import draft_functions
-    from .mcp_draft import draft_mcp_spec
     from .scaffold import write_new
-    from .tool_draft import draft_tool
+    from .spec_drafts import draft_mcp_spec, draft_tool
 
     if functions and (kind != "tool" or (name is not None and len(functions) > 1)):
         fail("`--from-function` makes tools, and a NAME is for one")
@@ -122,8 +121,8 @@ def _edit(workspace: Workspace, kind: str, name: str, toolset: str | None) -> No
     from ...edits.project_edit import Refusal, tool_of
     from ...edits.spec_text import CannotEdit
     from ...edits.writing import write
+    from .spec_drafts import draft_toolset
     from .stub_draft import draft_stub
-    from .toolset_draft import draft_toolset
 
     try:
         if kind == "handler":

@@ -1,4 +1,4 @@
-"""The files of a new tool, as a value: its spec and the stub of its handler."""
+"""First specs: of a toolset, of a tool, of a resource or prompt of MCP."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolcast_runtime.tools.module_names import module_name, spec_name
+from toolcast_runtime.tools.module_names import WINDOWS_DEVICES, module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
-from ...edits.project_edit import Refusal
+from ...edits.project_edit import Editing, ProjectEdit, Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
-from ...encoders.yaml_block import scalar
+from ...encoders.yaml_block import block, scalar
+from ...model.mcp.mcp_spec_files import FOLDERS
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...rendering.renderer import render
 from ...suggestions import did_you_mean, quoted_list
@@ -20,6 +21,9 @@ from ...targets.table import enabled
 from .stub_draft import handler_files
 
 __all__ = [
+    "draft_toolset",
+    "KINDS",
+    "draft_mcp_spec",
     "Draft",
     "draft_tool",
     "free_keyword",
@@ -27,6 +31,121 @@ __all__ = [
     "section_of",
     "toolset_of",
 ]
+
+
+_TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
+    """A toolset without tools, listed in toolcast.yaml.
+
+    It lies beside the first one, and has its package of handlers.
+
+    Raises:
+        Refusal: the name is not valid or taken.
+        CannotEdit: toolcast.yaml has a layout that is not edited.
+    """
+    if not _TOOLSET_NAME.fullmatch(name):
+        rule = "1 to 64 of a-z 0-9 _, a letter first"
+        raise Refusal(f"`{name}` is not a toolset's name: {rule}", is_usage=True)
+    if name in {toolset.name for toolset in workspace.toolsets}:
+        raise Refusal(f"there is a toolset `{name}` already")
+    first = workspace.toolsets[0]
+    above, slash, _ = first.folder.rpartition("/")
+    folder = f"{above}{slash}{name}"
+    editing = Editing()
+    editing.text(workspace.source).append(("toolsets",), folder)
+    before, after = editing.files()
+    fields: dict[str, object] = {
+        "name": name,
+        "title": name.replace("_", " ").strip().capitalize(),
+        "version": "0.1.0",
+    }
+    if first.handlers is not None:
+        fields["handlers"] = first.handlers
+    path = f"{folder}/toolset.yaml"
+    text = "".join(f"{block(key, value)}" for key, value in fields.items())
+    schema = schema_folder(first)
+    if schema is not None:
+        text = f"# yaml-language-server: $schema={schema}toolset.schema.json\n{text}"
+    before, after = {path: None, **before}, {path: text.encode(), **after}
+    return ProjectEdit(
+        f"toolset {name}",
+        before,
+        after,
+        steps=(
+            f"toolcast new NAME --toolset {name}",
+            "toolcast generate",
+        ),
+    )
+
+
+KINDS = {"resource": "mcp_resources", "prompt": "mcp_prompts"}
+"""The folder of each kind of spec that MCP clients see beside tools."""
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+@dataclass(frozen=True)
+class McpSpecView:
+    """What the spec's template places."""
+
+    has_schema: bool
+    schema: Code
+    name: Code
+    uri: Code
+    has_clients: bool
+    clients: Code
+
+
+def draft_mcp_spec(
+    workspace: Workspace, kind: str, name: str, toolset_name: str | None
+) -> Draft:
+    """The file of a new resource or MCP prompt.
+
+    Args:
+        kind: one of `KINDS`.
+
+    Raises:
+        Refusal: the name is not valid, the toolset is not known, or has no MCP server.
+    """
+    toolset = toolset_of(workspace, toolset_name)
+    if not _NAME.fullmatch(name) or name.startswith("."):
+        rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
+        raise Refusal(f"`{name}` is not a {kind}'s name: {rule}")
+    if name.split(".")[0].lower() in WINDOWS_DEVICES:
+        raise Refusal(f"Windows has no file `{name}.yaml`", "choose another name")
+    targets = enabled(tuple(toolset.targets), workspace.extensions)
+    if "mcp" not in {target.name for target in targets}:
+        raise Refusal(
+            f"the toolset {toolset.name} has no MCP server, which would offer the {kind}",
+            f"add `mcp: {{}}` to `targets` of {toolset.folder}/toolset.yaml",
+        )
+    folder = KINDS[kind]
+    schema = schema_folder(toolset)
+    # One folder further down, unless it is an address.
+    above = "" if schema is None or ":" in schema else "../"
+    clients = quoted_list([client.name for client in toolset.clients])
+    view = McpSpecView(
+        has_schema=schema is not None,
+        schema=line(f"{above}{schema}{FOLDERS[folder]}.schema.json"),
+        name=scalar(name),
+        uri=scalar(f"{_scheme(toolset.name)}://{name}"),
+        has_clients=bool(toolset.clients),
+        clients=line(clients),
+    )
+    path = f"{toolset.folder}/{folder}/{name}.yaml"
+    files = {path: render(f"new/{kind}.yaml.jinja", view)}
+    steps = [f"replace every TODO in {path}"]
+    if toolset.clients:
+        steps.append(f"name who may have it in its `clients`, of {clients}")
+    return Draft(files, (*steps, "toolcast generate"))
+
+
+def _scheme(name: str) -> str:
+    """What the URIs of a toolset's resources begin with."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return plain if plain[:1].isalpha() else f"toolset-{plain}".rstrip("-")
+
 
 _SCHEMA_LINE = re.compile(
     r"# yaml-language-server: \$schema=([A-Za-z0-9_./:-]*)toolset\.schema\.json"

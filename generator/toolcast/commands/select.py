@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..completion import complete_clients, complete_toolsets
-from ..exit_codes import (
+from .completion import complete_clients, complete_toolsets
+from .exit_codes import (
     CLEAN,
     FINDINGS,
     counted,
@@ -20,14 +20,17 @@ from ..exit_codes import (
     toolsets_or_end,
     workspace_or_end,
 )
-from ..options import project_option
+from .options import project_option
 
 if TYPE_CHECKING:
     from toolcast_runtime.router import ChatModel
 
-    from ...model.model import Toolset
+    from ..model.model import Toolset
 
-__all__ = ["command"]
+__all__ = [
+    "command",
+]
+
 
 _EXPORTS = ("promptfoo", "agent-skills")
 _SECONDS = 60.0
@@ -146,7 +149,7 @@ def command(
     if given["export"]:
         _export(toolsets, client, given)
     elif message is not None:
-        from .select_message import show_message
+        from .select_report import show_message
 
         if len(toolsets) != 1:
             names = ", ".join(one.name for one in toolsets) or "none"
@@ -196,7 +199,7 @@ def _refuse_what_does_not_fit(ctx: click.Context, given: dict[str, Any]) -> None
 def _try(
     toolsets: list[Toolset], client: str | None, given: dict[str, Any], format_: str
 ) -> int:
-    from ...selection.trial import try_cases
+    from ..selection.trial import try_cases
     from .select_report import NO_CASES, as_text, as_value
 
     models = [_model(one, given) for one in toolsets]
@@ -211,7 +214,7 @@ def _try(
         if model is None:
             tried.append(try_cases(one, asked, client))
         else:
-            from ...selection.model_trial import try_cases_with
+            from ..selection.model_trial import try_cases_with
 
             tried.append(try_cases_with(model, one, asked, client))
     trials = [trial for one in tried for trial in one.trials]
@@ -231,8 +234,8 @@ def _export(toolsets: list[Toolset], client: str | None, given: dict[str, Any]) 
     """Writes the cases of the one toolset that has some to a file that a person named."""
     from toolcast_runtime.files.folder import Folder
 
-    from ...reports.escaping import printable
-    from ...selection.trial import cases_of, catalogues
+    from ..reports.escaping import printable
+    from ..selection.trial import cases_of, catalogues
     from .select_report import agent_skills, promptfoo
 
     with_cases = [one for one in toolsets if any(cases_of(one))]

@@ -1,35 +1,84 @@
-"""`toolcast import`."""
+"""`toolcast import`: lists of tools that exist already become specs."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from ...reports.escaping import printable
-from ..completion import complete_toolsets
-from ..exit_codes import (
-    FINDINGS,
-    counted,
-    fail,
-    print_findings,
-    workspace_or_end,
-)
-from ..options import project_option
-from ..server_options import server_options
+from ..imports.disagreement_text import json_of_disagreements, lines_of_disagreements
+from ..imports.disagreements import disagreements, unsaid
+from ..imports.preference import WrongPreference, preference, reconciled, undecided
+from ..imports.source import Source
+from ..reports.escaping import printable
+from .completion import complete_toolsets
+from .exit_codes import FINDINGS, counted, fail, print_findings, workspace_or_end
+from .options import project_option, server_options
 
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ...edits.project_edit import Refusal
-    from ...imports.importing import Imported
-    from ...imports.source import Source
-    from ...model.model import Workspace
+    from ..edits.project_edit import Refusal
+    from ..imports.importing import Imported
+    from ..model.model import Workspace
 
-__all__ = ["command"]
+__all__ = [
+    "one_source_or_end",
+    "command",
+]
+
+
+def one_source_or_end(
+    sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"
+) -> Source:
+    """The source that the given ones make together.
+
+    Where they contradict each other every contradiction is printed. Ends the program with
+    exit code 1 where nobody chose who counts, and with 2 where a choice names nothing;
+    nothing was written then.
+
+    Args:
+        sources: at least one.
+        preferred: the words of `--prefer`: `SOURCE` or `TOOL=SOURCE`.
+        format_: `json` prints what is undecided to stdout, as one object.
+    """
+    names = [one.name for one in sources]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        fail(f"{twice} is given twice")
+    try:
+        chosen = preference(preferred, sources)
+    except WrongPreference as error:
+        fail(f"--prefer: {error}")
+    if len(sources) == 1:
+        return sources[0]
+    found = disagreements(sources)
+    left = undecided(found, chosen)
+    if left and format_ == "json":
+        told = json_of_disagreements(found, left)
+        notes = list(unsaid(sources))
+        click.echo(json.dumps({"disagreements": told, "notes": notes}, indent=2))
+        sys.exit(FINDINGS)
+    for line in (
+        *lines_of_disagreements(found),
+        *map("note: {}".format, unsaid(sources)),
+    ):
+        click.echo(line, err=True)
+    if left:
+        tools = counted(len({one.tool for one in left}), "tool")
+        click.echo(
+            f"{counted(len(left), 'disagreement')} about {tools}: nothing was written\n"
+            "  help: `--prefer SOURCE` says which source counts, `--prefer TOOL=SOURCE` for"
+            " one tool;\n  a source is named by its file's name, or by its number from 1",
+            err=True,
+        )
+        sys.exit(FINDINGS)
+    return reconciled(sources, found, chosen)
+
 
 _MOST_NOTES = 40
 
@@ -77,10 +126,9 @@ def command(
     or Anthropic's form. What it says is kept letter for letter. Import again, and only what
     changed there changes in the specs: what you added to them stays.
     """
-    from ...edits.project_edit import Refusal, unified_diff
-    from ...edits.writing import write
-    from ...imports.importing import importing
-    from .one_source import one_source_or_end
+    from ..edits.project_edit import Refusal, unified_diff
+    from ..edits.writing import write
+    from ..imports.importing import importing
 
     sources = [*_read(files), *_live(given)]
     if not sources:
@@ -106,8 +154,8 @@ def command(
 
 def _workspace(project: str | None) -> Workspace:
     """The project; where there is none, the one that this command begins here."""
-    from ...model.model import Workspace
-    from ...project import find_misnamed, find_root
+    from ..model.model import Workspace
+    from ..project import find_misnamed, find_root
 
     here = os.getcwd()
     if project is None and find_root(here) is None and find_misnamed(here) is None:
@@ -116,8 +164,8 @@ def _workspace(project: str | None) -> Workspace:
 
 
 def _read(files: tuple[str, ...]) -> list[Source]:
-    from ...imports.source_file import read_source
-    from ...servers.server_listing import ListingError
+    from ..imports.source_file import read_source
+    from ..servers.server_listing import ListingError
 
     sources, problems = [], []
     for file in files:
@@ -132,10 +180,10 @@ def _read(files: tuple[str, ...]) -> list[Source]:
 
 def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     """What live servers list, read twice, to tell what varies."""
-    from ...imports.source import source_of_server
-    from ...imports.source_file import unsayable
-    from ...servers.read_server import read_server
-    from ...servers.server_listing import ListingError
+    from ..imports.source import source_of_server
+    from ..imports.source_file import unsayable
+    from ..servers.read_server import read_server
+    from ..servers.server_listing import ListingError
 
     sources = []
     try:

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..exit_codes import fail, workspace_or_end
-from ..options import project_option
-from ..server_options import server_options
+from .exit_codes import fail, workspace_or_end
+from .options import project_option, server_options
 
 if TYPE_CHECKING:
     from toolcast_runtime.cli.one_call.call_once import Request
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ...model.mcp.mcp_servers import McpServer
-    from ...model.model import Toolset, Workspace
+    from ..model.mcp.mcp_servers import McpServer
+    from ..model.model import Toolset, Workspace
 
-__all__ = ["command"]
+__all__ = [
+    "command",
+]
 
 
 @click.command(name="call")
@@ -91,8 +92,8 @@ def command(
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from ...servers.declared_servers import declared_server
-    from ..exit_codes import known_or_end, toolsets_or_end
+    from ..servers.declared_servers import declared_server
+    from .exit_codes import known_or_end, toolsets_or_end
 
     there: dict[str, McpServer] = {}
     for one in toolsets_or_end(workspace, toolset, None):
@@ -105,8 +106,8 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
-    from ...suggestions import known_instead
-    from ..exit_codes import toolsets_or_end
+    from ..suggestions import known_instead
+    from .exit_codes import toolsets_or_end
 
     toolsets = toolsets_or_end(workspace, named, None)
     if len(toolsets) == 1:

@@ -1,1 +1,0 @@
-"""The command that takes tools in."""

@@ -1,1 +1,0 @@
-"""The command that chooses tools for a message, and its measured cases."""
