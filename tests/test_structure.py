@@ -67,6 +67,7 @@ MAY_IMPORT = {
         "json_schema",
         "language",
         "model",
+        "package_data",
         "python_code",
         "reading",
         "selection",

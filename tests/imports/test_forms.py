@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
-from toolcast.imports.disagreements import disagreements
-from toolcast.imports.preference import Preference, WrongPreference, preference
-from toolcast.imports.source import Source
+from toolcast.imports.disagreements import (
+    Preference,
+    WrongPreference,
+    disagreements,
+    preference,
+)
+from toolcast.imports.forms import Source
 from toolcast.imports.source_file import read_source, source_in
 from toolcast.reading.exact_json import exact_text, read_json
 from toolcast.servers.server_listing import ListingError

@@ -11,9 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.imports.disagreements import Disagreement, disagreements, unsaid
-from toolcast.imports.preference import preference, reconciled, undecided
-from toolcast.imports.source import Source
+from toolcast.imports.disagreements import (
+    Disagreement,
+    disagreements,
+    preference,
+    reconciled,
+    undecided,
+    unsaid,
+)
+from toolcast.imports.forms import Source
 from toolcast.imports.source_file import read_source
 
 FOLDER = Path(__file__).parent / "kirishima"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_GONE = "the changelog says why; remove what suppresses it"
 _ALL = "`toolcast explain` lists them all"
 
 
@@ -31,7 +32,7 @@ def command(rule: str | None) -> None:
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
     from ..changes.table import rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import former_ids, rules
     from ..suggestions import did_you_mean
 
     extensions = listed_extensions(find_root(os.getcwd()))
@@ -42,6 +43,12 @@ def command(rule: str | None) -> None:
         _rule(known[rule])
     elif rule in changes:
         _change(changes[rule])
+    elif rule in former_ids():
+        present = former_ids()[rule]
+        if present is None:
+            fail(f"there is no rule `{rule}` any more\n  help: {_GONE}")
+        click.echo(f"`{rule}` is called `{present}` now.\n")
+        _rule(known[present])
     else:
         near = did_you_mean(rule, [*known, *changes])
         fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")

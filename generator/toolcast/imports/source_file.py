@@ -16,8 +16,7 @@ from toolcast_runtime.validation.json_bounds import measure
 
 from ..reading.exact_json import JsonProblem, read_json
 from ..servers.server_listing import ListingError
-from .forms import source_of
-from .source import Source
+from .forms import Source, source_of
 
 __all__ = [
     "MOST_BYTES",

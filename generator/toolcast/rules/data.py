@@ -11,7 +11,6 @@ from ..python_code.handler import is_below
 from ..python_code.modules import read_module
 from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
-from .places import Where
 from .rule import Problem, at, rule
 from .unknown_names import names_rule, unknown_names
 
@@ -139,46 +138,6 @@ def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 at_key=True,
             )
     yield from unknown_names("pool")(toolset, workspace)
-
-
-@rule("data/unnamed-ledger", on="toolset", severity=Severity.NOTE)
-def unnamed_ledger(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "registry" not in toolset.targets or toolset.ledger:
-        return
-    recorded = [tool.name for tool in toolset.tools if tool.persistent]
-    recorded += [
-        f"{server.name} (server)" for server in toolset.mcp_servers if server.persistent
-    ]
-    what = "calls" if recorded else "questions about calls"
-    recorded += [t.name for t in toolset.tools if t.confirm and not t.persistent]
-    if recorded:
-        yield at(
-            toolset,
-            ("name",),
-            f"{what} of {', '.join(recorded[:3])}{' and others' * (len(recorded) > 3)}"
-            " are recorded in the state folder of the user who runs the toolset",
-            "say `ledger: {path: FILE}`, or `ledger: {sink: ...}`",
-        )
-
-
-@rule("data/untouched-table", on="tool", severity=Severity.NOTE)
-def untouched_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not tool.data:
-        return
-    reach = reached_from(where.workspace, where.toolset, tool)
-    if reach is None or reach.unread:
-        return
-    touched = {one.table for one in reach.touched}
-    for key in ("reads", "writes", "destroys"):
-        for index, table in enumerate(tool.data.get(key, ())):
-            if table not in touched:
-                yield at(
-                    tool,
-                    ("data", key, index),
-                    f"the handler of `{tool.name}` is not seen to query `{table}`",
-                    "remove it if that is past; queries that are put together when they"
-                    " run cannot be seen",
-                )
 
 
 @rule("data/wrong-pool", on="toolset", severity=Severity.ERROR)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..encoders.json_text import compact
 from ..encoders.python import is_keyword_argument
-from ..facts.tool_names import tool_names
 from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
@@ -31,9 +29,7 @@ from ..python_code.handler import (
 )
 from ..python_code.modules import (
     PythonModule,
-    arguments_of,
     last_name,
-    statements_of,
 )
 from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
@@ -779,74 +775,6 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
         return "a variable of the URI", name in variables
     arguments = {one.name for one in spec.arguments}
     return "an argument of the prompt", name in arguments
-
-
-_ANSWERS = frozenset(["ToolError", "ToolResponse"])
-
-
-@rule("handler/unknown-tool", on="toolset", severity=Severity.WARNING)
-def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    names = tool_names(toolset, workspace)
-    read: set[str] = set()
-    for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
-        if module is None or module.file in read:
-            continue
-        read.add(module.file)
-        for said in sorted(_said_in(module)):
-            found = chain(names.gone_in(said.text), names.unknown_in(said.text))
-            for name, help_ in dict(found).items():
-                yield at(
-                    tool,
-                    ("handler",),
-                    f"{place(module.file, said.line)} tells models of `{name}`, and there is"
-                    " no such tool",
-                    help_,
-                )
-
-
-class _SaidText(NamedTuple):
-    """A string literal, or a part of a formatted one."""
-
-    line: int
-    text: str
-
-
-def _said_in(module: PythonModule) -> Iterator[_SaidText]:
-    """The literals of several words in what functions return and in tool errors, each once.
-
-    Those of the module's constants that stand there by their names are among them. What a
-    function says in its docstring, logs or raises as any other error reaches no model.
-    """
-    if module.tree is None:
-        return
-    body = list(statements_of(module.tree.body))
-    answers = {*_ANSWERS} | {
-        one.name
-        for one in body
-        if isinstance(one, ast.ClassDef)
-        and any(last_name(base) == "ToolError" for base in one.bases)
-    }
-    constants = module.values
-    waiting: list[ast.AST] = []
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Return) and node.value is not None:
-            waiting.append(node.value)
-        elif isinstance(node, ast.Call) and last_name(node.func) in answers:
-            waiting += arguments_of(node)
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and " " in node.value:
-                yield _SaidText(node.lineno, node.value)
-        elif isinstance(node, ast.Name):
-            waiting += [constants[node.id]] if node.id in constants else []
-        else:
-            waiting.extend(ast.iter_child_nodes(node))
 
 
 @rule("handler/unused-resource", on="toolset", severity=Severity.WARNING)

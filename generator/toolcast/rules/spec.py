@@ -210,18 +210,6 @@ def _is_applied(condition: JsonSchema) -> bool:
     return True
 
 
-@rule("spec/confirm-reading", on="tool", severity=Severity.WARNING)
-def confirm_reading(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
-        yield at(
-            tool,
-            ("confirm",),
-            "a person is asked before each call of a tool that changes nothing",
-            "take `readOnlyHint` away if it does change something, else `confirm`",
-            at_key=True,
-        )
-
-
 @rule("spec/deprecated-replacement", on="toolset", severity=Severity.WARNING)
 def deprecated_replacement(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     leaving = {tool.name: tool.deprecated for tool in toolset.tools if tool.deprecated}

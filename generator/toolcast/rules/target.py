@@ -25,20 +25,6 @@ RULES = (
 )
 
 
-@rule("target/old-template", on="toolset", severity=Severity.WARNING)
-def old_template(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if workspace.templates is None or toolset is not workspace.toolsets[0]:
-        return
-    for own in own_templates(workspace, originals(workspace)):
-        if own.is_old:
-            yield Problem(
-                Place(f"{workspace.templates}/{own.name}", 1, 1, 2),
-                "the template that this is a copy of has changed since",
-                f"take over what `toolcast templates {own.name}` prints, and its first"
-                " line",
-            )
-
-
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
 def provider_limit(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for name, listed in provider_lists(toolset):

@@ -35,8 +35,8 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
 
     NAME is a template, `mcp/mcp_server.py.jinja` for one, or a target: all of its templates. A
     copy in the folder that `templates` of toolcast.yaml names is drawn instead of the original.
-    Its first line tells what it was copied from, so that `toolcast check` finds out when a new
-    version of Toolcast has another original. No file is overwritten.
+    Its first line tells what it was copied from, by which this list knows when a new version of
+    Toolcast has another original. No file is overwritten.
     """
     from ...targets.own_templates import copy_of, originals, own_templates
 
