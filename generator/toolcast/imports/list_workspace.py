@@ -9,7 +9,7 @@ from typing import Any
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import plain
 from ..reading.tree import Source as File
-from .source import MEMBERS, Source
+from .forms import MEMBERS, Source
 
 __all__ = ["TOOLSET", "for_rules", "list_workspace"]
 

@@ -14,8 +14,8 @@ from ...changes.review.check_findings import CheckFindings, check_findings
 from ...changes.two_lists import compare_lists
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
+from ...imports.forms import Source, source_of_server
 from ...imports.list_workspace import for_rules, list_workspace
-from ...imports.source import Source, source_of_server
 from ...imports.source_file import MOST_BYTES, listed_in, read_listed
 from ...reports.escaping import printable
 from ...servers.declared_servers import command_server, headers_of, url_server
