@@ -196,8 +196,8 @@ def _clashes(
 @rule("name/former-in-files", on="toolset", severity=Severity.WARNING)
 def former_in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = scanned(workspace)
-    gone = tool_names(toolset, workspace).gone
-    for said in found.said:
+    gone = tool_names(toolset, workspace).removed
+    for said in found.mentions:
         if said.name in gone:
             end = said.column + len(said.name)
             yield Problem(

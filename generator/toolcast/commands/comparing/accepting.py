@@ -79,8 +79,9 @@ def accept(
         fail("nothing was written")
     except OSError as error:
         fail(f"{name}: {error.strerror or error}; nothing was written")
-    told = f"{counted(len(new), 'change')} accepted" if new else "accepts this already"
-    click.echo(f"{name}: {told}", err=True)
+    count = counted(len(new), "change")
+    message = f"{count} accepted" if new else "accepts this already"
+    click.echo(f"{name}: {message}", err=True)
 
 
 def _with_entries(text: str, entries: str) -> str:
