@@ -185,6 +185,22 @@ def test_the_fields_of_an_extension(
     assert "`house` must be text, not the number 3" in wrong
 
 
+def test_an_option_that_the_target_of_an_extension_has_not(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    project = make_project(
+        {"greet": GREET},
+        toolset="targets: {names: {colour: red}}\n",
+        workspace=LISTED,
+        handlers=HANDLERS,
+    )
+
+    done = project.toolcast("check", env=extension)
+
+    assert "target/unknown-option: the target `names` has no option" in done.stderr
+    assert "help: it has none" in done.stderr
+
+
 def test_editors_get_one_schema(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:

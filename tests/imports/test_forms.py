@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
-from toolcast.imports.disagreements import disagreements
-from toolcast.imports.preference import Preference, WrongPreference, preference
-from toolcast.imports.source import Source
+from toolcast.imports.disagreements import (
+    Preference,
+    WrongPreference,
+    disagreements,
+    preference,
+)
+from toolcast.imports.forms import Source
 from toolcast.imports.source_file import read_source, source_in
 from toolcast.reading.exact_json import exact_text, read_json
 from toolcast.servers.server_listing import ListingError
@@ -374,7 +378,7 @@ def test_contradiction(one: Any, other: Any, place: str, kind: str) -> None:
 def test_titles_annotations_and_hostile_texts() -> None:
     one = read([{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}])
     other = read([{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b")
-    assert [(d.place, d.kind, d.said) for d in disagreements([one, other])] == [
+    assert [(d.place, d.kind, d.shown) for d in disagreements([one, other])] == [
         ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
         (
             "annotations.readOnlyHint",

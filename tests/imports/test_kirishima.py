@@ -11,9 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.imports.disagreements import Disagreement, disagreements, unsaid
-from toolcast.imports.preference import preference, reconciled, undecided
-from toolcast.imports.source import Source
+from toolcast.imports.disagreements import (
+    Disagreement,
+    disagreements,
+    preference,
+    reconciled,
+    undecided,
+    unsaid,
+)
+from toolcast.imports.forms import Source
 from toolcast.imports.source_file import read_source
 
 FOLDER = Path(__file__).parent / "kirishima"
@@ -141,13 +147,13 @@ def test_contradictions_within_a_tool(
 ) -> None:
     [one] = [one for one in found if (one.tool, one.place) == (tool, place)]
     assert one.kind == kind
-    assert one.said == tuple(zip(FILES, said, strict=True))
+    assert one.shown == tuple(zip(FILES, said, strict=True))
 
 
 def test_nothing_else_is_told(found: list[Disagreement]) -> None:
     """Results are said by the list of the platform's own alone; OpenAI's form cannot."""
     others = [
-        (one.tool, one.place, one.said)
+        (one.tool, one.place, one.shown)
         for one in found
         if one.kind not in ("tool", "parameter", "enum", "default", "description")
     ]

@@ -22,7 +22,7 @@ NAMES = (
     "secret-parameter",
     "mixed-script",
 )
-TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar", "name/shadowing"}
+TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar"}
 RULES = [rule for rule in built_in() if rule.id in TESTED]
 
 

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.rules.layout import findings_of, lay_out
-from toolcast.findings import Severity
-from toolcast.model.loading import load_workspace
-from toolcast.model.model import Workspace
 from toolcast.reading.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
-from toolcast.rules.table import rules
 
 
 def rules_found(root: Path) -> set[str]:
@@ -114,18 +110,3 @@ def test_no_handler_is_imported(tmp_path: Path) -> None:
     lay_out(f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path)
     assert rules_found(tmp_path) == set()
     assert not (tmp_path / "handlers/ran").exists()
-
-
-def test_an_option_of_a_target_that_has_none_is_named(tmp_path: Path) -> None:
-    lay_out("# toolset.yaml\ntargets: {registry: {}}\n", tmp_path)
-    workspace = load_workspace(str(tmp_path)).workspace
-    assert isinstance(workspace, Workspace)
-    (toolset,) = workspace.toolsets
-    # As an extension might: the schema refuses it in a file.
-    toolset.targets["registry"]["colour"] = "red"  # type: ignore[index]
-    options = rules(())["target/unknown-option"]
-    assert options.check is not None
-    (problem,) = options.check(toolset, workspace)
-    finding = options.finding(problem)
-    assert finding.severity is Severity.ERROR
-    assert finding.message == "the target `registry` has no option `colour`"

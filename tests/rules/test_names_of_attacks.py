@@ -50,11 +50,6 @@ def test_similar_names_of_two_toolsets(tmp_path: Path) -> None:
     assert found == [("name/similar", "sendmail.yaml")]
 
 
-def test_one_name_in_two_toolsets(tmp_path: Path) -> None:
-    found = check(tmp_path, {"a": [{"name": "send"}], "b": [{"name": "send"}]})
-    assert found == [("name/shadowing", "send.yaml")]
-
-
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
 def test_confusable_word_letters(text: str, rules_of: Callable[..., list[str]]) -> None:
     assert rules_of(description=text) == ["prompt/mixed-script"]

@@ -71,11 +71,8 @@ def test_who_edits_the_name_alone_is_told_what_else_it_needs(
     )
 
 
-@pytest.mark.parametrize("rule", ["name/unknown-tool", "prompt/summary-unrelated"])
-def test_the_toolsets_of_this_repository_give_no_alarm(
-    rule: str, project_copy: Project
-) -> None:
-    assert found(project_copy, rule) == []
+def test_the_toolsets_of_this_repository_give_no_alarm(project_copy: Project) -> None:
+    assert found(project_copy) == []
 
 
 def test_a_text_of_a_hundred_thousand_words_takes_a_second(tmp_path: Path) -> None:
@@ -110,7 +107,6 @@ def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
     assert sum(len(json.loads(text)["tools"]) for text in lists.values()) > 400
     import_lists(tmp_path, lists)
     findings = findings_of(tmp_path)
-    assert "prompt/summary-unrelated" not in {one.rule for one in findings}
     # That server put a prefix before the names of its tools, and not into their texts.
     said = {one.message.split("`")[1] for one in findings if one.rule == RULE}
     assert said == {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_GONE = "the changelog says why; remove what suppresses it"
 _ALL = "`toolcast explain` lists them all"
 
 
@@ -31,7 +32,7 @@ def command(rule: str | None) -> None:
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
     from ..changes.comparison import rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import former_ids, rules
     from ..suggestions import did_you_mean
 
     extensions = listed_extensions(find_root(os.getcwd()))
@@ -49,6 +50,12 @@ def command(rule: str | None) -> None:
         for one in now:
             click.echo()
             _change(one)
+    elif rule in former_ids():
+        present = former_ids()[rule]
+        if present is None:
+            fail(f"there is no rule `{rule}` any more\n  help: {_GONE}")
+        click.echo(f"`{rule}` is called `{present}` now.\n")
+        _rule(known[present])
     else:
         near = did_you_mean(rule, [*known, *changes])
         fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")
@@ -74,10 +81,10 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
 def _rule(rule: Rule) -> None:
     from ..rules.rule import limit
 
-    told = rule.text
-    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{told.purpose}\n")
-    click.echo("\n".join(textwrap.wrap(told.why, 80, break_on_hyphens=False)))
-    for word, example in (("Bad", told.bad), ("Good", told.good)):
+    page = rule.text
+    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{page.purpose}\n")
+    click.echo("\n".join(textwrap.wrap(page.why, 80, break_on_hyphens=False)))
+    for word, example in (("Bad", page.bad), ("Good", page.good)):
         if example:
             click.echo(f"\n{word}:\n\n{textwrap.indent(example.rstrip(), '    ')}")
 

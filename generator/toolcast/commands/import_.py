@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..imports.disagreement_text import json_of_disagreements, lines_of_disagreements
-from ..imports.disagreements import disagreements, unsaid
-from ..imports.preference import WrongPreference, preference, reconciled, undecided
-from ..imports.source import Source
+from ..imports.disagreements import (
+    WrongPreference,
+    disagreements,
+    json_of_disagreements,
+    lines_of_disagreements,
+    preference,
+    reconciled,
+    undecided,
+    unsaid,
+)
+from ..imports.forms import Source
 from ..reports.escaping import printable
 from .completion import complete_toolsets
 from .exit_codes import FINDINGS, counted, fail, print_findings, workspace_or_end
@@ -180,7 +187,7 @@ def _read(files: tuple[str, ...]) -> list[Source]:
 
 def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     """What live servers list, read twice, to tell what varies."""
-    from ..imports.source import source_of_server
+    from ..imports.forms import source_of_server
     from ..imports.source_file import unsayable
     from ..servers.read_server import read_server
     from ..servers.server_listing import ListingError
@@ -212,7 +219,7 @@ def _json(imported: Imported, toolset: str) -> str:
         "new": imported.new,
         "changed": imported.changed,
         "unchanged": imported.unchanged,
-        "gone": imported.gone,
+        "gone": imported.not_in_source,
         "notes": imported.notes,
     }
     return json.dumps(value, indent=2)
@@ -224,7 +231,7 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
-    for name in imported.gone:
+    for name in imported.not_in_source:
         click.echo(
             printable(
                 f"gone: `{name}` is in {toolset}, and {source.name} does not have it; its"

@@ -1,17 +1,31 @@
-"""Where several lists of tools contradict each other, by tool and path."""
+"""Where several sources say different things of a tool, and which of them counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 
 from ..reading.exact_json import exact_text
-from .source import MEMBERS, Source
+from .forms import MEMBERS, Source
 
-__all__ = ["Disagreement", "disagreements", "unsaid"]
+__all__ = [
+    "Disagreement",
+    "disagreements",
+    "unsaid",
+    "json_of_disagreements",
+    "lines_of_disagreements",
+    "Preference",
+    "WrongPreference",
+    "preference",
+    "reconciled",
+    "undecided",
+]
+
 
 Path = tuple[str | int, ...]
 
@@ -40,14 +54,14 @@ class Disagreement:
         path: where in the tool, by the fields of a spec; empty where the tool itself is
             not in every source.
         kind: `tool`, `description`, `parameter`, `enum`, `required`, `default`, ...
-        said: what each source says that can say it, by the source's name, as it is shown.
+        shown: what each source says that can say it, by the source's name, as it is shown.
         values: the same as it stands there, of those where it does.
     """
 
     tool: str
     path: Path
     kind: str
-    said: tuple[tuple[str, str], ...]
+    shown: tuple[tuple[str, str], ...]
     values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -88,8 +102,8 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
 def _of_tool(name: str, sources: Sequence[Source]) -> Iterator[Disagreement]:
     having = {one.name: tool for one in sources if (tool := one.tool(name)) is not None}
     if len(having) < len(sources):
-        said = [(s.name, "present" if s.name in having else "absent") for s in sources]
-        yield Disagreement(name, (), "tool", tuple(said), having)
+        shown = [(s.name, "present" if s.name in having else "absent") for s in sources]
+        yield Disagreement(name, (), "tool", tuple(shown), having)
     for member, spec_field in MEMBERS.items():
         values = {
             one.name: having[one.name].get(member, _ABSENT)
@@ -132,9 +146,9 @@ def _of_value(
                 inner = {k: one[index] for k, one in values.items()}
                 yield from _of_value(tool, (*path, index), inner)
             return
-    said = tuple((source, _shown(one)) for source, one in values.items())
+    shown = tuple((source, _shown(one)) for source, one in values.items())
     there = {source: one for source, one in values.items() if one is not _ABSENT}
-    yield Disagreement(tool, path, _kind(path, values), said, there)
+    yield Disagreement(tool, path, _kind(path, values), shown, there)
 
 
 def _kind(path: Path, values: Mapping[str, Any]) -> str:
@@ -172,3 +186,170 @@ def _shown(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return escaped(", ".join(one or '""' for one in value), 400) or "none"
     return escaped(exact_text(value) if not isinstance(value, str) else value, _LONGEST)
+
+
+def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
+    """A block for each tool: where the sources say what, those together that agree."""
+    for tool, several in groupby(found, lambda one: one.tool):
+        yield escaped(tool, 128)
+        for one in several:
+            by_word: dict[str, list[str]] = {}
+            for source, shown in one.shown:
+                by_word.setdefault(shown, []).append(source)
+            yield f"  {one.place}{_kind_of_value(one)}"
+            for shown, sources in by_word.items():
+                yield f"    {', '.join(sources)}: {shown}"
+
+
+def json_of_disagreements(
+    found: Sequence[Disagreement], left: Sequence[Disagreement]
+) -> list[dict[str, Any]]:
+    """An object for each: the values as they stand there, and where there is none.
+
+    Args:
+        found: all of them.
+        left: those for which nobody chose a source.
+    """
+    return [
+        {
+            "tool": one.tool,
+            "path": list(one.path),
+            "kind": one.kind,
+            "values": dict(one.values),
+            "absent": [name for name, _ in one.shown if name not in one.values],
+            "is_undecided": one in left,
+        }
+        for one in found
+    ]
+
+
+def _kind_of_value(one: Disagreement) -> str:
+    """The kind, where the place does not end with it."""
+    return "" if one.place.rpartition(".")[2] == one.kind else f" ({one.kind})"
+
+
+class WrongPreference(ValueError):
+    """A word of `--prefer` names no source, or no tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which source counts.
+
+    Attributes:
+        source: for every tool that is not in `tools`; None where none is chosen.
+        tools: for single tools, by their names.
+    """
+
+    source: str | None = None
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, tool: str) -> str | None:
+        """The source that counts for a tool; None where none is chosen."""
+        return self.tools.get(tool, self.source)
+
+
+def preference(words: Iterable[str], sources: Sequence[Source]) -> Preference:
+    """What the words `SOURCE` and `TOOL=SOURCE` choose.
+
+    A source is named by its path, by its file's name, or by its number from 1.
+
+    Raises:
+        WrongPreference: there is no such source or tool, or two words say it of one.
+    """
+    every: str | None = None
+    tools: dict[str, str] = {}
+    known = {tool["name"] for one in sources for tool in one.listing.tools}
+    named = _named(sources)
+    for word in words:
+        whole = named.get(word)
+        tool, _, source = ("", "", word) if whole else word.rpartition("=")
+        chosen = whole or named.get(source)
+        if chosen is None:
+            there = ", ".join(f"`{one.name}`" for one in sources)
+            raise WrongPreference(
+                f"`{escaped(source)}` names none of the sources; there are {there}"
+            )
+        if tool and tool not in known:
+            raise WrongPreference(f"no source has a tool `{escaped(tool)}`")
+        earlier = tools.get(tool) if tool else every
+        if earlier not in (None, chosen):
+            about = f" for `{escaped(tool)}`" if tool else ""
+            raise WrongPreference(f"two sources are preferred{about}")
+        if tool:
+            tools[tool] = chosen
+        else:
+            every = chosen
+    return Preference(every, tools)
+
+
+def _named(sources: Sequence[Source]) -> dict[str, str]:
+    bases = [os.path.basename(one.name) for one in sources]
+    named = {base: s.name for base, s in zip(bases, sources, strict=True)}
+    named = {base: name for base, name in named.items() if bases.count(base) == 1}
+    named |= {str(number): one.name for number, one in enumerate(sources, 1)}
+    return named | {one.name: one.name for one in sources}
+
+
+def undecided(
+    found: Iterable[Disagreement], preferred: Preference
+) -> list[Disagreement]:
+    """The contradictions for which nobody chose a source."""
+    return [one for one in found if preferred.of(one.tool) is None]
+
+
+def reconciled(
+    sources: Sequence[Source], found: Sequence[Disagreement], preferred: Preference
+) -> Source:
+    """The list that holds what the sources agree on, and else what the chosen one says.
+
+    A tool that the chosen source does not have is left out. What its form has no place
+    for comes from the first other source that says it.
+
+    Args:
+        sources: at least one.
+        found: their disagreements, none of which is undecided.
+        preferred: who counts.
+    """
+    names = dict.fromkeys(t["name"] for one in sources for t in one.listing.tools)
+    tools: list[Mapping[str, Any]] = []
+    fields: dict[str, Mapping[str, Any]] = {}
+    left_out: list[str] = []
+    for name in names:
+        chosen = preferred.of(name)
+        in_order = sorted(sources, key=lambda one: one.name != chosen)
+        if chosen is not None and in_order[0].tool(name) is None:
+            left_out.append(
+                f"`{escaped(name, 80)}` is left out: {chosen} does not have it"
+            )
+            continue
+        having = [one for one in in_order if one.tool(name) is not None]
+        tools.append(_completed(name, having))
+        added = [one.fields[name] for one in having if name in one.fields]
+        if added:
+            fields[name] = added[0]
+    first = next((one for one in sources if one.name == preferred.source), sources[0])
+    notes = tuple(note for one in sources for note in one.notes)
+    listing = replace(
+        first.listing,
+        source=", ".join(one.name for one in sources),
+        tools=tuple(tools),
+        notes=tuple(note for one in sources for note in one.listing.notes),
+    )
+    forms = tuple(dict.fromkeys(form for one in sources for form in one.forms))
+    return Source(listing.source, forms, listing, {}, fields, notes=(*notes, *left_out))
+
+
+def _completed(name: str, having: Sequence[Source]) -> Mapping[str, Any]:
+    """The tool of the first source, with what only the forms of others can say."""
+    first, *others = having
+    tool = dict(first.tool(name) or {})
+    for member in MEMBERS:
+        if member in tool or first.can_say(name, member):
+            continue
+        for other in others:
+            their_tool = other.tool(name) or {}
+            if member in their_tool:
+                tool[member] = their_tool[member]
+                break
+    return tool

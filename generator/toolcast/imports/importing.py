@@ -1,8 +1,10 @@
-"""What importing a list of tools does to a project's specs, as a value."""
+"""Lists of tools become specs: of new tools, and of those that are there."""
 
 from __future__ import annotations
 
 import json
+import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,14 +15,212 @@ from toolcast_runtime.tools.module_names import distinct_name
 from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
 from ..edits.spec_text import CannotEdit
+from ..encoders.yaml_block import block
 from ..facts.mcp_definition import mcp_definition
+from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.schema_files import SCHEMA_FILE, named_schema, schemas_beside
+from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
-from .source import MEMBERS, Source
-from .tool_fields import fields_of, said_of
-from .toolset_spec import change_toolset, new_toolset, schemas_of, spec_text
+from .forms import MEMBERS, Source
 
-__all__ = ["Imported", "importing"]
+__all__ = [
+    "fields_of",
+    "said_of",
+    "summary_of",
+    "change_toolset",
+    "new_toolset",
+    "schemas_of",
+    "spec_text",
+    "Imported",
+    "importing",
+]
+
+
+_LONGEST_SUMMARY = 120
+_SENTENCE = re.compile(r"(.*?[.!?])(?:\s|$)")
+
+
+def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """What a new spec says of a tool, from which MCP's definition is made key for key.
+
+    A member that MCP does not define goes to `mcp.extra`; where the tool has no description,
+    `mcp.omit` says so. A description of one short line is the summary, and not said twice.
+    """
+    fields: dict[str, Any] = {}
+    for member, value in tool.items():
+        if member == "name":
+            fields["name"] = value
+        elif member == "description" and _is_summary(value):
+            fields["summary"] = value
+        elif member in MEMBERS:
+            fields[MEMBERS[member]] = value
+        else:
+            fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
+    if "description" not in tool:
+        fields.setdefault("mcp", {})["omit"] = ["description"]
+    if "summary" in fields:
+        return fields
+    # Behind the name, where a reader looks for it; it has no place in MCP's definition.
+    made: dict[str, Any] = {}
+    for field, value in fields.items():
+        made[field] = value
+        if field == "name":
+            made["summary"] = summary_of(tool)
+    return made
+
+
+def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
+    """`fields_of` for a tool that has a spec, whose own summary stays where it may."""
+    fields = fields_of(tool)
+    if "description" in spec and "description" not in fields and "summary" in fields:
+        fields = {"description" if k == "summary" else k: v for k, v in fields.items()}
+    if "description" in fields or "description" not in tool:
+        # It is no part of what is listed, so that it is its author's.
+        fields.pop("summary", None)
+    mcp = spec.get("mcp")
+    if isinstance(mcp, Mapping):
+        own = {k: v for k, v in mcp.items() if k not in ("extra", "omit")}
+        if own or "mcp" in fields:
+            fields["mcp"] = {**own, **fields.get("mcp", {})}
+    return fields
+
+
+def summary_of(tool: Mapping[str, Any]) -> str:
+    """One line: the first sentence that the tool says of itself, else its name."""
+    for member in ("description", "title"):
+        for line in str(tool.get(member) or "").splitlines():
+            words = " ".join("".join(c for c in line if c.isprintable()).split())
+            if words:
+                return _short(words)
+    return str(tool["name"])
+
+
+def _short(words: str) -> str:
+    if len(words) <= _LONGEST_SUMMARY:
+        return words
+    sentence = _SENTENCE.match(words)
+    if sentence and len(sentence[1]) <= _LONGEST_SUMMARY:
+        return sentence[1]
+    return words[: _LONGEST_SUMMARY - 4].rpartition(" ")[0] + " ..."
+
+
+def _is_summary(value: Any) -> bool:
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= _LONGEST_SUMMARY
+        and value == value.strip()
+        and value.isprintable()
+    )
+
+
+_TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
+
+
+def spec_text(
+    schemas: str | None, file: str, kind: str, fields: Mapping[str, Any]
+) -> bytes:
+    """A spec file, which begins with the line by which editors complete and check it.
+
+    Args:
+        schemas: where the project has its schemas, `{}` for the kind; None leaves the line
+            out.
+        file: where it will be, relative to the project's root.
+        kind: of `KINDS`.
+        fields: JSON, in the order in which they are written.
+    """
+    opening = ""
+    if schemas is not None:
+        path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
+        opening = f"# yaml-language-server: $schema={path}\n"
+    lines = (str(block(key, value)) for key, value in fields.items())
+    return "".join((opening, *lines)).encode()
+
+
+def schemas_of(workspace: Workspace, toolset: Toolset | None) -> str | None:
+    """Where the project has its schemas, `{}` for the kind; None where its specs name none."""
+    toolsets = (toolset,) if toolset is not None else workspace.toolsets
+    sources = [("toolset", one.source) for one in toolsets]
+    for kind, source in (*sources, ("workspace", workspace.source)):
+        path = schemas_beside(source.opening, kind)
+        if path is not None and named_schema(source.file, source.opening) is not None:
+            return posixpath.join(posixpath.dirname(source.file), path)
+    return None
+
+
+def new_toolset(
+    workspace: Workspace, editing: Editing, source: Source, name: str
+) -> tuple[str, str | None, dict[str, bytes]]:
+    """Adds a toolset without tools to the project, or begins a project with it.
+
+    Returns:
+        Its folder, where the project has its schemas, and the new files.
+    """
+    folders = workspace.toolset_folders
+    above = posixpath.dirname(folders[0]) if folders else "specs"
+    folder = posixpath.join(above, name)
+    schemas = schemas_of(workspace, None)
+    files: dict[str, bytes] = {}
+    if folders:
+        editing.text(workspace.source).append(("toolsets",), folder)
+    else:
+        schemas = posixpath.join(above, "schemas", SCHEMA_FILE)
+        files = {schemas.partition("#")[0]: schema_text("project").encode()}
+        fields = {"version": 1, "toolsets": [folder]}
+        files[WORKSPACE_FILE] = spec_text(schemas, WORKSPACE_FILE, "workspace", fields)
+    file = f"{folder}/toolset.yaml"
+    files[file] = spec_text(schemas, file, "toolset", _fields(source, name))
+    return folder, schemas, files
+
+
+def change_toolset(
+    editing: Editing, toolset: Toolset, source: Source
+) -> tuple[str, ...]:
+    """Makes a toolset say the server's version and instructions; the fields that change.
+
+    A list in a file has neither, and changes nothing.
+    """
+    info = source.listing.server_info or {}
+    server_fields = {
+        "version": info.get("version"),
+        "instructions": source.listing.instructions,
+    }
+    there = {"version": toolset.version, "instructions": toolset.instructions}
+    changed = []
+    for field, value in server_fields.items():
+        if isinstance(value, str) and value and value != there[field]:
+            editing.text(toolset.source).set_block(field, value, "title")
+            changed.append(field)
+    return tuple(changed)
+
+
+def _fields(source: Source, name: str) -> dict[str, Any]:
+    info = source.listing.server_info or {}
+    title = info.get("title") or info.get("name")
+    fields: dict[str, Any] = {"name": name}
+    fields["title"] = title if isinstance(title, str) and title.strip() else name
+    if isinstance(info.get("version"), str) and info["version"]:
+        fields["version"] = info["version"]
+    if source.listing.instructions:
+        fields["instructions"] = source.listing.instructions
+    fields["targets"] = _TARGETS
+    if clients := _clients(source):
+        most = max(clients, key=lambda client: len(clients[client]["allow"]))
+        fields["clients"] = clients
+        fields["targets"] = {**_TARGETS, "mcp": {"client": most}}
+    return fields
+
+
+def _clients(source: Source) -> dict[str, Any]:
+    """The clients that tools name, each with the tools that name it, and no others."""
+    clients: dict[str, dict[str, list[str]]] = {}
+    for name, fields in source.fields.items():
+        named = fields.get("clients")
+        for client in named if isinstance(named, list) else ():
+            if isinstance(client, str):
+                clients.setdefault(client, {"allow": []})["allow"].append(name)
+    return clients
+
 
 _TASKS = {
     "rule": "expose/task-required",
@@ -39,7 +239,7 @@ class Imported:
         changed: the fields that change, by the tool's name.
         toolset_fields: those of the toolset that change.
         unchanged: how many tools the specs say already.
-        gone: tools of the toolset that the source does not have; they stay.
+        not_in_source: tools of the toolset that the source does not have; they stay.
         notes: what specs do not say, or say in another way, a line each, escaped.
     """
 
@@ -48,7 +248,7 @@ class Imported:
     changed: Mapping[str, tuple[str, ...]]
     toolset_fields: tuple[str, ...]
     unchanged: int
-    gone: tuple[str, ...]
+    not_in_source: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -92,8 +292,8 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
         file = f"{folder}/{called[tool['name']]}.yaml"
-        said = {**fields_of(tool), **more, "order": order}
-        files[file] = spec_text(schemas, file, "tool", said)
+        spec_fields = {**fields_of(tool), **more, "order": order}
+        files[file] = spec_text(schemas, file, "tool", spec_fields)
     try:
         before, after = editing.files()
     except CannotEdit as error:
@@ -111,7 +311,13 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         for tool, file in called.items()
         if file == distinct_name(tool)
     ]
-    told = (*source.notes, *source.listing.notes, *distinct, *notes, *_left_out(source))
+    all_notes = (
+        *source.notes,
+        *source.listing.notes,
+        *distinct,
+        *notes,
+        *_left_out(source),
+    )
     listed = {tool["name"] for tool in source.listing.tools}
     return Imported(
         edit,
@@ -120,7 +326,7 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         toolset_fields,
         len(listed) - len(new) - len(changed),
         tuple(tool for tool in there if tool not in listed),
-        tuple(dict.fromkeys(told)),
+        tuple(dict.fromkeys(all_notes)),
     )
 
 
@@ -142,18 +348,18 @@ def _change(
 ) -> tuple[str, ...]:
     """Makes a spec say what the tool is; the names of the fields that change."""
     tree = spec.source.tree
-    said = said_of(tree, tool)
+    spec_fields = said_of(tree, tool)
     text = editing.text(spec.source)
     changed: list[str] = []
     last = "name"
-    for field, value in said.items():
+    for field, value in spec_fields.items():
         # A number's spelling in JSON is not the one in YAML; its value and kind are.
         if field not in tree or json.dumps(tree[field]) != json.dumps(value):
             text.set_block(field, value, last)
             changed.append(field)
         last = field
     for field in (*MEMBERS.values(), "mcp"):
-        if field in tree and field not in said and field != "description":
+        if field in tree and field not in spec_fields and field != "description":
             text.remove_key((field,))
             changed.append(field)
     if "description" in tree and "description" not in tool:
@@ -185,8 +391,8 @@ def _verified(
     for tool in source.listing.tools:
         # What a spec adds of its own, a person's yes for one, is none of the source's.
         definition = mcp_definition(replace(specs[tool["name"]], confirm=None))
-        given, said = json.dumps(tool), json.dumps(definition)
-        if given == said:
+        given, spec_fields = json.dumps(tool), json.dumps(definition)
+        if given == spec_fields:
             continue
         sorted_alike = _sorted(tool) == _sorted(definition)
         how = (

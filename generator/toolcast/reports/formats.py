@@ -86,10 +86,20 @@ def _of_check(verdict: Verdict) -> list[Item]:
 
 def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """What is told of each rule of findings, by its id."""
-    from ..rules.table import rules
+    from ..rules.table import former_ids, rules
+
+    before: dict[str, list[str]] = {}
+    for old, present in former_ids().items():
+        before.setdefault(present or "", []).append(old)
 
     return {
-        rule.id: ItemRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
+        rule.id: ItemRule(
+            rule.id,
+            rule.severity,
+            rule.text.purpose,
+            rule.text.why,
+            tuple(before.get(rule.id, ())),
+        )
         for rule in rules(extensions).values()
     }
 

@@ -95,8 +95,10 @@ def _category(command: str, root: str | None) -> str:
 def _rule(id_: str, rule: ItemRule | None) -> dict[str, Any]:
     if rule is None:
         return {"id": id_}
+    former = {"deprecatedIds": list(rule.former_ids)} if rule.former_ids else {}
     return {
         "id": id_,
+        **former,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.text},
         "help": {"text": f"{rule.text}\n\n`toolcast explain {id_}` tells more."},

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
-from ..reading.tree import Path
-from ..selection.trial import DeclaredCase, cases_of, messages_of
-from ..suggestions import did_you_mean
+from ..selection.trial import cases_of, messages_of
 from .rule import Problem, at, rule
+from .unknown_names import names_rule
+
+RULES = (names_rule("cases/unknown-tool", __name__, "case_tool"),)
 
 _HELP = "decide what the message means, and say it once"
 
@@ -60,28 +61,3 @@ def repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "delete one of them; each counts once among those that pass",
             )
         seen.add(key)
-
-
-@rule("cases/unknown-tool", on="toolset", severity=Severity.ERROR)
-def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Finds names in cases that are no tool's, of external servers neither."""
-    known = sorted(tool.name for tool in toolset.tools)
-    former = {old: tool.name for tool in toolset.tools for old in tool.renamed_from}
-    for declared in cases_of(toolset):
-        for path, name in _named(declared):
-            if name in known or any(s.is_named(name) for s in toolset.listed_servers):
-                continue
-            if name in former:
-                help_ = f"it is called `{former[name]}`"
-            else:
-                help_ = did_you_mean(name, known)
-            message = f"there is no tool `{name}`"
-            yield at(declared.owner, path, message, help_)
-
-
-def _named(declared: DeclaredCase) -> Iterator[tuple[Path, str]]:
-    case = declared.case
-    if case.tool is not None and isinstance(declared.owner, Toolset):
-        yield (*declared.path, "tool"), case.tool
-    for index, name in enumerate(case.never):
-        yield (*declared.path, "never", index), name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcast_runtime.validation.protocol import Refusal, is_listed_before_2026
+from toolcast_runtime.validation.protocol import Refusal
 
 from ..facts.mcp_definition import mcp_definition
 from ..facts.provider_lists import refusals_of
@@ -13,22 +13,6 @@ from ..model.model import ToolSpec
 from ..reading.tree import Path
 from .places import Where
 from .rule import Problem, at, rule
-
-
-@rule("compat/output-schema", on="tool", severity=Severity.NOTE)
-def output_schema(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not where.has(tool, "mcp"):
-        return
-    if "returns" in tool.fields and not is_listed_before_2026(tool.returns):
-        yield at(
-            tool,
-            ("returns",),
-            "clients before MCP 2026-07-28 are not shown this `outputSchema`, nor"
-            " structured content",
-            "nothing is wrong; with `type: object` at the root they would be, too",
-            at_key=True,
-        )
-
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 

@@ -9,10 +9,12 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Touched, reached_from
 from ..python_code.handler import is_below
 from ..python_code.modules import read_module
-from ..suggestions import Suggestions, did_you_mean, quoted_list
+from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
-from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import names_rule, unknown_names
+
+RULES = (names_rule("data/unknown-table", __name__, "table"),)
 
 
 def touched_of(
@@ -127,10 +129,7 @@ def _problem(
 @rule("data/unknown-pool", on="toolset", severity=Severity.ERROR)
 def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for tool in toolset.tools:
-        if tool.data is None:
-            continue
-        pool = tool.data.get("pool")
-        if pool is None:
+        if tool.data is not None and "pool" not in tool.data:
             yield at(
                 tool,
                 ("data",),
@@ -138,75 +137,7 @@ def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "add `pool:`, one of the toolset's `pools`",
                 at_key=True,
             )
-        elif pool not in toolset.pools:
-            yield at(
-                tool,
-                ("data", "pool"),
-                f"the toolset has no pool `{pool}`",
-                did_you_mean(pool, list(toolset.pools)) or "add it to `pools`",
-            )
-
-
-@rule("data/unknown-table", on="toolset", severity=Severity.ERROR)
-def unknown_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        data = tool.data or {}
-        tables = toolset.pools.get(data.get("pool", ""))
-        if tables is None:
-            continue
-        suggestions = Suggestions(tables)
-        for key in ("reads", "writes", "destroys"):
-            for index, name in enumerate(data.get(key, ())):
-                if name in tables:
-                    continue
-                elsewhere = [p for p, known in toolset.pools.items() if name in known]
-                yield at(
-                    tool,
-                    ("data", key, index),
-                    f"the pool `{data['pool']}` has no table `{name}`",
-                    suggestions.near(name)
-                    or (f"`{elsewhere[0]}` has it" if elsewhere else ""),
-                )
-
-
-@rule("data/unnamed-ledger", on="toolset", severity=Severity.NOTE)
-def unnamed_ledger(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "registry" not in toolset.targets or toolset.ledger:
-        return
-    recorded = [tool.name for tool in toolset.tools if tool.persistent]
-    recorded += [
-        f"{server.name} (server)" for server in toolset.mcp_servers if server.persistent
-    ]
-    what = "calls" if recorded else "questions about calls"
-    recorded += [t.name for t in toolset.tools if t.confirm and not t.persistent]
-    if recorded:
-        yield at(
-            toolset,
-            ("name",),
-            f"{what} of {', '.join(recorded[:3])}{' and others' * (len(recorded) > 3)}"
-            " are recorded in the state folder of the user who runs the toolset",
-            "say `ledger: {path: FILE}`, or `ledger: {sink: ...}`",
-        )
-
-
-@rule("data/untouched-table", on="tool", severity=Severity.NOTE)
-def untouched_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not tool.data:
-        return
-    reach = reached_from(where.workspace, where.toolset, tool)
-    if reach is None or reach.unread:
-        return
-    touched = {one.table for one in reach.touched}
-    for key in ("reads", "writes", "destroys"):
-        for index, table in enumerate(tool.data.get(key, ())):
-            if table not in touched:
-                yield at(
-                    tool,
-                    ("data", key, index),
-                    f"the handler of `{tool.name}` is not seen to query `{table}`",
-                    "remove it if that is past; queries that are put together when they"
-                    " run cannot be seen",
-                )
+    yield from unknown_names("pool")(toolset, workspace)
 
 
 @rule("data/wrong-pool", on="toolset", severity=Severity.ERROR)

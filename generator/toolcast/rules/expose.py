@@ -22,16 +22,22 @@ from ..facts.skill_texts import (
 )
 from ..facts.token_costs import client_costs, list_tokens
 from ..findings import Severity
-from ..model.clients import Client, NameEntry
+from ..model.clients import Client
 from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable
 from ..model.mcp.mcp_servers import McpServer
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
-from ..model.model import Exclusion, SharedEndpoint, Toolset, ToolSpec, Workspace
+from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
 from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import names_rule, unknown_names
+
+RULES = (
+    names_rule("expose/unknown-client", __name__, "client"),
+    names_rule("expose/unknown-tool", __name__, "tool_entry"),
+)
 
 
 def task_support(
@@ -796,110 +802,17 @@ def tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("expose/unknown-client", on="toolset", severity=Severity.ERROR)
-def unknown_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    names = [client.name for client in toolset.clients]
-    for tool in (*toolset.tools, *toolset.mcp_specs):
-        suggestions = Suggestions(names)
-        for index, name in enumerate(tool.clients or ()):
-            if name not in names:
-                yield at(
-                    tool,
-                    ("clients", index),
-                    f"the toolset has no client `{name}`",
-                    suggestions.near(name) or "add it to `clients` of toolset.yaml",
-                )
-    for server in toolset.mcp_servers:
-        suggestions = Suggestions(names)
-        for index, name in enumerate(server.clients or ()):
-            if name not in names:
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, "clients", index),
-                    f"the toolset has no client `{name}`",
-                    suggestions.near(name) or "add it to `clients`",
-                )
-    suggestions = Suggestions(names)
-    for named in toolset.token_budget.upfront:
-        if named is not None and named not in names:
-            yield at(
-                toolset,
-                ("token_budget", "upfront", named),
-                f"the toolset has no client `{named}`",
-                suggestions.near(named) or "add it to `clients`",
-                at_key=True,
-            )
-
-
 @rule("expose/unknown-exclusion", on="toolset", severity=Severity.ERROR)
 def unknown_exclusion(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for index, exclusion in enumerate(toolset.exclusions):
-        for key, message, help_ in _problems_of_unknown_exclusion(
-            toolset, exclusion, workspace
-        ):
-            path = ("exclusions", index, key)
-            yield at(toolset, path, message, help_)
-
-
-def _problems_of_unknown_exclusion(
-    toolset: Toolset, exclusion: Exclusion, workspace: Workspace
-) -> Iterator[tuple[str, str, str]]:
-    tool, target = exclusion.tool, exclusion.target
-    names = [tool.name for tool in toolset.tools]
-    if tool not in names:
-        yield "tool", f"there is no tool `{tool}`", did_you_mean(tool, names)
-        return
+    yield from unknown_names("excluded_tool", "enabled_target")(toolset, workspace)
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    enabled_names = [one.name for one in chosen]
-    if target not in enabled_names:
-        meant = did_you_mean(target, enabled_names) or "remove the exclusion"
-        yield "target", f"`{target}` is not generated from the toolset", meant
-        return
-    for one in chosen:
-        if target in one.needs and tool not in toolset.excluded(one.name):
-            yield (
-                "target",
-                f"`{one.name}` needs `{tool}` in `{target}`",
-                f"exclude `{tool}` from `{one.name}` as well",
-            )
-
-
-@rule("expose/unknown-tool", on="toolset", severity=Severity.ERROR)
-def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    names = {tool.name: None for tool in toolset.tools}
-    suggestions = Suggestions(names)
-    former = {name: tool.name for tool in toolset.tools for name in tool.renamed_from}
-    for client in toolset.clients:
-        for key, entries in (
-            ("allow", client.allow_entries),
-            ("restrict", client.restrict_entries),
-        ):
-            for index, entry in enumerate(entries):
-                path = ("clients", client.name, key, index)
-                if entry.is_pattern:
-                    if not entry.names:
-                        yield at(toolset, path, *_unmatched(toolset, entry))
-                    continue
-                name = entry.text
-                is_external = any(s.is_named(name) for s in toolset.listed_servers)
-                if name in names or is_external:
-                    continue
-                now = f"it is called `{former[name]}` now" if name in former else ""
-                message = f"there is no tool `{name}`"
-                yield at(toolset, path, message, now or suggestions.near(name))
-
-
-def _unmatched(toolset: Toolset, entry: NameEntry) -> tuple[str, str]:
-    """What is wrong with a pattern that no tool matches, and what to do."""
-    if not entry.text.strip("*"):
-        return (
-            "`*` in a list stands for no tool",
-            'for every tool write `allow: "*"`, without a list',
-        )
-    if entry.section is None:
-        return f"no tool's name matches `{entry.text}`", ""
-    sections = [section.name for section in toolset.sections]
-    if entry.section in sections:
-        return f"no tool is in the section `{entry.section}`", ""
-    message = f"there is no section `{entry.section}`"
-    return message, known_instead(entry.section, sections)
+    is_there = {tool.name for tool in toolset.tools}
+    for index, (tool, target, _) in enumerate(toolset.exclusions):
+        for one in chosen if tool in is_there else ():
+            if target in one.needs and tool not in toolset.excluded(one.name):
+                yield at(
+                    toolset,
+                    ("exclusions", index, "target"),
+                    f"`{one.name}` needs `{tool}` in `{target}`",
+                    f"exclude `{tool}` from `{one.name}` as well",
+                )

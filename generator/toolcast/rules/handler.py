@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..encoders.json_text import compact
 from ..encoders.python import is_keyword_argument
-from ..facts.tool_names import tool_names
 from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
@@ -18,22 +16,22 @@ from ..findings import Severity
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Step, reached_from
-from ..python_code.classes import ClassField, class_fields
+from ..python_code.classes import ClassField
 from ..python_code.handler import (
     HandlerCode,
     Signature,
-    class_code,
+    class_problem,
     defining_module,
+    fields_of_class,
     function_code,
     handler_code,
     handler_module,
     is_below,
+    names_of,
 )
 from ..python_code.modules import (
     PythonModule,
-    arguments_of,
     last_name,
-    statements_of,
 )
 from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
@@ -129,7 +127,7 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         return
     if where.toolset.has_python_values(tool) or tool.arguments_type:
         return
-    for problem in _problems_of_annotation_mismatch(tool, code):
+    for problem in _problems_of_annotation_mismatch(tool, code, where.workspace):
         yield at(
             tool,
             ("handler",),
@@ -139,7 +137,7 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 def _problems_of_annotation_mismatch(
-    tool: ToolSpec, code: HandlerCode
+    tool: ToolSpec, code: HandlerCode, workspace: Workspace
 ) -> Iterator[str]:
     signature, module = code.signature, code.source
     if signature is None or module is None or module.tree is None:
@@ -147,14 +145,14 @@ def _problems_of_annotation_mismatch(
     if not code.takes_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         given = types.arguments("Arguments")
-        annotations = Annotations(module.tree, types.objects)
+        annotations = Annotations(names_of(workspace), module, types.objects)
         for name, node in signature.annotations.items():
             if name in given.members:
                 yield from annotations.not_taken(given.members[name].type, node, name)
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         wanted, _ = types.whole("Result")
-        annotations = Annotations(module.tree, types.objects)
+        annotations = Annotations(names_of(workspace), module, types.objects)
         yield from annotations.not_allowed(wanted, signature.result, "the result")
 
 
@@ -563,8 +561,7 @@ def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         reference = getattr(tool, field)
         if reference is None or not isinstance(schema, dict):
             continue
-        node = class_code(where.workspace, where.toolset, reference)
-        fields = class_fields(node) if isinstance(node, ast.ClassDef) else None
+        fields = fields_of_class(where.workspace, where.toolset, reference)
         said = schema.get("properties")
         if fields is None or not isinstance(said, dict):
             continue
@@ -622,8 +619,8 @@ def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         reference = getattr(tool, field)
         if reference is None:
             continue
-        problem = class_code(where.workspace, where.toolset, reference)
-        if isinstance(problem, str):
+        problem = class_problem(where.workspace, where.toolset, reference)
+        if problem:
             yield at(
                 tool,
                 (field,),
@@ -779,74 +776,6 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
         return "a variable of the URI", name in variables
     arguments = {one.name for one in spec.arguments}
     return "an argument of the prompt", name in arguments
-
-
-_ANSWERS = frozenset(["ToolError", "ToolResponse"])
-
-
-@rule("handler/unknown-tool", on="toolset", severity=Severity.WARNING)
-def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    names = tool_names(toolset, workspace)
-    read: set[str] = set()
-    for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
-        if module is None or module.file in read:
-            continue
-        read.add(module.file)
-        for said in sorted(_said_in(module)):
-            found = chain(names.gone_in(said.text), names.unknown_in(said.text))
-            for name, help_ in dict(found).items():
-                yield at(
-                    tool,
-                    ("handler",),
-                    f"{place(module.file, said.line)} tells models of `{name}`, and there is"
-                    " no such tool",
-                    help_,
-                )
-
-
-class _SaidText(NamedTuple):
-    """A string literal, or a part of a formatted one."""
-
-    line: int
-    text: str
-
-
-def _said_in(module: PythonModule) -> Iterator[_SaidText]:
-    """The literals of several words in what functions return and in tool errors, each once.
-
-    Those of the module's constants that stand there by their names are among them. What a
-    function says in its docstring, logs or raises as any other error reaches no model.
-    """
-    if module.tree is None:
-        return
-    body = list(statements_of(module.tree.body))
-    answers = {*_ANSWERS} | {
-        one.name
-        for one in body
-        if isinstance(one, ast.ClassDef)
-        and any(last_name(base) == "ToolError" for base in one.bases)
-    }
-    constants = module.values
-    waiting: list[ast.AST] = []
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Return) and node.value is not None:
-            waiting.append(node.value)
-        elif isinstance(node, ast.Call) and last_name(node.func) in answers:
-            waiting += arguments_of(node)
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and " " in node.value:
-                yield _SaidText(node.lineno, node.value)
-        elif isinstance(node, ast.Name):
-            waiting += [constants[node.id]] if node.id in constants else []
-        else:
-            waiting.extend(ast.iter_child_nodes(node))
 
 
 @rule("handler/unused-resource", on="toolset", severity=Severity.WARNING)

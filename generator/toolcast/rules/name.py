@@ -13,7 +13,6 @@ from toolcast_runtime.tools.module_names import (
     module_name,
 )
 
-from ..encoders.python import is_keyword_argument
 from ..facts.client_kinds import Limited, limits_here
 from ..facts.former_names import scanned
 from ..facts.provider_lists import LANGCHAIN_LOSES, name_problem
@@ -24,7 +23,6 @@ from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
 from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..python_code.handler import handler_code
 from ..reading.tree import Path
 from .places import Parameter, Where
 from .rule import Problem, at, rule
@@ -198,8 +196,8 @@ def _clashes(
 @rule("name/former-in-files", on="toolset", severity=Severity.WARNING)
 def former_in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = scanned(workspace)
-    gone = tool_names(toolset, workspace).gone
-    for said in found.said:
+    gone = tool_names(toolset, workspace).removed
+    for said in found.mentions:
         if said.name in gone:
             end = said.column + len(said.name)
             yield Problem(
@@ -303,23 +301,6 @@ def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("name/python-keyword", on="tool", severity=Severity.NOTE)
-def python_keyword(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
-    signature = code.signature if code else None
-    if signature and code and (signature.takes_any or code.takes_mapping(tool)):
-        return
-    for name in tool.properties:
-        if not is_keyword_argument(name):
-            yield at(
-                tool,
-                ("parameters", "properties", name),
-                f"no Python function can have a parameter `{name}`",
-                "let the handler take one mapping, or choose another name",
-                at_key=True,
-            )
-
-
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
 def server_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     owners: dict[str, tuple[str, str]] = {}
@@ -366,24 +347,6 @@ def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
     for index, own in enumerate(server.allow or ()):
         if own not in server.tools:
             yield ("allow", index), own
-
-
-@rule("name/shadowing", on="toolset", severity=Severity.NOTE)
-def shadowing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    first: dict[str, str] = {}
-    for other in workspace.toolsets:
-        if other.name == toolset.name:
-            break
-        for tool in other.tools:
-            first.setdefault(tool.name, other.name)
-    for tool in toolset.tools:
-        if tool.name in first:
-            yield at(
-                tool,
-                ("name",),
-                f"the toolset `{first[tool.name]}` has a tool `{tool.name}`, too",
-                "an agent that gets both toolsets can call only one of the two",
-            )
 
 
 @rule("name/similar", on="toolset", severity=Severity.WARNING)

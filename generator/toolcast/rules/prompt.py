@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 
 from toolcast_runtime.ledger.secret_names import name_in_words, secrecy
 from toolcast_runtime.skills.skill_files import LONGEST, MAIN, MOST_LINES, is_long
@@ -23,15 +22,15 @@ from ..facts.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..facts.texts import all_texts, definition_texts, joined_texts, texts_in
+from ..facts.texts import definition_texts, joined_texts, texts_in
 from ..facts.token_costs import estimated_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
 from ..reading.tree import Path
-from ..suggestions import Suggestions, quoted_list
 from .places import Parameter, Text, Where
 from .rule import Problem, Rule, at, rule
+from .unknown_names import names_rule
 
 
 def shown(text: str) -> str:
@@ -56,6 +55,7 @@ def _listed(
 
 
 RULES = (
+    names_rule("prompt/unknown-block", __name__, "block"),
     # Icons are pictures for people and may well be data URIs.
     _listed(
         "prompt/markup",
@@ -302,67 +302,6 @@ def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-# Letters; where scripts write no spaces, each letter is a word.
-_WORD = re.compile(r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{2,}")
-_INNER_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_FUNCTION_WORDS = """
-a about all also an and any are as at be but by can for from has have if in into is it
-its more no not of on one only or other our out so some than that the their them then
-there these they this those to too up was we what when where which who will with you your
-"""
-# Words that every tool's line could have.
-_SAY_NOTHING = """
-action actions anything call calls do does execute executes function functions handle
-handler handles helper helps job misc miscellaneous operation operations perform performs
-placeholder run runs something stuff task tbd thing things todo tool tools use used useful
-uses using utilities utility various work works
-"""
-_COMMON = frozenset(_FUNCTION_WORDS.split())
-_EMPTY = _COMMON.union(_SAY_NOTHING.split())
-_BEGINNING = 4
-
-
-@rule("prompt/summary-unrelated", on="tool", severity=Severity.WARNING)
-def summary_unrelated(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    words = _words(tool.summary)
-    if words <= _EMPTY:
-        message = "the summary says nothing of what the tool does"
-    elif _is_unrelated(tool, words):
-        message = "the summary and the description have no word in common"
-    else:
-        return
-    yield at(
-        tool,
-        ("summary",),
-        message,
-        "say in one line what the description says at length; prompts, catalogue"
-        " and `--help` show this line alone",
-    )
-
-
-def _is_unrelated(tool: ToolSpec, words: frozenset[str]) -> bool:
-    description = (tool.description or "").strip()
-    if not description or tool.summary in description:
-        return False
-    # Its name and parameters speak of the same thing as its description.
-    others = chain([tool.name], _other_texts(tool))
-    known = frozenset().union(*(_beginnings(_words(text)) for text in others))
-    return known.isdisjoint(_beginnings(words))
-
-
-def _other_texts(tool: ToolSpec) -> Iterator[str]:
-    yield from (t.text for t in all_texts(tool) if t.text != tool.summary)
-
-
-def _words(text: str) -> frozenset[str]:
-    spaced = _INNER_CASE.sub(" ", text.replace("_", " "))
-    return frozenset(_WORD.findall(spaced.lower()))
-
-
-def _beginnings(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(word.rstrip("s")[:_BEGINNING] for word in words - _COMMON)
-
-
 _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
 
 
@@ -372,28 +311,6 @@ def todo(prose: Text, where: Where) -> Iterator[Problem]:
         message = "the text is not written yet"
         help_ = "write it, or leave the field out"
         yield at(prose.owner, prose.path, message, help_)
-
-
-@rule("prompt/unknown-block", on="toolset", severity=Severity.ERROR)
-def unknown_block(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    budgets = toolset.token_budget.blocks
-    if not budgets:
-        return
-    known = [name for name, _ in prompt_blocks(toolset, None, workspace.package)]
-    suggestions = Suggestions(known)
-    for name in budgets:
-        if name not in known:
-            yield at(
-                toolset,
-                ("token_budget", "blocks", name),
-                f"the prompt docs have no block `{name}`",
-                (
-                    suggestions.near(name) or f"there are {quoted_list(known[:10])}"
-                    if known
-                    else "the toolset has no target `prompts`"
-                ),
-                at_key=True,
-            )
 
 
 _DECISION = "`when_to_use: {text: null, reason: ...}`"

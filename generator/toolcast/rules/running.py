@@ -15,7 +15,7 @@ from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean
 from .places import Where, places_of_tool, places_of_toolset
 from .rule import Rule
-from .table import rules
+from .table import former_ids, rules
 
 __all__ = ["check_workspace", "without_suppressed"]
 
@@ -138,9 +138,14 @@ def _match(
     if entries is None:
         return None
     for index, entry in enumerate(entries[1]):
-        if entry.rule == finding.rule and not _is_over(entry, today):
+        if _present(entry.rule) == finding.rule and not _is_over(entry, today):
             return index
     return None
+
+
+def _present(id: str) -> str:
+    """The id that a rule has now."""
+    return former_ids().get(id) or id
 
 
 def _is_over(entry: Suppression, today: datetime.date) -> bool:
@@ -150,18 +155,26 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 def _problem(
     entry: Suppression, is_used: bool, today: datetime.date, known: Mapping[str, Rule]
 ) -> tuple[str, Severity, str, str] | None:
-    if entry.rule not in known:
+    id_ = entry.rule if entry.rule in known else _present(entry.rule)
+    if entry.rule in former_ids() and id_ not in known:
+        return (
+            "spec/unused-suppression",
+            Severity.WARNING,
+            f"there is no rule `{entry.rule}` any more",
+            "remove it",
+        )
+    if id_ not in known:
         return (
             "spec/unknown-rule",
             Severity.ERROR,
             f"there is no rule `{entry.rule}`",
             did_you_mean(entry.rule, list(known)),
         )
-    if not known[entry.rule].can_be_suppressed:
+    if not known[id_].can_be_suppressed:
         return (
             "spec/unsuppressable-rule",
             Severity.ERROR,
-            f"findings of `{entry.rule}` cannot be suppressed",
+            f"findings of `{id_}` cannot be suppressed",
             "mend what it finds, and remove this",
         )
     if _is_over(entry, today):
@@ -177,5 +190,12 @@ def _problem(
             Severity.WARNING,
             f"nothing here needs the suppression of `{entry.rule}`",
             "remove it",
+        )
+    if id_ != entry.rule:
+        return (
+            "spec/unknown-rule",
+            Severity.NOTE,
+            f"`{entry.rule}` is called `{id_}` now",
+            f"write `{id_}`",
         )
     return None

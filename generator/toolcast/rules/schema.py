@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
 
 from toolcast_runtime.calls.tool_validators import problems_with_action
 from toolcast_runtime.tools.tool import Action
@@ -15,7 +13,6 @@ from toolcast_runtime.validation.schema_visits import MOST_WAYS
 from toolcast_runtime.values.encodings import ENCODINGS
 
 from ..encoders.json_text import compact
-from ..facts.types.schema_types import SchemaTypes, Widening
 from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, dialect_of
 from ..json_schema.graph import JsonSchema
@@ -57,59 +54,6 @@ def _patterns_that(
         if words:
             message = f"`{text[:60]}` {words}"
             yield at(schema.tool, (schema.field, *path), message, help, at_key=is_key)
-
-
-_TEXTS = frozenset(["title", "description", "$comment", "examples"])
-_MOST_COMPARED = 200
-_FEWEST_PARTS = 5
-_ALIKE = 0.8
-
-
-@rule("schema/alike-definitions", on="toolset", severity=Severity.WARNING)
-def alike_definitions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    definitions = toolset.definitions
-    if definitions is None:
-        return
-    before: dict[str, frozenset[str]] = {}
-    first: dict[frozenset[str], str] = {}
-    for name, schema in definitions.schemas.items():
-        parts = frozenset(_parts(schema))
-        other = first.setdefault(parts, name)
-        if other != name:
-            message = f"`{name}` allows what `{other}` does"
-            help_ = "keep one, and refer to it wherever the other is meant"
-            yield at(definitions, (name,), message, help_, at_key=True)
-            continue
-        if len(before) < _MOST_COMPARED:
-            near = next((n for n in before if _are_alike(before[n], parts)), None)
-            if near is not None:
-                message = f"`{name}` is nearly the same as `{near}`"
-                help_ = (
-                    "make them one, or suppress this in toolset.yaml with the reason"
-                )
-                yield at(definitions, (name,), message, help_, at_key=True)
-            before[name] = parts
-
-
-def _parts(schema: Any) -> Iterator[str]:
-    """What a schema says, piece by piece, without its texts."""
-    waiting: list[tuple[str, Any]] = [("", schema)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, dict) and value:
-            is_named = path.endswith("/properties")
-            waiting += [
-                (f"{path}/{key}", inner)
-                for key, inner in value.items()
-                if is_named or key not in _TEXTS
-            ]
-        else:
-            yield f"{path}={json.dumps(value, sort_keys=True, default=str)}"
-
-
-def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    both = len(one & other)
-    return both >= _FEWEST_PARTS and both >= _ALIKE * len(one | other)
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
@@ -628,34 +572,3 @@ def unused_definition(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         if name not in used:
             message = f"no tool uses the definition `{name}`"
             yield at(definitions, (name,), message, "remove it", at_key=True)
-
-
-@rule("schema/wider-type", on="tool", severity=Severity.NOTE)
-def wider_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if tool.handler is None:
-        return
-    for field, schema in (
-        ("parameters", tool.parameters),
-        ("returns", tool.returns),
-    ):
-        if not isinstance(schema, dict) or not tool.schemas[field].is_sound:
-            continue
-        places = {id(s): p for p, s in tool.schemas[field].subschemas.items()}
-        for wider in _widened(schema, field):
-            path = (field, *places.get(id(wider.schema), ()), wider.keyword)
-            yield at(
-                tool,
-                path,
-                f"`{wider.keyword}` is more than the generated type says",
-                "nothing is wrong: calls are checked, and a type checker does not see it",
-                at_key=True,
-            )
-
-
-def _widened(schema: Any, field: str) -> Sequence[Widening]:
-    types = SchemaTypes(schema, "Types")
-    if field == "parameters":
-        types.arguments("Types")
-    else:
-        types.whole("Types")
-    return types.widened

@@ -31,6 +31,7 @@ from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
 from .places import Where
 from .rule import Problem, Rule, at, rule
+from .unknown_names import names_rule
 
 RULES = (
     Rule("spec/definitions-size", Severity.ERROR, __name__),
@@ -48,7 +49,10 @@ RULES = (
     Rule("spec/sub-folder", Severity.ERROR, __name__),
     Rule("spec/suppression-over", Severity.WARNING, __name__),
     Rule("spec/unknown-key", Severity.ERROR, __name__),
+    names_rule("spec/unknown-permission", __name__, "permission"),
+    names_rule("spec/unknown-replacement", __name__, "replacement"),
     Rule("spec/unknown-rule", Severity.ERROR, __name__),
+    names_rule("spec/unknown-section", __name__, "section"),
     Rule("spec/unknown-toolset", Severity.ERROR, __name__),
     Rule("spec/unlisted-toolset", Severity.WARNING, __name__),
     Rule("spec/unreadable", Severity.ERROR, __name__),
@@ -204,18 +208,6 @@ def _is_applied(condition: JsonSchema) -> bool:
     except ValueError:
         return False
     return True
-
-
-@rule("spec/confirm-reading", on="tool", severity=Severity.WARNING)
-def confirm_reading(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if tool.confirm and (tool.annotations or {}).get("readOnlyHint") is True:
-        yield at(
-            tool,
-            ("confirm",),
-            "a person is asked before each call of a tool that changes nothing",
-            "take `readOnlyHint` away if it does change something, else `confirm`",
-            at_key=True,
-        )
 
 
 @rule("spec/deprecated-replacement", on="toolset", severity=Severity.WARNING)
@@ -587,75 +579,6 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
         if key in server.fields and getattr(server, other) is None:
             message = f"`{key}` has no effect without `{other}`"
             yield key, message, f"remove `{key}`, or give `{other}`"
-
-
-@rule("spec/unknown-permission", on="toolset", severity=Severity.ERROR)
-def unknown_permission(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.permission is not None and tool.permission not in toolset.permissions:
-            yield at(
-                tool,
-                ("permission",),
-                f"the toolset has no permission `{tool.permission}`",
-                _help(tool.permission, toolset),
-            )
-    for client in toolset.clients:
-        for index, name in enumerate(client.permissions):
-            if name not in toolset.permissions:
-                yield at(
-                    toolset,
-                    ("clients", client.name, "permissions", index),
-                    f"`{client.name}` has the permission `{name}`, and there is none",
-                    _help(name, toolset),
-                )
-
-
-def _help(name: str, toolset: Toolset) -> str:
-    return (
-        did_you_mean(name, list(toolset.permissions))
-        or "add it to `permissions` with one line of meaning"
-    )
-
-
-@rule("spec/unknown-replacement", on="toolset", severity=Severity.ERROR)
-def unknown_replacement(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Finds replacements that nobody can call.
-
-    One may be a tool of another toolset, or of an external server.
-    """
-    former = {old: tool.name for tool in toolset.tools for old in tool.renamed_from}
-    known = {tool.name for one in workspace.toolsets for tool in one.tools}
-    for tool in toolset.tools:
-        name = (tool.deprecated or {}).get("replacement")
-        if name is None:
-            continue
-        if name == tool.name:
-            message, help_ = (
-                f"`{name}` is to be replaced by itself",
-                "name another tool",
-            )
-        elif name in known or any(s.is_named(name) for s in toolset.mcp_servers):
-            continue
-        elif name in former:
-            message = f"the replacement `{name}` has another name now"
-            help_ = f"it is called `{former[name]}`"
-        else:
-            message = f"there is no tool `{name}`, the replacement"
-            help_ = did_you_mean(name, sorted(known - {tool.name}))
-        yield at(tool, ("deprecated", "replacement"), message, help_)
-
-
-@rule("spec/unknown-section", on="toolset", severity=Severity.ERROR)
-def unknown_section(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    names = [section.name for section in toolset.sections]
-    for tool in toolset.tools:
-        if tool.section is not None and tool.section not in names:
-            yield at(
-                tool,
-                ("section",),
-                f"the toolset has no section `{tool.section}`",
-                did_you_mean(tool.section, names) or "add it to `sections`",
-            )
 
 
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+import yaml
+
 from ..extensions import RULES, ExtensionFailure, guarded, values
 from ..findings import Severity
+from ..package_data import read_packaged
 from .page import PageError
 from .rule import Check, Problem, Rule
 
-__all__ = ["FAMILIES", "built_in", "rules"]
+__all__ = ["FAMILIES", "built_in", "former_ids", "rules"]
 
 FAMILIES = (
     "yaml",
@@ -42,6 +45,14 @@ def built_in() -> tuple[Rule, ...]:
     """The built-in rules, family by family."""
     families = (import_module(f".{name}", __package__) for name in FAMILIES)
     return tuple(rule for family in families for rule in _of_module(family))
+
+
+@cache
+def former_ids() -> Mapping[str, str | None]:
+    """What rules were called before: each with its present id, or None where it went."""
+    text = read_packaged("rules", "former_ids.yaml")
+    known: dict[str, str | None] = yaml.load(text, yaml.CSafeLoader)
+    return known
 
 
 def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:

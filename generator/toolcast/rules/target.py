@@ -14,27 +14,15 @@ from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.own_templates import originals, own_templates
-from ..targets.table import target_named, target_names
 from .rule import Problem, Rule, at, rule
+from .unknown_names import names_rule
 
 RULES = (
+    names_rule("target/unknown", __name__, "target"),
+    names_rule("target/unknown-option", __name__, "option"),
     Rule("target/shape", Severity.ERROR, __name__),
     Rule("target/template", Severity.ERROR, __name__),
 )
-
-
-@rule("target/old-template", on="toolset", severity=Severity.WARNING)
-def old_template(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if workspace.templates is None or toolset is not workspace.toolsets[0]:
-        return
-    for own in own_templates(workspace, originals(workspace)):
-        if own.is_old:
-            yield Problem(
-                Place(f"{workspace.templates}/{own.name}", 1, 1, 2),
-                "the template that this is a copy of has changed since",
-                f"take over what `toolcast templates {own.name}` prints, and its first"
-                " line",
-            )
 
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
@@ -117,43 +105,6 @@ def provider_option(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
                     (*path, "strict", index),
                     f"there is no tool `{tool}`",
                     suggestions.near(tool),
-                )
-
-
-@rule("target/unknown", on="toolset", severity=Severity.ERROR)
-def unknown(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    known = target_names(workspace.extensions)
-    own = toolset.targets if "targets" in toolset.fields else ()
-    for name in own:
-        if name not in known:
-            path = ("targets", name)
-            yield at(toolset, path, *_worded(name, known), at_key=True)
-    for index, name in enumerate(workspace.targets):
-        if name not in known:
-            yield at(workspace, ("targets", index), *_worded(name, known))
-
-
-def _worded(name: str, known: list[str]) -> tuple[str, str]:
-    meant = did_you_mean(name, known) or f"the targets are {quoted_list(known)}"
-    return f"there is no target `{name}`", meant
-
-
-@rule("target/unknown-option", on="toolset", severity=Severity.ERROR)
-def unknown_option(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for name, options in toolset.targets.items():
-        target = target_named(name, workspace.extensions)
-        if target is None or not isinstance(options, dict):
-            continue
-        known = list(target.options)
-        for option in options:
-            if option not in known:
-                yield at(
-                    toolset,
-                    ("targets", name, option),
-                    f"the target `{name}` has no option `{option}`",
-                    did_you_mean(option, known)
-                    or (f"it has {quoted_list(known)}" if known else "it has none"),
-                    at_key=True,
                 )
 
 

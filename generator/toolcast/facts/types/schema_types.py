@@ -8,7 +8,7 @@ is wider than. Limits of a value, such as `minimum` or `pattern`, are no busines
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.references import References
@@ -31,7 +31,7 @@ from .python_type import (
 )
 from .schema_place import Place, tag_of
 
-__all__ = ["SchemaTypes", "Widening"]
+__all__ = ["SchemaTypes"]
 
 _SCALARS = {
     "string": Plain("str"),
@@ -63,18 +63,6 @@ _RELEVANT = _TELLING.union(
 _FORMATS = frozenset(("format", "contentEncoding"))
 
 
-class Widening(NamedTuple):
-    """A place where a type takes in more than its schema.
-
-    Attributes:
-        schema: the part of the schema, itself and no copy.
-        keyword: what of it the type does not say.
-    """
-
-    schema: Mapping[str, Any]
-    keyword: str
-
-
 class SchemaTypes:
     """The types of one schema, and the classes that they need.
 
@@ -101,7 +89,6 @@ class SchemaTypes:
         self._conditional = ConditionalTexts(root) if has_values else None
         self.has_found_values = False
         self.objects: list[ObjectType] = []
-        self._widened: dict[tuple[int, str], Widening] = {}
         self._root = root
         self._references = References(root)
         self._name = name
@@ -110,11 +97,6 @@ class SchemaTypes:
         self._open: set[tuple[Any, ...]] = set()
         self._notes: list[list[str]] = [[]]
         self._steps = 0
-
-    @property
-    def widened(self) -> Sequence[Widening]:
-        """Where a type takes in more than the schema, each place once."""
-        return tuple(self._widened.values())
 
     def arguments(self, name: str) -> ObjectType:
         """The class of the arguments of a call, which are always an object."""
@@ -130,7 +112,7 @@ class SchemaTypes:
         for part in place.parts:
             for keyword in _COMBINED:
                 if keyword in part:
-                    self._note(part, keyword)
+                    self._note(keyword)
         made.members = members
         made.wider = tuple(dict.fromkeys([*made.wider, *wider]))
         return made
@@ -170,7 +152,7 @@ class SchemaTypes:
                 try:
                     waiting.append(self._references.target(reference))
                 except LookupError:
-                    self._note(schema, "$ref")
+                    self._note("$ref")
             whole = schema.get("allOf")
             if isinstance(whole, list):
                 waiting += reversed(whole)
@@ -186,20 +168,19 @@ class SchemaTypes:
         kept = frozenset(one for one in left if one[0] in map(id, telling))
         return Place(telling, depth, words, kept)
 
-    def _note(self, schema: Mapping[str, Any], keyword: str) -> None:
+    def _note(self, keyword: str) -> None:
         self._notes[-1].append(keyword)
-        self._widened.setdefault((id(schema), keyword), Widening(schema, keyword))
 
     def _type(self, place: Place, name: str | None = None) -> PythonType:
         if place.depth > _MAX_DEPTH or self._steps > _MOST_STEPS:
-            self._note(place.first, "$ref" if self._steps > _MOST_STEPS else "type")
+            self._note("$ref" if self._steps > _MOST_STEPS else "type")
             return ANY
         key = place.key
         if key in self._known:
             return self._known[key]
         if key in self._open:
             # Only a class can be part of itself.
-            self._note(place.first, "$ref")
+            self._note("$ref")
             return ANY
         self._open.add(key)
         try:
@@ -300,7 +281,7 @@ class SchemaTypes:
                 is_last = found is not None or len(place.left) > 1
                 is_told = any(map(self._tells, members))
                 if is_last or not is_told or self._has_many_classes(members):
-                    self._note(part, keyword)
+                    self._note(keyword)
                 else:
                     found = part, keyword
         return found
@@ -408,7 +389,7 @@ class SchemaTypes:
         for keyword in ("patternProperties", "additionalProperties"):
             for part in place.parts:
                 if isinstance(part.get(keyword), dict) and part[keyword]:
-                    self._note(part, keyword)
+                    self._note(keyword)
         members = {}
         for key, parts in schemas.items():
             self._notes.append([])
@@ -430,13 +411,13 @@ class SchemaTypes:
         for part in place.parts:
             for keyword in keywords:
                 if part.get(keyword):
-                    self._note(part, keyword)
+                    self._note(keyword)
 
     def _note_unsaid(self, place: Place) -> None:
         for part in place.parts:
             for keyword in _UNSAID:
                 if keyword in part:
-                    self._note(part, keyword)
+                    self._note(keyword)
 
     def _unique(self, name: str | None, words: Sequence[str]) -> str:
         wanted = name or nested_class_name(self._name, words)

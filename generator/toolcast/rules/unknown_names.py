@@ -1,0 +1,323 @@
+"""Names that have to be of something that is there: one check, and a table of what they name.
+
+Which fields hold such names is said by the spec language, `names` and `keys_name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..facts.prompt_docs import prompt_blocks
+from ..findings import Severity
+from ..language.spec_language import annotated, parts
+from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.tree import Path
+from ..suggestions import Suggestions, known_instead, quoted_list
+from ..targets.table import enabled, target_named, target_names
+from .rule import Problem, Rule, at
+
+__all__ = ["KINDS", "names_rule", "unknown_names"]
+
+Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
+
+
+class Named(NamedTuple):
+    """A name, and where it stands."""
+
+    name: str
+    path: Path
+    owner: Owner
+    toolset: Toolset
+    workspace: Workspace
+
+
+class Kind(NamedTuple):
+    """What names of a kind are of.
+
+    Attributes:
+        known: the names that there are; None where another rule finds what they hang on.
+        message: what is wrong with another one; `{}` is it.
+        help: what to do where no known name is near.
+        accepts: whether a name is right although it is not known.
+        instead: message and help for some names.
+        on: what the known names depend on, beside the toolset.
+    """
+
+    known: Callable[[Named], Collection[str] | None]
+    message: str | Callable[[Named], str]
+    help: str | Callable[[Named], str] = ""
+    accepts: Callable[[Named], bool] = lambda named: False
+    instead: Callable[[Named], tuple[str, str] | None] = lambda named: None
+    on: Callable[[Named], Hashable] = lambda named: None
+
+
+def names_rule(id: str, module: str, *kinds: str) -> Rule:
+    """A family's rule that the names of some of `KINDS` are of something."""
+    return Rule(id, Severity.ERROR, module, "toolset", unknown_names(*kinds))
+
+
+def unknown_names(
+    *kinds: str,
+) -> Callable[[Toolset, Workspace], Iterator[Problem]]:
+    """A check of the names of some of `KINDS`, in every file of a toolset."""
+
+    def check(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+        owners: list[tuple[str, Owner]] = [("workspace", workspace)]
+        owners.append(("toolset", toolset))
+        owners += [("tool", tool) for tool in toolset.tools]
+        owners += [(f"mcp_{spec.kind}", spec) for spec in toolset.mcp_specs]
+        for kind in kinds:
+            known: _Known = {}
+            for file, owner in owners:
+                branch = _branch_of(file, kind, workspace.extensions)
+                for path, name, at_key in _found(branch, owner.source.tree, ()):
+                    named = Named(name, path, owner, toolset, workspace)
+                    problem = _problem(KINDS[kind], named, known)
+                    if problem is not None:
+                        yield at(owner, path, *problem, at_key=at_key)
+
+    return check
+
+
+_Known = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
+"""The names that there are, by what they depend on."""
+
+
+def _problem(kind: Kind, named: Named, there: _Known) -> tuple[str, str] | None:
+    on = kind.on(named)
+    if on not in there:
+        names = kind.known(named)
+        there[on] = names, Suggestions(names or ())
+    known, suggestions = there[on]
+    if known is None or named.name in known or kind.accepts(named):
+        return None
+    instead = kind.instead(named)
+    if instead is not None:
+        return instead
+    message, help_ = (
+        text(named) if callable(text) else text.format(named.name)
+        for text in (kind.message, kind.help)
+    )
+    return message, suggestions.near(named.name) or help_
+
+
+class _Branch(NamedTuple):
+    """Where names of a kind are below a field.
+
+    Attributes:
+        is_name: its text is one, or each text of a list.
+        has_names: its keys are some.
+        inner: fields that lead to names; `*` is any key that is none of `known`.
+    """
+
+    is_name: bool
+    has_names: bool
+    inner: Mapping[str, _Branch]
+    known: Collection[str]
+
+
+@cache
+def _branch_of(file: str, kind: str, extensions: tuple[str, ...]) -> _Branch | None:
+    return _branch(annotated(file, extensions), kind)
+
+
+def _branch(node: Mapping[str, Any], kind: str) -> _Branch | None:
+    below = {name: _branch(part, kind) for name, part in parts(node)}
+    inner = {name: branch for name, branch in below.items() if branch is not None}
+    is_name, has_names = node.get("names") == kind, node.get("keys_name") == kind
+    if not (inner or is_name or has_names):
+        return None
+    return _Branch(is_name, has_names, inner, below.keys() - {"*"})
+
+
+def _found(
+    branch: _Branch | None, value: Any, path: Path
+) -> Iterator[tuple[Path, str, bool]]:
+    """Every name in a value with its path, and whether it is a key."""
+    if branch is None:
+        return
+    if branch.is_name and isinstance(value, str):
+        yield path, value, False
+    entries: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        entries += value.items()
+    elif isinstance(value, list):
+        entries += enumerate(value)
+    for step, entry in entries:
+        if branch.has_names and isinstance(step, str):
+            yield (*path, step), step, True
+        if branch.is_name and isinstance(step, int) and isinstance(entry, str):
+            yield (*path, step), entry, False
+        field = step if step in branch.known else "*"
+        yield from _found(branch.inner.get(str(field)), entry, (*path, step))
+
+
+def _tools(named: Named) -> list[str]:
+    return [tool.name for tool in named.toolset.tools]
+
+
+def _is_of_a_server(named: Named) -> bool:
+    return any(server.is_named(named.name) for server in named.toolset.listed_servers)
+
+
+def _present_name(named: Named) -> tuple[str, str] | None:
+    """What a tool is called now."""
+    for tool in named.toolset.tools:
+        if named.name in tool.renamed_from:
+            return f"there is no tool `{named.name}`", f"it is called `{tool.name}`"
+    return None
+
+
+def _is_entry(named: Named) -> bool:
+    """Whether an entry of a client's list stands for a tool."""
+    if len(named.path) == 3:
+        return True  # `allow: "*"`
+    _, name, key, index = named.path
+    client = named.toolset.client(str(name))
+    entry = getattr(client, f"{key}_entries")[index]
+    return bool(entry.names) if entry.is_pattern else _is_of_a_server(named)
+
+
+def _pattern(named: Named) -> tuple[str, str] | None:
+    """What is wrong with a pattern that no tool matches, and what to do."""
+    text = named.name
+    if "*" not in text and ":" not in text:
+        return _present_name(named)
+    if not text.strip("*"):
+        help_ = 'for every tool write `allow: "*"`, without a list'
+        return "`*` in a list stands for no tool", help_
+    if not text.startswith("section:"):
+        return f"no tool's name matches `{text}`", ""
+    section, known = text.removeprefix("section:"), _sections(named)
+    if section in known:
+        return f"no tool is in the section `{section}`", ""
+    return f"there is no section `{section}`", known_instead(section, known)
+
+
+def _replacements(named: Named) -> list[str]:
+    others = {tool.name for one in named.workspace.toolsets for tool in one.tools}
+    return sorted(others - {getattr(named.owner, "name", "")})
+
+
+def _other_replacement(named: Named) -> tuple[str, str] | None:
+    if named.name == getattr(named.owner, "name", ""):
+        return f"`{named.name}` is to be replaced by itself", "name another tool"
+    return _present_name(named)
+
+
+def _pool(named: Named) -> str:
+    data = named.owner.data if isinstance(named.owner, ToolSpec) else None
+    return str((data or {}).get("pool", ""))
+
+
+def _pool_with(named: Named) -> str:
+    pools = named.toolset.pools
+    having = next((pool for pool in pools if named.name in pools[pool]), None)
+    return "" if having is None else f"`{having}` has it"
+
+
+def _sections(named: Named) -> list[str]:
+    return [section.name for section in named.toolset.sections]
+
+
+def _targets(named: Named) -> list[str]:
+    return target_names(named.workspace.extensions)
+
+
+def _enabled_targets(named: Named) -> list[str] | None:
+    index = named.path[1]
+    if named.toolset.exclusions[int(index)].tool not in _tools(named):
+        return None
+    targets = tuple(named.toolset.targets)
+    return [target.name for target in enabled(targets, named.workspace.extensions)]
+
+
+def _options(named: Named) -> list[str] | None:
+    target = target_named(str(named.path[1]), named.workspace.extensions)
+    return None if target is None else list(target.options)
+
+
+def _known_options(named: Named) -> str:
+    known = _options(named)
+    return f"it has {quoted_list(known)}" if known else "it has none"
+
+
+def _blocks(named: Named) -> list[str]:
+    package = named.workspace.package
+    return [name for name, _ in prompt_blocks(named.toolset, None, package)]
+
+
+def _known_blocks(named: Named) -> str:
+    known = _blocks(named)
+    if not known:
+        return "the toolset has no target `prompts`"
+    return f"there are {quoted_list(known[:10])}"
+
+
+KINDS: Mapping[str, Kind] = {
+    "block": Kind(_blocks, "the prompt docs have no block `{}`", _known_blocks),
+    "case_tool": Kind(
+        _tools,
+        "there is no tool `{}`",
+        accepts=_is_of_a_server,
+        instead=_present_name,
+    ),
+    "client": Kind(
+        lambda named: [client.name for client in named.toolset.clients],
+        "the toolset has no client `{}`",
+        "add it to `clients` of toolset.yaml",
+    ),
+    "enabled_target": Kind(
+        _enabled_targets,
+        "`{}` is not generated from the toolset",
+        "remove the exclusion",
+        on=lambda named: named.path[1],
+    ),
+    "excluded_tool": Kind(_tools, "there is no tool `{}`"),
+    "option": Kind(
+        _options,
+        lambda named: f"the target `{named.path[1]}` has no option `{named.name}`",
+        _known_options,
+        on=lambda named: named.path[1],
+    ),
+    "permission": Kind(
+        lambda named: named.toolset.permissions,
+        "the toolset has no permission `{}`",
+        "add it to `permissions` with one line of meaning",
+    ),
+    "pool": Kind(
+        lambda named: named.toolset.pools,
+        "the toolset has no pool `{}`",
+        "add it to `pools`",
+    ),
+    "replacement": Kind(
+        _replacements,
+        "there is no tool `{}`, the replacement",
+        accepts=lambda named: any(
+            server.is_named(named.name) for server in named.toolset.mcp_servers
+        ),
+        instead=_other_replacement,
+        on=lambda named: named.owner.source.file,
+    ),
+    "section": Kind(
+        _sections, "the toolset has no section `{}`", "add it to `sections`"
+    ),
+    "table": Kind(
+        lambda named: named.toolset.pools.get(_pool(named)),
+        lambda named: f"the pool `{_pool(named)}` has no table `{named.name}`",
+        _pool_with,
+        on=_pool,
+    ),
+    "target": Kind(
+        _targets,
+        "there is no target `{}`",
+        lambda named: f"the targets are {quoted_list(_targets(named))}",
+    ),
+    "tool_entry": Kind(
+        _tools, "there is no tool `{}`", accepts=_is_entry, instead=_pattern
+    ),
+}
+"""By what the spec language calls them."""

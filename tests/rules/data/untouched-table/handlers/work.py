@@ -1,2 +1,0 @@
-def work():
-    return 1

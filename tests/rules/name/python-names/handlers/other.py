@@ -1,6 +1,0 @@
-def decorated(function):
-    return function
-
-
-@decorated
-def thing(arguments): ...

@@ -1,0 +1,60 @@
+"""The table of names that have to be of something, and the spec language that uses it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+from toolcast.language.spec_language import KINDS as FILES
+from toolcast.language.spec_language import annotation_schema, fields
+from toolcast.pipeline import generate
+from toolcast.rules.unknown_names import KINDS
+
+# A suppression's rule is held against its finding, and what an extension names is its own rule's.
+ELSEWHERE = {"rule", "tool"}
+
+
+def test_every_kind_of_name_is_in_the_table() -> None:
+    assert {*annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
+        *KINDS,
+        *ELSEWHERE,
+    }
+
+
+def test_every_kind_is_the_name_of_some_field() -> None:
+    named = {
+        field.node.get(word)
+        for file in FILES
+        for field in fields(file)
+        for word in ("names", "keys_name")
+    }
+
+    assert named - {None, *ELSEWHERE} == {*KINDS}
+
+
+def test_a_name_is_told_wherever_it_stands(make_project: Callable[..., Any]) -> None:
+    project = make_project(
+        {
+            "ping": "summary: Answer.\nparameters: {type: object}\nclients: [ohter]\n"
+            "cases: [{message: go, never: [pong]}]\n"
+        },
+        toolset=(
+            "clients: {other: {allow: [ping]}}\n"
+            "targets: {registry: {}}\n"
+            "token_budget: {upfront: {ohter: 9000}}\n"
+            "mcp_servers: {notes: {url: 'https://notes.example', clients: [ohter]}}\n"
+        ),
+    )
+
+    told = [
+        (finding.place.file.rpartition("/")[2], finding.help)
+        for finding in generate(str(project.root), datetime.date(2026, 1, 31)).findings
+        if finding.rule == "expose/unknown-client"
+    ]
+
+    assert sorted(told) == [
+        ("ping.yaml", "did you mean `other`?"),
+        ("toolset.yaml", "did you mean `other`?"),
+        ("toolset.yaml", "did you mean `other`?"),
+    ]
