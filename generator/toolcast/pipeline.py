@@ -95,7 +95,7 @@ def generate(
         return Generated(workspace, {}, in_order([*findings, problem]))
     findings += [
         Finding(
-            "output/former-name",
+            "name/former-alive",
             Severity.WARNING,
             Place(said.file, said.line, said.column, said.column + len(said.name)),
             f"the output still says `{said.name}`",

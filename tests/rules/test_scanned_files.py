@@ -34,7 +34,7 @@ def said(project: Project) -> list[str]:
     return [
         f"{f.place.file}:{f.place.line}:{f.place.column} {f.message}; {f.help}"
         for f in generate(str(project.root)).findings
-        if f.rule == "name/former-in-files"
+        if f.rule == "name/former-alive"
     ]
 
 
