@@ -184,6 +184,8 @@ MAY_IMPORT = {
         "reading",
         "reports",
         "suggestions",
+        "git",
+        "imports",
     },
     "commands.import_": {
         "commands",

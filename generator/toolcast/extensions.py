@@ -140,13 +140,13 @@ def guarded(
         what: who raises, as words of the message.
         passes: what the caller of the function tells by itself.
     """
-    told: tuple[type[Exception], ...] = (ExtensionFailure, *passes)
+    raised_as_they_are: tuple[type[Exception], ...] = (ExtensionFailure, *passes)
 
     @wraps(function)
     def call(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         try:
             return function(*args, **kwargs)
-        except told:
+        except raised_as_they_are:
             raise
         # It is other people's code, as what is loaded.
         except Exception as error:

@@ -97,12 +97,17 @@ def generate(
         Finding(
             "name/former-alive",
             Severity.WARNING,
-            Place(said.file, said.line, said.column, said.column + len(said.name)),
-            f"the output still says `{said.name}`",
+            Place(
+                mention.file,
+                mention.line,
+                mention.column,
+                mention.column + len(mention.name),
+            ),
+            f"the output still says `{mention.name}`",
             help_,
-            said.text,
+            mention.text,
         )
-        for said, help_ in former_in_outputs(workspace, files)
+        for mention, help_ in former_in_outputs(workspace, files)
     ]
     documents, problems = fill_documents(workspace)
     findings = in_order([*findings, *problems])

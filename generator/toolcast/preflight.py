@@ -28,15 +28,15 @@ def preflight(workspace: Workspace) -> Iterator[Finding]:
     """What would fail at the start of each toolset that has a registry, and each endpoint."""
     for toolset in workspace.toolsets:
         if "registry" in toolset.targets:
-            told = _told(workspace, toolset.name)
-            yield from _not_imported(toolset, told, DiskFiles(workspace.root))
-            yield from _not_set(toolset.name, told, toolset.source, ("name",))
+            answers = _told(workspace, toolset.name)
+            yield from _not_imported(toolset, answers, DiskFiles(workspace.root))
+            yield from _not_set(toolset.name, answers, toolset.source, ("name",))
     for endpoint in workspace.endpoints:
         # Its handlers were imported above.
-        told = _told(workspace, endpoint.name)
+        answers = _told(workspace, endpoint.name)
         place = ("endpoints", endpoint.name)
-        yield from _not_set(endpoint.name, told, workspace.source, place)
-        for one in told:
+        yield from _not_set(endpoint.name, answers, workspace.source, place)
+        for one in answers:
             if one.get("name") == "":
                 yield workspace.source.finding(
                     "handler/not-imported",
@@ -47,9 +47,9 @@ def preflight(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _not_set(
-    name: str, told: list[dict[str, Any]], source: Source, place: Path
+    name: str, answers: list[dict[str, Any]], source: Source, place: Path
 ) -> Iterator[Finding]:
-    for one in told:
+    for one in answers:
         if "unset" in one:
             yield source.finding(
                 "handler/not-set",
@@ -83,15 +83,15 @@ def _told(workspace: Workspace, name: str) -> list[dict[str, Any]]:
         output, why = done.stdout, f"the process ended with {done.returncode}"
     except subprocess.TimeoutExpired as late:
         output, why = late.stdout or b"", f"it takes more than {_SECONDS:g} seconds"
-    told: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     begun = ""
     for line in output.decode("ascii", "replace").splitlines():
         one = _read(line)
         begun = one.get("begins", begun)
-        told.append(one)
-    if not any("is_whole" in one for one in told):
-        told.append({"name": begun, "error": why, "file": "", "line": 0})
-    return told
+        answers.append(one)
+    if not any("is_whole" in one for one in answers):
+        answers.append({"name": begun, "error": why, "file": "", "line": 0})
+    return answers
 
 
 def _read(line: str) -> dict[str, Any]:
@@ -103,12 +103,12 @@ def _read(line: str) -> dict[str, Any]:
 
 
 def _not_imported(
-    toolset: Toolset, told: list[dict[str, Any]], files: ProjectFiles
+    toolset: Toolset, answers: list[dict[str, Any]], files: ProjectFiles
 ) -> Iterator[Finding]:
     """One finding for each error, were it of many handlers."""
     places = _places(toolset)
     alike: dict[tuple[str, int, str], list[str]] = {}
-    for one in told:
+    for one in answers:
         if "error" in one:
             key = one["file"], one["line"], one["error"]
             alike.setdefault(key, []).append(one["name"])

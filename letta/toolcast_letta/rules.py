@@ -92,7 +92,7 @@ def senders(workspace: Workspace, toolset: Toolset) -> dict[str, Noted]:
     return found
 
 
-def said(sent: Noted) -> str:
+def sent_text(sent: Noted) -> str:
     """What a place does, in words that follow on where it is."""
     shown = f"`{sent.text[:80]}`"
     if not sent.tools:
@@ -155,7 +155,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             yield at(
                 tool,
                 ("letta", "attached"),
-                f"{where} {said(sent)}{way_to(sent.way)}",
+                f"{where} {sent_text(sent)}{way_to(sent.way)}",
                 "set `attached: false` and `calls_agent_loop: true`, or take another way to"
                 " the data: Letta's management API and databases are safe",
             )
@@ -440,7 +440,7 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             yield at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(sent.file, sent.line)} {said(sent)}{way_to(sent.way)}; the spec does"
+                f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.way)}; the spec does"
                 " not say so",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
                 " when the agent itself makes it",

@@ -378,7 +378,7 @@ def test_contradiction(one: Any, other: Any, place: str, kind: str) -> None:
 def test_titles_annotations_and_hostile_texts() -> None:
     one = read([{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}])
     other = read([{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b")
-    assert [(d.place, d.kind, d.said) for d in disagreements([one, other])] == [
+    assert [(d.place, d.kind, d.shown) for d in disagreements([one, other])] == [
         ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
         (
             "annotations.readOnlyHint",

@@ -147,13 +147,13 @@ def test_contradictions_within_a_tool(
 ) -> None:
     [one] = [one for one in found if (one.tool, one.place) == (tool, place)]
     assert one.kind == kind
-    assert one.said == tuple(zip(FILES, said, strict=True))
+    assert one.shown == tuple(zip(FILES, said, strict=True))
 
 
 def test_nothing_else_is_told(found: list[Disagreement]) -> None:
     """Results are said by the list of the platform's own alone; OpenAI's form cannot."""
     others = [
-        (one.tool, one.place, one.said)
+        (one.tool, one.place, one.shown)
         for one in found
         if one.kind not in ("tool", "parameter", "enum", "default", "description")
     ]

@@ -121,14 +121,14 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
         return having[0]
     if tool is None or having:
         among = ", ".join(one.name for one in having or toolsets)
-        told = f"name the toolset: --toolset NAME, one of {among}"
+        message = f"name the toolset: --toolset NAME, one of {among}"
     else:
         instead = known_instead(tool, sorted(set().union(*names.values())))
-        told = (
+        message = (
             f"no toolset has a tool `{tool}`\n  help: {instead}; one of a toolset's"
             " servers is called with --toolset NAME"
         )
-    return fail(told)
+    return fail(message)
 
 
 def _on_server(server: ExternalServer, request: Request) -> int:

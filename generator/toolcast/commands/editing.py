@@ -150,9 +150,9 @@ def rename(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits import rename as edit
+        from ..edits.rename import rename as edited
 
-        return edit.rename(workspace, owned, new, with_handler=handler)
+        return edited(workspace, owned, new, with_handler=handler)
 
     _run_edit(project, old, toolset, make, dry_run=dry_run)
 
@@ -186,8 +186,8 @@ def remove(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits import remove as edit
+        from ..edits.remove import remove as edited
 
-        return edit.remove(workspace, owned, now=now, anyway=anyway, reason=reason)
+        return edited(workspace, owned, now=now, anyway=anyway, reason=reason)
 
     _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)

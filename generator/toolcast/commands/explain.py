@@ -71,10 +71,10 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
 def _rule(rule: Rule) -> None:
     from ..rules.rule import limit
 
-    told = rule.text
-    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{told.purpose}\n")
-    click.echo("\n".join(textwrap.wrap(told.why, 80, break_on_hyphens=False)))
-    for word, example in (("Bad", told.bad), ("Good", told.good)):
+    page = rule.text
+    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{page.purpose}\n")
+    click.echo("\n".join(textwrap.wrap(page.why, 80, break_on_hyphens=False)))
+    for word, example in (("Bad", page.bad), ("Good", page.good)):
         if example:
             click.echo(f"\n{word}:\n\n{textwrap.indent(example.rstrip(), '    ')}")
 

@@ -219,7 +219,7 @@ def _json(imported: Imported, toolset: str) -> str:
         "new": imported.new,
         "changed": imported.changed,
         "unchanged": imported.unchanged,
-        "gone": imported.gone,
+        "gone": imported.not_in_source,
         "notes": imported.notes,
     }
     return json.dumps(value, indent=2)
@@ -231,7 +231,7 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
-    for name in imported.gone:
+    for name in imported.not_in_source:
         click.echo(
             printable(
                 f"gone: `{name}` is in {toolset}, and {source.name} does not have it; its"

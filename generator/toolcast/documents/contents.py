@@ -42,13 +42,13 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Code]:
     required = schema.get("required")
     names = required if isinstance(required, list) else []
     for name, inner in properties.items() if isinstance(properties, dict) else ():
-        told = inner.get("description") if isinstance(inner, dict) else None
+        description = inner.get("description") if isinstance(inner, dict) else None
         yield table_row(
             [
                 cell(span(f"{way}{name}")),
                 cell(_type(inner, 0)),
                 cell("yes" if name in names else ""),
-                cell(told if isinstance(told, str) else ""),
+                cell(description if isinstance(description, str) else ""),
             ]
         )
         if isinstance(inner, dict) and depth < _DEEPEST:

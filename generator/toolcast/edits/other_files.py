@@ -75,9 +75,11 @@ def _list_places(workspace: Workspace, owned: Owned) -> Iterator[tuple[Document,
             if any(tool.name == name for tool in toolset.tools)
         }
         for path in places_of(accepted.value, ("accept", "*", "tool"), name):
-            told = accepted.value["accept"][path[1]].get("toolset")
+            named_toolset = accepted.value["accept"][path[1]].get("toolset")
             # Without a toolset an entry is about every tool of the name.
-            if told == owned.toolset.name or (told is None and len(toolsets) == 1):
+            if named_toolset == owned.toolset.name or (
+                named_toolset is None and len(toolsets) == 1
+            ):
                 yield accepted, path
 
 

@@ -293,9 +293,9 @@ def unified_diff(edit: ProjectEdit) -> Iterator[str]:
 
 def _moved(edit: ProjectEdit) -> dict[str, str]:
     """The one file that goes, and the one that comes."""
-    gone = [path for path, data in edit.after.items() if data is None]
+    removed = [path for path, data in edit.after.items() if data is None]
     new = [path for path, data in edit.before.items() if data is None]
-    return {gone[0]: new[0]} if len(gone) == len(new) == 1 else {}
+    return {removed[0]: new[0]} if len(removed) == len(new) == 1 else {}
 
 
 def _lines(data: bytes | None) -> list[str]:

@@ -75,7 +75,7 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
         for key in ("allow", "restrict"):
             was = before.entry_for(key, old)
             now = client.entry_for(key, new)
-            for entry, other, said in (
+            for entry, other, mention in (
                 (was, now, f"stood for `{old}`, and does not stand for `{new}`"),
                 (now, was, f"stands for `{new}`, and did not stand for `{old}`"),
             ):
@@ -87,7 +87,7 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
                 if client.allow is not None or key == "restrict":
                     place = (*place, client.texts(key).index(entry.text))
                 span = here.source.span(place)
-                text = f"`{entry.text}` of `{client.name}` in `{key}` {said}"
+                text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
                 yield Left(here.source.file, span.line, span.column, text)
 
 
@@ -102,9 +102,9 @@ def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
     passed = [source.offsets(path) for path in _declarations(source.tree, name)]
     lines = text.split("\n")
     begins = [0, *accumulate(len(line) + 1 for line in lines)]
-    for said, line, column in names_in_lines(lines, pattern):
+    for mention, line, column in names_in_lines(lines, pattern):
         place = begins[line - 1] + column - 1
-        if said not in live and not any(a <= place < b for a, b in passed):
+        if mention not in live and not any(a <= place < b for a, b in passed):
             yield Left(source.file, line, column, _shown(lines[line - 1].strip()))
 
 
@@ -167,9 +167,11 @@ def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
     Args:
         edited: the workspace after the edit, in which no tool has the name.
     """
-    for said in scanned(edited).said:
-        if said.name == name:
-            yield Left(said.file, said.line, said.column, _shown(said.text.strip()))
+    for mention in scanned(edited).mentions:
+        if mention.name == name:
+            yield Left(
+                mention.file, mention.line, mention.column, _shown(mention.text.strip())
+            )
 
 
 def _shown(text: str) -> str:

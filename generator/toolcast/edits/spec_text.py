@@ -141,14 +141,14 @@ class SpecText:
     def remove_item(self, path: Path, index: int) -> None:
         """Takes an item, by its place in the file as it was read, from a list."""
         there = self._read(path)
-        gone = self._removed.setdefault(path, set())
-        gone.add(index)
+        removed = self._removed.setdefault(path, set())
+        removed.add(index)
         # Its place is kept until the end, so that the others have theirs.
         self._at(path)[index] = _GONE
         start, _ = self._offsets(path)
         if self.text[start : start + 1] == "[":
             self._remove_flow_item(path, index, len(there))
-        elif len(gone) < len(there):
+        elif len(removed) < len(there):
             dash = self._dash((*path, index))
             self._remove_lines(path, dash, self._behind((*path, index)))
         else:

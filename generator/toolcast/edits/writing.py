@@ -97,11 +97,11 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
     """Writes, then removes; takes everything back when something fails."""
     done: list[str] = []
     # On a disk that knows no case, a new spelling is the same file.
-    gone = {path.casefold() for path, data in after.items() if data is None}
+    removed = {path.casefold() for path, data in after.items() if data is None}
     kept = {path.casefold() for path, data in after.items() if data is not None}
     try:
         for path, data in after.items():
-            if data is not None and path.casefold() not in gone:
+            if data is not None and path.casefold() not in removed:
                 _put(top, path, data)
                 done.append(path)
         for path, data in after.items():
@@ -109,7 +109,7 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
                 _take(top, path)
                 done.append(path)
         for path, data in after.items():
-            if data is not None and path.casefold() in gone & kept:
+            if data is not None and path.casefold() in removed & kept:
                 _put(top, path, data)
                 done.append(path)
     except BaseException:

@@ -23,7 +23,7 @@ from .tool_names import (
 )
 
 __all__ = [
-    "SaidName",
+    "Mention",
     "Scan",
     "code_free",
     "gone_names",
@@ -34,7 +34,7 @@ __all__ = [
 
 _MOST_FILES = 20_000
 _LARGEST = 1024 * 1024
-_MOST_SAID = 1_000
+_MOST_MENTIONS = 1_000
 _PASSED_BY = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])
 _CODE = (".py", ".pyi")
 _PROSE = (".md", ".txt", ".rst", ".mdx")
@@ -44,7 +44,7 @@ _BEGINS = getattr(tokenize, "FSTRING_START", -1)
 _ENDS = getattr(tokenize, "FSTRING_END", -1)
 
 
-class SaidName(NamedTuple):
+class Mention(NamedTuple):
     """A place of a file that says a name.
 
     Attributes:
@@ -66,23 +66,23 @@ class Scan(NamedTuple):
     """What was found.
 
     Attributes:
-        said: the places, file by file.
+        mentions: the places, file by file.
         problems: what was not searched: the index of the entry of `scan`, and why.
     """
 
-    said: tuple[SaidName, ...]
+    mentions: tuple[Mention, ...]
     problems: tuple[tuple[int, str], ...]
 
 
 def gone_names(workspace: Workspace) -> frozenset[str]:
     """The former and reserved names that are no tool's in any toolset."""
     live = {tool.name for toolset in workspace.toolsets for tool in toolset.tools}
-    gone = {
+    removed = {
         name
         for toolset in workspace.toolsets
-        for name in tool_names(toolset, workspace).gone
+        for name in tool_names(toolset, workspace).removed
     }
-    return frozenset(gone - live)
+    return frozenset(removed - live)
 
 
 @lru_cache(maxsize=2)
@@ -93,7 +93,7 @@ def scanned(workspace: Workspace) -> Scan:
         return Scan((), ())
     patterns = mention_pattern(names), mention_pattern(names, in_code=True)
     quick = re.compile(b"|".join(re.escape(name.encode()) for name in sorted(names)))
-    said: list[SaidName] = []
+    mentions: list[Mention] = []
     problems: list[tuple[int, str]] = []
     seen: set[str] = set()
     for index, entry in enumerate(workspace.scan):
@@ -102,16 +102,16 @@ def scanned(workspace: Workspace) -> Scan:
                 problems.append((index, problem))
             elif path not in seen and len(seen) < _MOST_FILES:
                 seen.add(path)
-                said += _in_file(
+                mentions += _in_file(
                     workspace, path, quick, patterns[not path.endswith(_PROSE)]
                 )
-            if len(seen) >= _MOST_FILES or len(said) >= _MOST_SAID:
+            if len(seen) >= _MOST_FILES or len(mentions) >= _MOST_MENTIONS:
                 break
     if len(seen) >= _MOST_FILES:
         problems.append(
             (0, f"more than {_MOST_FILES:,} files: the others are not searched")
         )
-    return Scan(tuple(said[:_MOST_SAID]), tuple(problems))
+    return Scan(tuple(mentions[:_MOST_MENTIONS]), tuple(problems))
 
 
 def _files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
@@ -156,7 +156,7 @@ def _in_file(
     path: str,
     quick: re.Pattern[bytes],
     pattern: re.Pattern[str] | None,
-) -> Iterator[SaidName]:
+) -> Iterator[Mention]:
     try:
         data = read_regular(os.path.join(workspace.root, path), _LARGEST, follow=False)
     except OSError:
@@ -167,7 +167,7 @@ def _in_file(
     searched = code_free(text) if path.endswith(_CODE) else text
     lines = text.split("\n")
     for name, line, column in names_in_lines(searched.split("\n"), pattern):
-        yield SaidName(name, path, line, column, lines[line - 1])
+        yield Mention(name, path, line, column, lines[line - 1])
 
 
 def code_free(text: str) -> str:
@@ -201,7 +201,7 @@ _NO_TEXTS = frozenset(["renamed_from", "handler", "generated"])
 
 def former_in_outputs(
     workspace: Workspace, files: Mapping[str, bytes]
-) -> Iterator[tuple[SaidName, str]]:
+) -> Iterator[tuple[Mention, str]]:
     """The places of outputs that say a former or reserved name, each with what to do.
 
     Specs are held to that before: what is found comes from a template of the project, from
@@ -211,38 +211,40 @@ def former_in_outputs(
         files: by path below the output folder.
     """
     for toolset in workspace.toolsets:
-        gone = tool_names(toolset, workspace).gone
-        if not gone:
+        removed = tool_names(toolset, workspace).removed
+        if not removed:
             continue
-        raw = [name.encode() for name in gone]
+        raw = [name.encode() for name in removed]
         own = (path for path in files if path.startswith(f"{toolset.name}/"))
         saying = [path for path in own if any(name in files[path] for name in raw)]
         # Every former name stands in the definition of its tool.
-        pattern = mention_pattern(gone.keys() - set(other_meanings(toolset)))
+        pattern = mention_pattern(removed.keys() - set(other_meanings(toolset)))
         for path in saying:
             file, text = f"{workspace.output}/{path}", files[path].decode("utf-8")
-            for said in _in_output(file, text, pattern):
-                yield said, gone[said.name]
+            for mention in _in_output(file, text, pattern):
+                yield mention, removed[mention.name]
 
 
 def _in_output(
     file: str, text: str, pattern: re.Pattern[str] | None
-) -> Iterator[SaidName]:
+) -> Iterator[Mention]:
     if pattern is None:
         return
     lines = text.split("\n")
     if file.endswith(".json"):
-        said = {m[m.lastindex or 0] for t in _texts(text) for m in pattern.finditer(t)}
-        for name in sorted(said):
+        mentions = {
+            m[m.lastindex or 0] for t in _texts(text) for m in pattern.finditer(t)
+        }
+        for name in sorted(mentions):
             number = next(
                 (i for i, row in enumerate(lines) if _says(row, name)), len(lines) - 1
             )
             column = lines[number].find(name) + 1
-            yield SaidName(name, file, number + 1, max(column, 1), lines[number])
+            yield Mention(name, file, number + 1, max(column, 1), lines[number])
         return
     shown = code_free(text) if file.endswith(".py") else text
     for name, line, column in names_in_lines(shown.split("\n"), pattern):
-        yield SaidName(name, file, line, column, lines[line - 1])
+        yield Mention(name, file, line, column, lines[line - 1])
 
 
 def _says(row: str, name: str) -> bool:

@@ -71,8 +71,8 @@ def comment_of(command: CliCommand) -> Code:
     """What the CLI block says about a command."""
     tool = command.tool
     about = command.action.summary if command.action else None
-    told = tool.cli.comment if tool.cli else None
-    return inline(" ".join((about or told or tool.summary).split()))
+    own_comment = tool.cli.comment if tool.cli else None
+    return inline(" ".join((about or own_comment or tool.summary).split()))
 
 
 def listed_sections(toolset: Toolset, target: str) -> list[Section]:

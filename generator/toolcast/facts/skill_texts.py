@@ -66,13 +66,13 @@ def has_skill(toolset: Toolset, tool: ToolSpec) -> bool:
 
 def front_matter_of(owner: Toolset | ToolSpec) -> dict[str, Any]:
     """What a skill's SKILL.md begins with; a key of the spec that is not set is absent."""
-    said: Mapping[str, Any] = owner.skill or {}
+    skill: Mapping[str, Any] = owner.skill or {}
     front = {
-        "name": said.get("name")
+        "name": skill.get("name")
         or "-".join(_SPLIT.split(owner.name)).strip("-").lower(),
-        "description": said.get("description") or _as_allowed(made_description(owner)),
+        "description": skill.get("description") or _as_allowed(made_description(owner)),
     }
-    return front | {key: said[key] for key in _KEPT if said.get(key)}
+    return front | {key: skill[key] for key in _KEPT if skill.get(key)}
 
 
 def name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
@@ -90,16 +90,16 @@ def made_description(owner: Toolset | ToolSpec) -> str:
     """What a skill's description is made of where the spec gives none."""
     if isinstance(owner, ToolSpec):
         return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
-    if said := _opening(owner.instructions or ""):
-        return said
+    if opening := _opening(owner.instructions or ""):
+        return opening
     if owner.clients:
         # It is the same for all, and not each may have each tool.
         return f"How to use the tools of {owner.title}."
     tools = [tool for section in _sections(owner) for tool in section[1]]
     # A summary may end with three dots, which stay.
     done = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
-    said = f"{owner.title}: {'; '.join(done)}"
-    return said if said.endswith(".") else f"{said}."
+    sentence = f"{owner.title}: {'; '.join(done)}"
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 def _opening(instructions: str) -> str:
@@ -124,17 +124,17 @@ def _as_allowed(text: str) -> str:
 
 def guidance_of(toolset: Toolset) -> Code:
     """How the tools are used together; empty where nothing is said beyond the description."""
-    said = toolset.instructions or ""
-    if front_matter_of(toolset)["description"] == " ".join(said.split()):
-        said = ""
-    return block(dedent(toolset.skill.get("guidance", said).strip("\n")))
+    instructions = toolset.instructions or ""
+    if front_matter_of(toolset)["description"] == " ".join(instructions.split()):
+        instructions = ""
+    return block(dedent(toolset.skill.get("guidance", instructions).strip("\n")))
 
 
 def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the toolset's skill says to every client, with its place in the spec."""
     for field in ("description", "guidance"):
-        if said := toolset.skill.get(field):
-            yield ("skill", field), said
+        if text := toolset.skill.get(field):
+            yield ("skill", field), text
     if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
         yield ("instructions",), toolset.instructions
 
@@ -167,9 +167,9 @@ def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """The sections of the toolset's skill."""
     excluded = toolset.excluded("skills")
     for section, tools in sections_of(toolset):
-        told = [tool for tool in tools if tool.name not in excluded]
-        if told:
-            yield section, told
+        included = [tool for tool in tools if tool.name not in excluded]
+        if included:
+            yield section, included
 
 
 def skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
@@ -182,8 +182,8 @@ def skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
 
 def lines_of_when(tool: ToolSpec) -> int:
     """How many lines of a tool's usage say when to choose it."""
-    said = block(tool.when_to_use or "")
-    return said.count("\n") + 1 if said else 0
+    text = block(tool.when_to_use or "")
+    return text.count("\n") + 1 if text else 0
 
 
 def _told(tool: ToolSpec) -> SkillTool:

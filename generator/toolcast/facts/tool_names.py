@@ -120,7 +120,7 @@ class ToolNames:
     """The names that texts of a toolset may say, and those of its tools.
 
     Attributes:
-        gone: its former and reserved names, each with what to do where it stands.
+        removed: its former and reserved names, each with what to do where it stands.
     """
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
@@ -134,13 +134,15 @@ class ToolNames:
             for key in ((parts[0], True), (parts[-1], False)):
                 self._by_end.setdefault(key, []).append((name, parts))
         self._helps: dict[str, str] = {}
-        self.gone = _gone(toolset)
-        self._gone = mention_pattern(self.gone)
+        self.removed = _removed(toolset)
+        self._removed_pattern = mention_pattern(self.removed)
 
     def gone_in(self, text: str) -> Iterator[tuple[str, str]]:
         """The former and reserved names that a text says, with a help."""
-        for name in dict.fromkeys(m.name for m in mentions_in(text, self._gone)):
-            yield name, self.gone[name]
+        for name in dict.fromkeys(
+            m.name for m in mentions_in(text, self._removed_pattern)
+        ):
+            yield name, self.removed[name]
 
     def unknown_in(self, text: str) -> Iterator[tuple[str, str]]:
         """The words of a text that look like a tool's name and are none, with a help."""
@@ -177,8 +179,8 @@ class ToolNames:
         )
 
 
-def _gone(toolset: Toolset) -> dict[str, str]:
-    gone = {
+def _removed(toolset: Toolset) -> dict[str, str]:
+    removed = {
         name: f"remove it; it is reserved: {reason}"
         for name, reason in toolset.reserved_names.items()
     }
@@ -187,10 +189,10 @@ def _gone(toolset: Toolset) -> dict[str, str]:
         for former in tool.renamed_from:
             owners.setdefault(former, tool.name)
     for former, name in owners.items():
-        gone[former] = f"write `{name}`, its name now"
+        removed[former] = f"write `{name}`, its name now"
     for tool in toolset.tools:
-        gone.pop(tool.name, None)
-    return gone
+        removed.pop(tool.name, None)
+    return removed
 
 
 def other_meanings(toolset: Toolset) -> Iterator[str]:

@@ -122,10 +122,10 @@ class CommitFiles:
             self._ask(
                 [
                     other
-                    for beside, (kind, other, length) in here.items()
+                    for neighbour, (kind, other, length) in here.items()
                     if stat.S_ISREG(kind)
                     and length < most
-                    and (other == blob or beside.endswith(_NAMES_ONLY))
+                    and (other == blob or neighbour.endswith(_NAMES_ONLY))
                     and other not in self._blobs
                 ]
             )

@@ -111,8 +111,8 @@ def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
     except (OSError, subprocess.SubprocessError) as error:
         raise GitFailure(f"git does not answer: {error}") from error
     if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        raise GitFailure(said or f"git ended with {done.returncode}")
+        message = done.stderr.decode("utf-8", "replace").strip()
+        raise GitFailure(message or f"git ended with {done.returncode}")
     return done.stdout
 
 

@@ -54,14 +54,14 @@ class Disagreement:
         path: where in the tool, by the fields of a spec; empty where the tool itself is
             not in every source.
         kind: `tool`, `description`, `parameter`, `enum`, `required`, `default`, ...
-        said: what each source says that can say it, by the source's name, as it is shown.
+        shown: what each source says that can say it, by the source's name, as it is shown.
         values: the same as it stands there, of those where it does.
     """
 
     tool: str
     path: Path
     kind: str
-    said: tuple[tuple[str, str], ...]
+    shown: tuple[tuple[str, str], ...]
     values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -102,8 +102,8 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
 def _of_tool(name: str, sources: Sequence[Source]) -> Iterator[Disagreement]:
     having = {one.name: tool for one in sources if (tool := one.tool(name)) is not None}
     if len(having) < len(sources):
-        said = [(s.name, "present" if s.name in having else "absent") for s in sources]
-        yield Disagreement(name, (), "tool", tuple(said), having)
+        shown = [(s.name, "present" if s.name in having else "absent") for s in sources]
+        yield Disagreement(name, (), "tool", tuple(shown), having)
     for member, spec_field in MEMBERS.items():
         values = {
             one.name: having[one.name].get(member, _ABSENT)
@@ -146,9 +146,9 @@ def _of_value(
                 inner = {k: one[index] for k, one in values.items()}
                 yield from _of_value(tool, (*path, index), inner)
             return
-    said = tuple((source, _shown(one)) for source, one in values.items())
+    shown = tuple((source, _shown(one)) for source, one in values.items())
     there = {source: one for source, one in values.items() if one is not _ABSENT}
-    yield Disagreement(tool, path, _kind(path, values), said, there)
+    yield Disagreement(tool, path, _kind(path, values), shown, there)
 
 
 def _kind(path: Path, values: Mapping[str, Any]) -> str:
@@ -194,11 +194,11 @@ def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
         yield escaped(tool, 128)
         for one in several:
             by_word: dict[str, list[str]] = {}
-            for source, said in one.said:
-                by_word.setdefault(said, []).append(source)
+            for source, shown in one.shown:
+                by_word.setdefault(shown, []).append(source)
             yield f"  {one.place}{_kind_of_value(one)}"
-            for said, sources in by_word.items():
-                yield f"    {', '.join(sources)}: {said}"
+            for shown, sources in by_word.items():
+                yield f"    {', '.join(sources)}: {shown}"
 
 
 def json_of_disagreements(
@@ -216,7 +216,7 @@ def json_of_disagreements(
             "path": list(one.path),
             "kind": one.kind,
             "values": dict(one.values),
-            "absent": [name for name, _ in one.said if name not in one.values],
+            "absent": [name for name, _ in one.shown if name not in one.values],
             "is_undecided": one in left,
         }
         for one in found
@@ -348,8 +348,8 @@ def _completed(name: str, having: Sequence[Source]) -> Mapping[str, Any]:
         if member in tool or first.can_say(name, member):
             continue
         for other in others:
-            told = other.tool(name) or {}
-            if member in told:
-                tool[member] = told[member]
+            their_tool = other.tool(name) or {}
+            if member in their_tool:
+                tool[member] = their_tool[member]
                 break
     return tool

@@ -169,7 +169,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
     listing = listing_of(
         {"tools": [t.definition for t in taken], **others}, name, notes
     )
-    told = [
+    not_taken = [
         f"`{escaped(one.definition['name'], 80)}`: `{escaped(key, 80)}` is not taken"
         for one in taken
         for key in one.left
@@ -180,7 +180,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         listing,
         {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
         {t.definition["name"]: t.fields for t in taken if t.fields},
-        (*left_out, *told),
+        (*left_out, *not_taken),
     )
 
 

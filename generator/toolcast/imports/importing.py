@@ -180,10 +180,13 @@ def change_toolset(
     A list in a file has neither, and changes nothing.
     """
     info = source.listing.server_info or {}
-    said = {"version": info.get("version"), "instructions": source.listing.instructions}
+    server_fields = {
+        "version": info.get("version"),
+        "instructions": source.listing.instructions,
+    }
     there = {"version": toolset.version, "instructions": toolset.instructions}
     changed = []
-    for field, value in said.items():
+    for field, value in server_fields.items():
         if isinstance(value, str) and value and value != there[field]:
             editing.text(toolset.source).set_block(field, value, "title")
             changed.append(field)
@@ -235,7 +238,7 @@ class Imported:
         changed: the fields that change, by the tool's name.
         toolset_fields: those of the toolset that change.
         unchanged: how many tools the specs say already.
-        gone: tools of the toolset that the source does not have; they stay.
+        not_in_source: tools of the toolset that the source does not have; they stay.
         notes: what specs do not say, or say in another way, a line each, escaped.
     """
 
@@ -244,7 +247,7 @@ class Imported:
     changed: Mapping[str, tuple[str, ...]]
     toolset_fields: tuple[str, ...]
     unchanged: int
-    gone: tuple[str, ...]
+    not_in_source: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -288,8 +291,8 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         order += 1
         more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
         file = f"{folder}/{called[tool['name']]}.yaml"
-        said = {**fields_of(tool), **more, "order": order}
-        files[file] = spec_text(schemas, file, "tool", said)
+        spec_fields = {**fields_of(tool), **more, "order": order}
+        files[file] = spec_text(schemas, file, "tool", spec_fields)
     try:
         before, after = editing.files()
     except CannotEdit as error:
@@ -307,7 +310,13 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         for tool, file in called.items()
         if file == distinct_name(tool)
     ]
-    told = (*source.notes, *source.listing.notes, *distinct, *notes, *_left_out(source))
+    all_notes = (
+        *source.notes,
+        *source.listing.notes,
+        *distinct,
+        *notes,
+        *_left_out(source),
+    )
     listed = {tool["name"] for tool in source.listing.tools}
     return Imported(
         edit,
@@ -316,7 +325,7 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         toolset_fields,
         len(listed) - len(new) - len(changed),
         tuple(tool for tool in there if tool not in listed),
-        tuple(dict.fromkeys(told)),
+        tuple(dict.fromkeys(all_notes)),
     )
 
 
@@ -338,18 +347,18 @@ def _change(
 ) -> tuple[str, ...]:
     """Makes a spec say what the tool is; the names of the fields that change."""
     tree = spec.source.tree
-    said = said_of(tree, tool)
+    spec_fields = said_of(tree, tool)
     text = editing.text(spec.source)
     changed: list[str] = []
     last = "name"
-    for field, value in said.items():
+    for field, value in spec_fields.items():
         # A number's spelling in JSON is not the one in YAML; its value and kind are.
         if field not in tree or json.dumps(tree[field]) != json.dumps(value):
             text.set_block(field, value, last)
             changed.append(field)
         last = field
     for field in (*MEMBERS.values(), "mcp"):
-        if field in tree and field not in said and field != "description":
+        if field in tree and field not in spec_fields and field != "description":
             text.remove_key((field,))
             changed.append(field)
     if "description" in tree and "description" not in tool:
@@ -381,8 +390,8 @@ def _verified(
     for tool in source.listing.tools:
         # What a spec adds of its own, a person's yes for one, is none of the source's.
         definition = mcp_definition(replace(specs[tool["name"]], confirm=None))
-        given, said = json.dumps(tool), json.dumps(definition)
-        if given == said:
+        given, spec_fields = json.dumps(tool), json.dumps(definition)
+        if given == spec_fields:
             continue
         sorted_alike = _sorted(tool) == _sorted(definition)
         how = (

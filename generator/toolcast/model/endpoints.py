@@ -71,8 +71,8 @@ def joined(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Toolset:
     options: dict[str, Any] = {}
     http: dict[str, Any] = {}
     for option in AGREED:
-        said = [said_of_server(toolset, option) for toolset in toolsets]
-        given = next((one for one in said if one is not None), None)
+        settings = [said_of_server(toolset, option) for toolset in toolsets]
+        given = next((one for one in settings if one is not None), None)
         if given is not None:
             in_http = option.startswith("http.")
             (http if in_http else options)[option.removeprefix("http.")] = given

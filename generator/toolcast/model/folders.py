@@ -155,8 +155,8 @@ def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
             entries = files.entries(parent)
         except OSError:
             continue
-        beside = (posixpath.join(parent, e.name) for e in entries if e.is_folder)
-        for folder in beside:
+        siblings = (posixpath.join(parent, e.name) for e in entries if e.is_folder)
+        for folder in siblings:
             file = f"{folder}/{TOOLSET_FILE}"
             if folder in listed or not files.is_there(file):
                 continue

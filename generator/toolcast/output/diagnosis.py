@@ -123,8 +123,8 @@ def _differing(
 
 def _is_newer(data: bytes | None) -> bool:
     """Whether bytes say that code was generated for a newer runtime."""
-    said = _LEVEL.search(data or b"")
-    return said is not None and int(said[1]) > LEVEL
+    level = _LEVEL.search(data or b"")
+    return level is not None and int(level[1]) > LEVEL
 
 
 def _others(output: str, difference: DiskDifferences) -> Iterator[Finding]:

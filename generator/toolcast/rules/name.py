@@ -207,8 +207,8 @@ def _clashes(
 
 def _in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = scanned(workspace)
-    gone = tool_names(toolset, workspace).gone
-    for said in found.said:
+    gone = tool_names(toolset, workspace).removed
+    for said in found.mentions:
         if said.name in gone:
             end = said.column + len(said.name)
             yield Problem(

@@ -65,9 +65,9 @@ class StdioMessages:
         try:
             self._process: ServerProcess = await started(self._server)
         except (OSError, ValueError) as error:
-            said = error.strerror if isinstance(error, OSError) else error
+            reason = error.strerror if isinstance(error, OSError) else error
             raise ListingError(
-                f"`{self._server.command}` cannot be started: {said}"
+                f"`{self._server.command}` cannot be started: {reason}"
             ) from None
         self._readers = [
             asyncio.ensure_future(self._read()),

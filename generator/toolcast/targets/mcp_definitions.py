@@ -44,13 +44,13 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             "mcp/definitions_package.py.jinja", view
         )
         for spec in specs:
-            said = _resource(spec) if isinstance(spec, ResourceSpec) else _prompt(spec)
+            parts = _resource(spec) if isinstance(spec, ResourceSpec) else _prompt(spec)
             source = f"{toolset.folder}/{folder}/{spec.name}.yaml"
             timeout = toolset.timeout if spec.timeout is None else spec.timeout
             values = {
                 "generated": signature(source),
                 "mcp": spec.mcp,
-                **said,
+                **parts,
                 "handler": str(spec.handler) if spec.handler else None,
                 "uses": list(spec.uses) or None,
                 "timeout": _plain(timeout) if spec.handler else None,
@@ -65,13 +65,13 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def _resource(spec: ResourceSpec) -> dict[str, Any]:
     """What a resource holds: text is text, whatever it was read from."""
-    said: dict[str, Any] = {"text": spec.text}
+    parts: dict[str, Any] = {"text": spec.text}
     if spec.content is not None:
-        said = _of_bytes(spec.content)
+        parts = _of_bytes(spec.content)
     if spec.handler is not None:
-        said["parameters"] = list(variables_of(spec.uri_template or ""))
-    said["values"] = {n: list(v) for n, v in spec.variables.items()} or None
-    return said
+        parts["parameters"] = list(variables_of(spec.uri_template or ""))
+    parts["values"] = {n: list(v) for n, v in spec.variables.items()} or None
+    return parts
 
 
 def _of_bytes(content: bytes) -> dict[str, Any]:

@@ -116,10 +116,10 @@ def _is_old(folder: str, name: str, original: Original | None) -> bool:
         first = read_regular(os.path.join(folder, name), 400)
     except OSError:
         return False  # Drawing it says why.
-    said = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
-    if said is None:
+    first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
+    if first_line is None:
         return False
-    return said[1].decode() != _digest(read_regular(original.path, _LARGEST))
+    return first_line[1].decode() != _digest(read_regular(original.path, _LARGEST))
 
 
 def _files(folder: str, below: str) -> Iterator[str]:

@@ -73,11 +73,11 @@ def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
                 place = places.setdefault((data.get("pool", ""), table), {})
                 place.setdefault(verb, []).append(tool.name)
     for (pool, table), verbs in sorted(places.items()):
-        said = "; ".join(
+        uses = "; ".join(
             f"{verb} by {', '.join(names)}" for verb, names in verbs.items()
         )
         where = f" (pool {pool})" if pool else ""
-        yield f"- {table}{where}: {said}"
+        yield f"- {table}{where}: {uses}"
     if not places:
         yield "- no spec names a table"
 

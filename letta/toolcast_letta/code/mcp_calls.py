@@ -118,10 +118,10 @@ async def _wrong_examples(client: Client, tool: DesiredTool) -> list[str]:
     for number, example in enumerate(tool.examples, start=1):
         result = await client.call_tool(tool.name, dict(example.get("arguments", {})))
         texts = [getattr(block, "text", "") for block in result.content]
-        said = " ".join(texts)[:200]
+        answer = " ".join(texts)[:200]
         if bool(result.is_error) != ("error" in example):
             kind = "failed" if result.is_error else "did not fail"
-            wrong.append(f"example {number}: the call {kind}: {said}")
+            wrong.append(f"example {number}: the call {kind}: {answer}")
     return wrong
 
 

@@ -266,9 +266,9 @@ def _agent_plan(
         if old not in current.registry or current.is_ours(old)
     }
     renamed = {old: new for old, new in former.items() if desired.tools[new].attached}
-    gone = {name for name in state.tools if _goes(name, desired, agent, current)}
-    rules_gone = (gone | set(former)) - set(renamed)
-    kept = [name for name in state.tools if name not in gone]
+    removed = {name for name in state.tools if _goes(name, desired, agent, current)}
+    rules_removed = (removed | set(former)) - set(renamed)
+    kept = [name for name in state.tools if name not in removed]
     added = [n for n in (*sorted(agent.expects), *desired.canonical) if n not in kept]
     after = tuple(dict.fromkeys([*kept, *added]))
     # Who attaches by PATCH brings no approval along. Of tools that others attached, they
@@ -289,7 +289,7 @@ def _agent_plan(
         agent.expects,
         [n for n in after if n in current.registry and current.registry[n].is_built_in],
         approving,
-        rules_gone,
+        rules_removed,
         renamed,
         [name for name in overrides.drop_stale if name not in after],
     )

@@ -66,14 +66,14 @@ def _group(change: Change) -> tuple[str, str]:
 
 def _grouped(changes: Sequence[Change]) -> Iterator[str]:
     """A line a change; what is said of several is said once."""
-    said: dict[tuple[str, str, str], list[str]] = {}
+    names_of: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
         name, remark = change.name, _remark(change)
         if change.layer == "rule" and " (" not in name:
             name, _, kind = name.rpartition(" ")
             remark = f"  {kind}{remark}"
-        said.setdefault((change.action, change.layer, remark), []).append(name)
-    for (action, _, remark), names in said.items():
+        names_of.setdefault((change.action, change.layer, remark), []).append(name)
+    for (action, _, remark), names in names_of.items():
         if len(names) == 1:
             yield f"{action:>5} {names[0]}{remark}"
         else:

@@ -45,7 +45,7 @@ class RuleNeeds:
         built_in: Letta's own tools that are attached; as Letta itself does, `send_message`
             ends the turn and the others do not, where no rule says otherwise.
         approving: tools whose calls a person approves.
-        gone: tools that the agent loses.
+        removed: tools that the agent loses.
         renamed: the new name of each tool that is renamed.
         drop_stale: names of tools that are not attached, whose rules are to go.
     """
@@ -55,7 +55,7 @@ class RuleNeeds:
     expected: Mapping[str, bool] = field(default_factory=dict)
     built_in: Collection[str] = ()
     approving: Collection[str] = ()
-    gone: Collection[str] = ()
+    removed: Collection[str] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     drop_stale: Collection[str] = ()
 
@@ -70,7 +70,7 @@ def kept_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]
     result: list[dict[str, Any]] = []
     for rule in before:
         name = needs.renamed.get(rule["tool_name"], rule["tool_name"])
-        if name in needs.gone or name in needs.drop_stale:
+        if name in needs.removed or name in needs.drop_stale:
             continue
         if _contradicts(name, rule["type"], needs):
             continue
@@ -120,7 +120,9 @@ def _with_names(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | Non
     changed = {**rule, "tool_name": name}
     if isinstance(rule.get("children"), list):
         children = [needs.renamed.get(child, child) for child in rule["children"]]
-        changed["children"] = [child for child in children if child not in needs.gone]
+        changed["children"] = [
+            child for child in children if child not in needs.removed
+        ]
         if rule["children"] and not changed["children"]:
             return None
     nodes = rule.get("child_arg_nodes")
@@ -130,17 +132,17 @@ def _with_names(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | Non
             for node in nodes
         ]
         changed["child_arg_nodes"] = [
-            node for node in renamed if node["name"] not in needs.gone
+            node for node in renamed if node["name"] not in needs.removed
         ]
     mapping = rule.get("child_output_mapping")
     if isinstance(mapping, Mapping):
         pairs = {key: needs.renamed.get(to, to) for key, to in mapping.items()}
         changed["child_output_mapping"] = {
-            key: to for key, to in pairs.items() if to not in needs.gone
+            key: to for key, to in pairs.items() if to not in needs.removed
         }
         default = rule.get("default_child")
         default = needs.renamed.get(default, default) if default else default
-        changed["default_child"] = None if default in needs.gone else default
+        changed["default_child"] = None if default in needs.removed else default
         if pairs and not changed["child_output_mapping"]:
             return None
     return changed
@@ -176,6 +178,6 @@ def same_rules(one: Sequence[Rule], other: Sequence[Rule]) -> bool:
 def _canonical(rule: Rule) -> str:
     import json
 
-    said = {k: v for k, v in rule.items() if v not in (None, False)}
-    said.pop("prompt_template", None)
-    return json.dumps(said, sort_keys=True)
+    fields = {k: v for k, v in rule.items() if v not in (None, False)}
+    fields.pop("prompt_template", None)
+    return json.dumps(fields, sort_keys=True)

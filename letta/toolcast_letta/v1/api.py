@@ -96,16 +96,18 @@ class LettaApi:
             LettaError: what answers there is no Letta server.
         """
         try:
-            said = self._get("/v1/health/")
+            received = self._get("/v1/health/")
         except LettaError as error:
             if error.status is None or error.status in (401, 403, 429):
                 raise
             if error.status >= 500:
                 raise
             raise self._no_letta(f"HTTP {error.status}") from None
-        if not isinstance(said, dict) or not isinstance(said.get("version"), str):
+        if not isinstance(received, dict) or not isinstance(
+            received.get("version"), str
+        ):
             raise self._no_letta("an answer without a version")
-        return str(said["version"])
+        return str(received["version"])
 
     def _no_letta(self, why: str) -> LettaError:
         return LettaError(
@@ -119,7 +121,7 @@ class LettaApi:
             LettaError: the key is not the right one.
         """
         try:
-            said = self._get("/v1/tools/count")
+            received = self._get("/v1/tools/count")
         except LettaError as error:
             if error.status not in (401, 403):
                 raise
@@ -129,9 +131,9 @@ class LettaApi:
                 f" (HTTP {error.status})",
                 error.status,
             ) from None
-        if isinstance(said, bool) or not isinstance(said, int):
+        if isinstance(received, bool) or not isinstance(received, int):
             raise self._not_lettas("/v1/tools/count")
-        return said
+        return received
 
     def servers(self) -> list[dict[str, Any]]:
         """Every MCP server's entry, secrets in clear: never print one."""
@@ -172,8 +174,8 @@ class LettaApi:
     def agent(self, agent_id: str) -> dict[str, Any]:
         """An agent with every tool: the list of its tools has pages that lose some."""
         path = f"/v1/agents/{quote(agent_id, safe='')}"
-        said = self._get(path, {"include": ["agent.tools"]})
-        return self._checked(path, [said], _AGENT)[0]
+        received = self._get(path, {"include": ["agent.tools"]})
+        return self._checked(path, [received], _AGENT)[0]
 
     def agents(self) -> list[dict[str, Any]]:
         """Every agent with its tools."""
@@ -230,14 +232,14 @@ class LettaApi:
         """The value of an agent's memory block, and how long it may be; None without it."""
         path = _block_path(agent_id, label)
         try:
-            said = self._get(path)
+            received = self._get(path)
         except LettaError as error:
             if error.status == 404:
                 return None
             raise
-        if not isinstance(said, dict) or not isinstance(said.get("value"), str):
+        if not isinstance(received, dict) or not isinstance(received.get("value"), str):
             raise self._not_lettas(path)
-        return said["value"], int(said.get("limit") or 0) or _NO_LIMIT
+        return received["value"], int(received.get("limit") or 0) or _NO_LIMIT
 
     def write_block(self, agent_id: str, label: str, value: str) -> None:
         """Replaces the value of an agent's memory block."""
@@ -288,21 +290,21 @@ class LettaApi:
         return self._checked(path, self._get(path, params), keys)
 
     def _checked(
-        self, path: str, said: Any, keys: Sequence[str]
+        self, path: str, received: Any, keys: Sequence[str]
     ) -> list[dict[str, Any]]:
         """A list of objects, each of which has some texts.
 
         Raises:
             LettaError: it is something else; a login page that a proxy puts there.
         """
-        if not isinstance(said, list):
+        if not isinstance(received, list):
             raise self._not_lettas(path)
-        for one in said:
+        for one in received:
             if not isinstance(one, dict):
                 raise self._not_lettas(path)
             if not all(isinstance(one.get(key), str) for key in keys):
                 raise self._not_lettas(path)
-        return said
+        return received
 
     def _not_lettas(self, path: str) -> LettaError:
         return LettaError(f"{self.base_url}{path} does not answer as Letta does")
@@ -326,33 +328,33 @@ class LettaApi:
             return ask()
         except APIStatusError as error:
             status = error.status_code
-            said = f"{what}: HTTP {status}{self._detail(error.body)}"
+            message = f"{what}: HTTP {status}{self._detail(error.body)}"
             unsure = changes and status >= 500
-            raise (Unsure if unsure else LettaError)(said, status) from None
+            raise (Unsure if unsure else LettaError)(message, status) from None
         except APIConnectionError as error:
             reason = self.hidden(str(error.__cause__ or error))
-            said = f"{what}: no answer from {self.base_url} ({reason})"
-            raise (Unsure if changes else LettaError)(said) from None
+            message = f"{what}: no answer from {self.base_url} ({reason})"
+            raise (Unsure if changes else LettaError)(message) from None
         except APIError as error:
             raise (Unsure if changes else LettaError)(
                 f"{what}: {self.hidden(str(error))}"
             ) from None
         except (ValueError, RecursionError):
             # What says that it is JSON, and is none or too deep.
-            said = f"{what}: {self.base_url} does not answer as Letta does"
-            raise (Unsure if changes else LettaError)(said) from None
+            message = f"{what}: {self.base_url} does not answer as Letta does"
+            raise (Unsure if changes else LettaError)(message) from None
 
     def _detail(self, body: Any) -> str:
         """What an answer says went wrong, on one line, cut, without secrets."""
-        said = body
+        detail = body
         for key in ("detail", "error", "message"):
-            if isinstance(said, dict) and key in said:
-                said = said[key]
-        if said is None:
+            if isinstance(detail, dict) and key in detail:
+                detail = detail[key]
+        if detail is None:
             return ""
-        if isinstance(said, dict):
-            said = said.get("detail") or said.get("message") or said
-        text = re.sub(r"\s+", " ", self.hidden(str(said))).strip()
+        if isinstance(detail, dict):
+            detail = detail.get("detail") or detail.get("message") or detail
+        text = re.sub(r"\s+", " ", self.hidden(str(detail))).strip()
         short = text[:_LONGEST_DETAIL] + ("..." if len(text) > _LONGEST_DETAIL else "")
         return f": {short}"
 

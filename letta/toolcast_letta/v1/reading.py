@@ -162,8 +162,8 @@ def read_registry(api: LettaApi) -> dict[str, RegisteredTool]:
 
 def _registered(tool: Mapping[str, Any]) -> RegisteredTool:
     schema = tool.get("json_schema") or {}
-    said = tool.get("metadata_") or tool.get("metadata") or {}
-    owner = said.get("mcp") or {}
+    metadata = tool.get("metadata_") or tool.get("metadata") or {}
+    owner = metadata.get("mcp") or {}
     parameters = without_injected(schema.get("parameters") or {})
     return RegisteredTool(
         tool["id"],

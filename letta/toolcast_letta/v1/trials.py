@@ -65,8 +65,8 @@ def _run(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> Trial:
 
 def _unlike(answer: Mapping[str, Any], wanted: str, api: LettaApi) -> str:
     """How an answer is not what an example says."""
-    said = answer.get("func_return") or answer.get("stderr") or ""
-    text = "\n".join(map(str, said)) if isinstance(said, list) else str(said)
+    output = answer.get("func_return") or answer.get("stderr") or ""
+    text = "\n".join(map(str, output)) if isinstance(output, list) else str(output)
     text = " ".join(api.hidden(text).split())[:200]
     if wanted == "error":
         return f"the example says that it fails, and it gave {text or 'nothing'}"
@@ -111,8 +111,8 @@ def _turn(api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: Calls) -
             False, f"it was not called; the agent called {asked or 'nothing'}"
         )
     if called[-1].get("status") != "success":
-        said = str(called[-1].get("tool_return"))
-        return result(False, f"it failed: {api.hidden(said)[:200]}")
+        output = str(called[-1].get("tool_return"))
+        return result(False, f"it failed: {api.hidden(output)[:200]}")
     if steps < 2 and not tool.ends_turn:
         return result(False, "the turn ended after one step: its rule is missing")
     return result(True, f"{steps} step{'' if steps == 1 else 's'}")

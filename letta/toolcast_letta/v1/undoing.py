@@ -146,7 +146,7 @@ def _agent(
     if current.entry is not None:
         may_come |= {*current.offered}
     lost, stays, tools = [], [], []
-    gone = set()
+    removed = set()
     for tool in before.tools:
         if tool in state.tools:
             tools.append(tool)
@@ -158,7 +158,7 @@ def _agent(
         elif tool in may_come:
             tools.append(tool)
         else:
-            gone.add(tool)
+            removed.add(tool)
             instead = renamed.get(tool)
             keeps = ""
             if instead is not None and instead in may_come:
@@ -175,7 +175,7 @@ def _agent(
             tools.append(tool)
             stays.append(f"{name}: `{tool}`, attached since then")
     tools = list(dict.fromkeys(tools))
-    rules = _rules(before, state, since, tools, gone, restore, lost, stays)
+    rules = _rules(before, state, since, tools, removed, restore, lost, stays)
     changes = [f"+ tool {tool}" for tool in tools if tool not in state.tools]
     changes += [f"- tool {tool}" for tool in state.tools if tool not in tools]
     changes += [f"+ rule {rule_text(r)}" for r in rules if not _is_in(r, state.rules)]
@@ -196,7 +196,7 @@ def _rules(
     state: AgentState,
     since: _Since,
     tools: Collection[str],
-    gone: Collection[str],
+    removed: Collection[str],
     restore: Collection[str],
     lost: list[str],
     stays: list[str],
@@ -210,7 +210,7 @@ def _rules(
         if _is_in(rule, since.rules_given) and not _is_in(rule, before.rules):
             # An apply made it. It stays where what was there before cannot come back.
             older = [r for r in before.rules if _key(r) == _key(rule)]
-            is_needed = any(_names(r) & {*gone} for r in older)
+            is_needed = any(_names(r) & {*removed} for r in older)
             if rule["tool_name"] in before.tools and not is_needed:
                 continue
             if rule["tool_name"] not in tools:
@@ -221,7 +221,7 @@ def _rules(
         text = f"{before.name}: the rule {rule_text(rule)}"
         if _is_in(rule, kept):
             continue
-        if _names(rule) & {*gone}:
+        if _names(rule) & {*removed}:
             lost.append(text)
         elif any(_key(one) == (name, kind) for one in kept):
             stays.append(f"{text} as somebody has changed it since then")

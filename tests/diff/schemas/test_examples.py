@@ -114,4 +114,4 @@ def test_an_example_says_nothing_of_annotations() -> None:
     (change,) = compared(before, after, "parameters")
 
     assert change.witness is ABSENT
-    assert told(change).startswith("title-changed, safe safe safe safe:")
+    assert told(change).startswith("title-changed, safe risky safe safe:")

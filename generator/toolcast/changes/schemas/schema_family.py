@@ -4,23 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
+from ...model.model import Toolset, ToolSpec
+from ...targets.tool_types import shown_types
 from ..change import ABSENT, Both, Change, Grade, Grades
 from ..family import Family
 from ..json_equality import same
-from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
 from .examples import Acceptor, Refuses
-from .generated_types import TypeChanges
-from .hidden_texts import hidden_texts
-from .schema_grades import CallGrades, Verdict
-from .schema_rules import FIELDS, RULES, Field
+from .schema_grades import CallGrades, Verdict, prompt_grade
+from .schema_nodes import Difference, Edit, Pair, Place, node_at
+from .schema_rules import EFFECTS, FIELDS, RULES, Field
 from .schema_side import SchemaSide
+from .schema_walk import (
+    TooMuchToCompare,
+    differences,
+    hidden_texts,
+)
 from .schema_words import shown
-from .walk.paired_nodes import Difference, Edit, Pair, Place, node_at
-from .walk.schema_walk import TooMuchToCompare, differences
 
-__all__ = ["FAMILY"]
+__all__ = ["FAMILY", "TypeChanges"]
+
+_SAME = "the generated types stay the same"
+_NO_PYTHON = "the tool has no handler and no declared types"
+_OTHER_VALUES = "the handler's values are of another type"
+_VALUES = ("format-", "content-encoding-")
+_AFTER_NAME = (".", "[", "\0")
+
+
+class TypeChanges:
+    """The generated types of a field, before and after.
+
+    Args:
+        before: the old schema.
+        after: the new one.
+        values: what it means for the handler that a format stands for another type: safe
+            where it has texts as texts.
+        has_python: whether a handler or a declared type is concerned.
+    """
+
+    def __init__(
+        self, before: Any, after: Any, values: Grade, has_python: bool
+    ) -> None:
+        self._schemas = before, after
+        self._values = values
+        self._has_python = has_python
+
+    @cached_property
+    def _types(self) -> tuple[dict[str, str], dict[str, str]]:
+        before, after = self._schemas
+        has_values = self._values is not Grade.SAFE
+        return (
+            shown_types(before, has_values=has_values),
+            shown_types(after, has_values=has_values),
+        )
+
+    def grade(self, change: Difference, grade: Grade) -> tuple[Grade, str]:
+        """What a change means for code, and why that is not what its rule says."""
+        if not self._has_python:
+            return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
+        if change.row.startswith(_VALUES) and self._values is not Grade.SAFE:
+            return (
+                (self._values, _OTHER_VALUES) if self._differ(change) else (grade, "")
+            )
+        if grade is Grade.SAFE or EFFECTS[change.row] == "none":
+            return grade, ""
+        is_of_property = change.row.startswith(("property", "required-property"))
+        if not change.pair.place and is_of_property:
+            return grade, ""
+        return (grade, "") if self._differ(change) else (Grade.SAFE, _SAME)
+
+    def _differ(self, change: Difference) -> bool:
+        """Whether the types do where the change is."""
+        before, after = self._types
+        place = change.pair.place
+        if not place:
+            return before != after
+        for name in before.keys() | after.keys():
+            is_it = place == name or (name and place.startswith(name))
+            is_it = is_it and place[len(name) : len(name) + 1] in ("", *_AFTER_NAME)
+            if is_it and before.get(name) != after.get(name):
+                return True
+        return before[""] != after[""]
+
 
 _WHOLE = {"parameters": "a call", "returns": "a result"}
 
@@ -71,18 +138,38 @@ def _of_field(
         changes += hidden_texts(*sides, changes, _WHOLE[field])
     changes = changes or [_whole(*sides, field, "rewritten")]
     actions = _actions(both) if is_call else None
+    is_ours = _has_handler(both.toolset_after, both.after)
     takers = (
         Acceptor(sides[0], is_closed=is_call, refuses_besides=actions),
-        Acceptor(sides[1], is_closed=is_call),
+        # What no handler of ours answers refuses only what its schema does.
+        Acceptor(sides[1], is_closed=is_call and is_ours),
     )
     calls = CallGrades(field, *takers, changes)
-    types = TypeChanges(before, after, _values(both, field))
+    types = TypeChanges(before, after, _values(both, field), _has_python(both))
     for index, change in enumerate(changes):
         yield _graded(both, field, change, calls.of(index), types)
     left = calls.unexplained()
     if left is not None:
         change = _whole(*sides, field, "rewritten")
         yield _graded(both, field, change, left, types)
+
+
+def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
+    """Whether a function of the project answers the calls of a tool."""
+    has = tool.handler is not None or toolset.handlers is not None
+    return has and toolset.proxy_of(tool) is None
+
+
+def _has_python(both: Both) -> bool:
+    """Whether Python of the project takes the tool's arguments or gives its results."""
+    sides = (both.toolset_before, both.before), (both.toolset_after, both.after)
+    return any(
+        _has_handler(toolset, tool)
+        or tool.arguments_type
+        or tool.result_type
+        or toolset.has_python_values(tool)
+        for toolset, tool in sides
+    )
 
 
 def _values(both: Both, field: Field) -> Grade:
@@ -114,7 +201,7 @@ def _graded(
         else:
             message += f": {example} can come now and could not before"
     is_usual = call.grade is rule.grades.call
-    prompt, prompt_reason = _told(change, rule.grades.prompt)
+    prompt, prompt_reason = prompt_grade(change, rule.grades.prompt)
     grades = grades._replace(prompt=prompt)
     reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
     made = both.files.changed(
@@ -127,17 +214,6 @@ def _graded(
         reason="; ".join(filter(None, reasons)),
     )
     return replace(made, witness=call.example)
-
-
-def _told(change: Difference, grade: Grade) -> tuple[Grade, str]:
-    """What an edit of a description means for models, and why that is not the usual."""
-    if change.row != "description-changed" or grade is Grade.SAFE:
-        return grade, ""
-    text = TextSides(change.path, "it", str(change.before), str(change.after))
-    kind, message = kind_of_edit(text)
-    if kind is RESTYLED:
-        return kind.grades.prompt, message
-    return grade, ""
 
 
 def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Difference:

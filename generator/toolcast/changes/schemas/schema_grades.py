@@ -1,22 +1,24 @@
-"""What each change of a schema means for who calls the tool, or reads its results."""
+"""What each change of a schema means for who calls the tool, reads its results or its texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
+from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
 from .examples import Acceptor, examples
-from .proof.effort import Effort
-from .proof.inclusion import Inclusion
+from .inclusion import Effort, Inclusion
+from .normal_forms import normal_form
+from .schema_nodes import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import SchemaSide
 from .value_limits import EXACT
-from .walk.paired_nodes import Difference
 
-__all__ = ["CallGrades", "Verdict"]
+__all__ = ["CallGrades", "Verdict", "prompt_grade"]
 
 _MOST_EFFORT = 1_000
 _MOST_ALONE = 40
@@ -36,6 +38,11 @@ _UNPROVED = {
     "parameters": "it is not proved that all that was accepted still is",
     "returns": "it is not proved that no other results can come",
 }
+_UNASSERTED = "nothing checks it here, and who does refuses other texts"
+_NOT_LISTED = "who checks results by the old schema refuses it, and nobody else"
+_GONE = ("property-removed", "required-property-removed", "property-renamed")
+_NEW = ("property-added", "required-property-added")
+_FORMATS = ("format-set", "format-changed")
 _DEPENDENT = frozenset(
     (
         "rewritten property-added required-property-added pattern-property-removed"
@@ -114,6 +121,8 @@ class CallGrades:
     def _is_proved(self, side: SchemaSide, *, only_declared: bool = False) -> bool:
         """Whether a schema refuses nothing that is sent, or nothing that was told of."""
         key = (id(side), only_declared)
+        if key not in self._known and self._is_same(side):
+            self._known[key] = True
         if key not in self._known:
             proof = Inclusion(
                 self._sender.side, side, self._effort, only_declared=only_declared
@@ -121,6 +130,21 @@ class CallGrades:
             taker = Acceptor(side, is_closed=self._receiver.is_closed)
             self._known[key] = proof.is_proved(self._sender.parts, taker.parts)
         return self._known[key]
+
+    def _is_same(self, side: SchemaSide) -> bool:
+        """Whether a schema says what the sender's says, perhaps in another way."""
+        sender = self._sender.side
+        if not sender.is_read_like(side):
+            return False
+        names = [
+            {*one.declared.names, *one.declared.patterns} for one in (sender, side)
+        ]
+        return names[0] <= names[1] and self._form == normal_form(side, side.root)
+
+    @cached_property
+    def _form(self) -> Hashable:
+        sender = self._sender.side
+        return normal_form(sender, sender.root)
 
     @cached_property
     def _is_harmless(self) -> bool:
@@ -158,6 +182,8 @@ class CallGrades:
         if self._is_harmless or (alone is not None and self._is_proved(alone)):
             return self._harmless(change)
         found, _ = self._examples
+        if change.row in _NEW and _was_closed(change) and not self._is_call:
+            return Verdict(Grade.RISKY, _NOT_LISTED)
         if index in found:
             return Verdict(Grade.BREAKING, "an example shows it", found[index])
         sides = filter(None, (self._receiver.side, alone))
@@ -166,8 +192,11 @@ class CallGrades:
         return self._usual(index)
 
     def _harmless(self, change: Difference) -> Verdict:
-        if change.row == "property-removed" and not self._is_still_told(change):
+        if change.row in _GONE and not self._is_still_told(change):
             return Verdict(Grade.RISKY, _NOT_READ[self._field])
+        is_asserted = self._receiver.side.asserts_formats
+        if self._is_call and change.row in _FORMATS and not is_asserted:
+            return Verdict(Grade.RISKY, _UNASSERTED)
         limit = change.before if change.after is ABSENT else change.after
         is_limit = change.row.startswith(("minimum-", "maximum-"))
         if is_limit and isinstance(limit, int) and abs(limit) >= EXACT:
@@ -178,7 +207,8 @@ class CallGrades:
         """Whether a property that is gone stands in another part of the same schema."""
         pair = change.pair
         told = pair.after_side.everything(pair.after.original)
-        return any(change.path[-1] in part.get("properties", {}) for part in told)
+        name = change.before if change.row == "property-renamed" else change.path[-1]
+        return any(name in part.get("properties", {}) for part in told)
 
     def unexplained(self) -> Verdict | None:
         """What all changes together refuse, and none of them alone."""
@@ -186,6 +216,33 @@ class CallGrades:
         if together is ABSENT:
             return None
         return Verdict(Grade.BREAKING, "the changes together refuse it", together)
+
+
+def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
+    """What an edit of a text means for models, and why that is not the usual."""
+    if not change.row.startswith(("description-", "title-")) or grade is Grade.SAFE:
+        return grade, ""
+    old, new = (
+        "" if one is ABSENT else str(one) for one in (change.before, change.after)
+    )
+    if change.row.startswith("title-"):
+        name = re.split(r"[.\[\0]", change.pair.place)[-1]
+        if _letters(new or old) == _letters(name):
+            return Grade.SAFE, "it is the name in other letters"
+    kind, message = kind_of_edit(TextSides(change.path, "it", old, new))
+    if kind is RESTYLED:
+        return kind.grades.prompt, message
+    return grade, ""
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _was_closed(change: Difference) -> bool:
+    """Whether an object had no other names than those that its schema lists."""
+    words = ("additionalProperties", "unevaluatedProperties")
+    return any(change.pair.before.get(word) is False for word in words)
 
 
 def _edited(root: Any, path: Path, value: Any) -> Any:

@@ -98,6 +98,10 @@ class SchemaSide:
         self._has_prefix = self.draft == "2020-12"
         self._conjunctions: dict[int, Conjunction] = {}
 
+    def says(self, keyword: str) -> bool:
+        """Whether a keyword can refuse a value."""
+        return keyword not in self._saying_nothing
+
     @cached_property
     def declared(self) -> DeclaredNames:
         """The names that the runtime passes to a handler."""

@@ -49,7 +49,7 @@ class Watched(NamedTuple):
     Attributes:
         folders: the folders whose entries are watched.
         places: the files that a run reads, and the folders that it reads whole.
-        beside: the folders that toolsets lie in, where new ones appear.
+        parents: the folders that toolsets lie in, where new ones appear.
         output: the folder that runs write.
         documents: files among the places in which runs fill regions.
         with_code: the Python packages beside the handlers' are among the places.
@@ -57,7 +57,7 @@ class Watched(NamedTuple):
 
     folders: frozenset[str]
     places: tuple[str, ...]
-    beside: frozenset[str]
+    parents: frozenset[str]
     output: str
     documents: tuple[str, ...] = ()
     with_code: bool = False
@@ -70,7 +70,7 @@ class Watched(NamedTuple):
         if any(_is_in(path, place) for place in self.places):
             return True
         # A toolset that toolcast.yaml does not list yet is a finding.
-        return name == TOOLSET_FILE and os.path.dirname(folder) in self.beside
+        return name == TOOLSET_FILE and os.path.dirname(folder) in self.parents
 
 
 def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> None:
@@ -205,11 +205,11 @@ def watched(
         if before is not None:
             return before._replace(folders=_folders(root, before))
         paths = [os.path.join(root, WORKSPACE_FILE), *own]
-        beside, output, documents = frozenset[str](), "", list[str]()
+        parents, output, documents = frozenset[str](), "", list[str]()
     else:
         paths = [*map(os.path.normpath, project_files(workspace)), *own]
         toolsets = (os.path.join(root, one) for one in workspace.toolset_folders)
-        beside = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
+        parents = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
         output = os.path.join(root, workspace.output)
         documents = [os.path.join(root, one) for one in workspace.documents]
         for source in workspace.sources if with_code else ():
@@ -217,7 +217,7 @@ def watched(
     found = Watched(
         frozenset(),
         tuple(dict.fromkeys(paths)),
-        beside,
+        parents,
         output,
         tuple(documents),
         with_code,
@@ -241,7 +241,7 @@ def _folders(root: str, looked_at: Watched) -> frozenset[str]:
     for place in looked_at.places:
         found.add(_there(os.path.dirname(place)))
         found.update(_folders_in(place))
-    for folder in looked_at.beside:
+    for folder in looked_at.parents:
         found.add(_there(folder))
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             found.update(e.path for e in entries if e.is_dir() and e.name[:1] != ".")

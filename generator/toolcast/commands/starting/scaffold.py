@@ -32,9 +32,9 @@ def refuse(paths: list[str], help_: str = "") -> None:
     """Ends the program with exit code 2 when one of the paths is in the way."""
     if paths:
         rows = "".join(f"\n  {path}" for path in paths)
-        told = f"\n  help: {help_}" if help_ else ""
+        help_line = f"\n  help: {help_}" if help_ else ""
         what = "this is" if len(paths) == 1 else "these are"
-        fail(f"{what} in the way, nothing was written:{rows}{told}")
+        fail(f"{what} in the way, nothing was written:{rows}{help_line}")
 
 
 def write_new(root: str, files: Mapping[str, bytes]) -> None:

@@ -64,16 +64,16 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
 
 
 def _list(known: Mapping[str, Original], own: list[OwnTemplate]) -> None:
-    told = {name: "" if one.is_used else "not used" for name, one in known.items()}
+    remarks = {name: "" if one.is_used else "not used" for name, one in known.items()}
     for one in own:
         if one.original is None:
-            told[one.name] = "yours, " + ("included" if one.is_used else "not used")
+            remarks[one.name] = "yours, " + ("included" if one.is_used else "not used")
         elif one.is_old:
-            told[one.name] = "yours, a copy of another version's"
+            remarks[one.name] = "yours, a copy of another version's"
         else:
-            told[one.name] = "yours" if one.is_used else "yours, not used"
-    width = max(map(len, told))
-    for name, words in sorted(told.items()):
+            remarks[one.name] = "yours" if one.is_used else "yours, not used"
+    width = max(map(len, remarks))
+    for name, words in sorted(remarks.items()):
         click.echo(printable(f"{name:<{width}}  {words}".rstrip()))
     replaced = sum(one.original is not None for one in own)
     click.echo(f"{counted(len(known), 'template')}, {replaced} of them replaced here")

@@ -67,7 +67,9 @@ class Annotations:
             tried = [list(self._by(one, kind, place, depth)) for kind in kinds]
             if all(tried):
                 deeper = [
-                    said for said in tried if not said[0].startswith(f"`{place}` ")
+                    problem
+                    for problem in tried
+                    if not problem[0].startswith(f"`{place}` ")
                 ]
                 yield from (deeper or [[_said(place, one, node)]])[0]
                 return
@@ -121,7 +123,9 @@ class Annotations:
             tried = [list(self._fits(one, kind, place, depth)) for one in members]
             if all(tried):
                 deeper = [
-                    said for said in tried if not said[0].startswith(f"`{place}` ")
+                    problem
+                    for problem in tried
+                    if not problem[0].startswith(f"`{place}` ")
                 ]
                 wrong = f"`{place}` is `{ast.unparse(kind)}`, which `returns` does not allow"
                 yield from (deeper or [[wrong]])[0]

@@ -33,9 +33,9 @@ class ConditionalTexts:
         own = filter(self._values.is_converting, place.parts)
         schemas: list[Any] = [*own, *self._conditional(place)]
         for name in names if schemas else ():
-            said = {id(one[name]) for one in place.values("properties") if name in one}
+            named = {id(one[name]) for one in place.values("properties") if name in one}
             if any(
-                self._values.is_converting(schema) and id(schema) not in said
+                self._values.is_converting(schema) and id(schema) not in named
                 for schema in self._values.for_name(schemas, name)
             ):
                 yield name

@@ -96,13 +96,13 @@ def _skill(
 
 def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | None:
     """The front matter of a tool's own skill, and what of its usage says when to choose it."""
-    said: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if has_skill(toolset, tool):
-        said["own"] = front_matter_of(tool)
+        parts["own"] = front_matter_of(tool)
     lines = lines_of_when(tool)
     if lines != len(list(takewhile(bool, usage_lines(tool)))):
-        said["when_lines"] = lines
-    return said or None
+        parts["when_lines"] = lines
+    return parts or None
 
 
 TARGET = Target(

@@ -1,19 +1,159 @@
-"""Changes of what a schema says of plain values: types, listed values, limits, patterns."""
+"""Changes of keywords: what is told only, types, listed values, limits, patterns."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...change import ABSENT
-from ...json_equality import key_of
-from ..schema_words import limit_words, listed, number_words, shown, type_words
-from ..value_limits import ValueLimits, types_of
-from .keyword_changes import difference, keyword_changes
-from .paired_nodes import Difference, Edit, Node, Pair, edit_of
+from toolcast_runtime.validation.references import REFERENCES
 
-__all__ = ["plain_changes"]
+from ...json_schema.dialects import dialect_of
+from ..change import ABSENT
+from ..json_equality import key_of, same
+from .schema_nodes import Difference, Edit, Node, Pair, edit_of
+from .schema_rules import KEYWORDS
+from .schema_words import (
+    limit_words,
+    listed,
+    name_words,
+    number_words,
+    shown,
+    type_words,
+)
+from .value_limits import ValueLimits, type_of, types_of
+
+__all__ = [
+    "address_changes",
+    "annotation_changes",
+    "difference",
+    "keyword_changes",
+    "plain",
+    "plain_changes",
+]
+
+# The name of the rule, and what is said of a subject where the keyword comes, goes, changes.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "multipleOf": (
+        "multiple-of",
+        "{} must be a multiple of {new} now",
+        "{} need not be a multiple of {old} any more",
+        "{} must be a multiple of {new} now, it was {old}",
+    ),
+    "pattern": (
+        "pattern",
+        "{} must match {new} now",
+        "{} need not match {old} any more",
+        "{} must match {new} now, it was {old}",
+    ),
+    "uniqueItems": (
+        "unique-items",
+        "{} may not have an item twice any more",
+        "{} may have an item twice",
+    ),
+    "contains": (
+        "contains",
+        "{} must contain an item of a kind",
+        "{} need not contain an item of a kind",
+    ),
+    "not": (
+        "not",
+        "{} may not match a schema",
+        "{} may match a schema that it could not",
+    ),
+    "anyOf": (
+        "any-of",
+        "{} must match any of some schemas now",
+        "{} need not match one of some schemas any more",
+    ),
+    "oneOf": (
+        "one-of",
+        "{} must match one of some schemas now",
+        "{} need not match one of some schemas any more",
+    ),
+    "deprecated": ("deprecated", "{} is deprecated", "{} is deprecated no more"),
+    "readOnly": ("read-only", "{} is read-only", "{} is read-only no more"),
+    "writeOnly": ("write-only", "{} is write-only", "{} is write-only no more"),
+    "examples": (
+        "examples",
+        "{} has examples now",
+        "the examples of {} are gone: {old}",
+        "the examples of {} are others now",
+    ),
+}
+_TOLD = {
+    "title": "title",
+    "description": "description",
+    "default": "default",
+    "format": "format",
+    "contentEncoding": "content encoding",
+    "contentMediaType": "content media type",
+    "contentSchema": "content schema",
+    "$comment": "comment",
+}
+_FLAGS = frozenset(("uniqueItems", "deprecated", "readOnly", "writeOnly"))
+_READ_ONLY = _TOLD.keys() | {"examples", "deprecated", "readOnly", "writeOnly"}
+_KNOWN = frozenset().union(*KEYWORDS.values(), REFERENCES)
+
+
+def keyword_changes(
+    pair: Pair, keyword: str, edits: tuple[Edit, ...] | None = None
+) -> Iterator[Difference]:
+    """What has changed of a keyword; nothing where it says the same."""
+    old, new = pair.before.get(keyword), pair.after.get(keyword)
+    if keyword in _FLAGS:
+        old, new = (True if value is True else ABSENT for value in (old, new))
+    if same(old, new):
+        return
+    row, *words = _WORDS.get(keyword) or _told(keyword)
+    way = 0 if old is ABSENT else 1 if new is ABSENT else 2
+    both = {"old": shown(old) if way else "", "new": "" if way == 1 else shown(new)}
+    text = words[way].format(pair.subject, **both)
+    row = f"{row}-{('set', 'removed', 'changed')[way]}"
+    yield difference(pair, row, keyword, text, edits)
+
+
+def annotation_changes(pair: Pair) -> Iterator[Difference]:
+    """What has changed of what is told and not checked, and of words that are no keywords."""
+    for word in dict.fromkeys((*pair.before.values, *pair.after.values)):
+        if word in _READ_ONLY or word not in _KNOWN:
+            # Where formats are asserted, one may refuse values.
+            edits = None if word == "format" else ()
+            yield from keyword_changes(pair, word, edits)
+
+
+def _told(keyword: str) -> tuple[str, ...]:
+    name = _TOLD.get(keyword)
+    row = name.replace(" ", "-") if name else "unknown-keyword"
+    what = f"the {name}" if name else f"{name_words(keyword)}, which is no keyword,"
+    what = what.replace("{", "{{").replace("}", "}}")
+    return (
+        row,
+        what + " of {} is {new} now",
+        what + " of {} is gone: {old}",
+        what + " of {} is {new} now, was {old}",
+    )
+
+
+def difference(
+    pair: Pair,
+    row: str,
+    keyword: str,
+    message: str,
+    edits: tuple[Edit, ...] | None = None,
+) -> Difference:
+    """A change of one keyword's value."""
+    before, after = pair.before.get(keyword), pair.after.get(keyword)
+    path = (pair.before if after is ABSENT else pair.after).at(keyword)
+    made = edit_of(pair, keyword) if edits is None else edits
+    return Difference(row, path, before, after, message, made, pair)
+
+
+def plain(schema: Any) -> Any:
+    """A schema, with one word for those that say nothing."""
+    return True if schema == {} or schema is ABSENT else schema
+
 
 _BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
 _COUNTS = (
@@ -95,6 +235,10 @@ def _values(pair: Pair) -> Iterator[Difference]:
         yield difference(pair, "const-changed", "const", text, edits)
         return
     keyword = "enum" if "enum" in pair.after.values else "const"
+    if gone and _are_renamed(gone, come):
+        text = f"{subject} may be {_either(come)} now instead of {_either(gone)}"
+        yield difference(pair, "enum-value-renamed", keyword, text, edits)
+        return
     if gone:
         kept = [value for key, value in before.items() if key in after]
         text = f"{subject} cannot be {_either(gone)} any more"
@@ -105,6 +249,19 @@ def _values(pair: Pair) -> Iterator[Difference]:
         text = f"{subject} may be {_either(come)}, too"
         made = _of_values(pair, [*old, *come], kept)
         yield difference(pair, "enum-value-added", keyword, text, made)
+
+
+def _are_renamed(gone: list[Any], come: list[Any]) -> bool:
+    """Whether one value took the place of one, or several are written otherwise."""
+    if len(gone) != len(come) or len({type_of(value) for value in (*gone, *come)}) > 1:
+        return False
+    if len(gone) == 1:
+        return True
+    folded = (
+        sorted(re.sub(r"[\W_]", "", str(value)).casefold() for value in values)
+        for values in (gone, come)
+    )
+    return next(folded) == next(folded)
 
 
 def _listed(node: Node) -> list[Any] | None:
@@ -217,3 +374,30 @@ def _counts(pair: Pair) -> Iterator[Difference]:
             now, was = limit_words(keyword, new), old
             text = f"has {now} now, the limit was {was}"
         yield difference(pair, row, keyword, f"{pair.subject} {text}")
+
+
+def address_changes(pair: Pair) -> Iterator[Difference]:
+    """References that lead nowhere that is known, and the dialect of the whole."""
+    for keyword in REFERENCES:
+        if not same(pair.before.get(keyword), pair.after.get(keyword)):
+            text = f"the reference of {pair.subject} leads elsewhere"
+            yield difference(pair, "reference-changed", keyword, text)
+    if not pair.before.path and not pair.after.path:
+        yield from _dialect(pair)
+
+
+def _dialect(pair: Pair) -> Iterator[Difference]:
+    keyword = "$schema"
+    old, new = pair.before.values.get(keyword), pair.after.values.get(keyword)
+    names = {"": "2020-12 (as none is named)"}
+    if _dialect_name(old) != _dialect_name(new):
+        words = [names.get(str(one or ""), f"`{one}`") for one in (new, old)]
+        text = (
+            f"the schema of {pair.subject} is of {words[0]} now, it was of {words[1]}"
+        )
+        edits = edit_of(pair, keyword)
+        yield difference(pair, "dialect-changed", keyword, text, edits)
+
+
+def _dialect_name(address: Any) -> str:
+    return str(dialect_of({} if address is None else {"$schema": address}))

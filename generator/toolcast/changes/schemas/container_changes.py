@@ -1,19 +1,33 @@
-"""Changes of the properties of an object, of what is required, and of other names."""
+"""Changes of objects and arrays: properties, what is required, other names, items."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from ....reading.tree import Path
-from ...change import ABSENT
-from ...json_equality import key_of, same
-from ..schema_words import NAMES, OTHERS, name_words, shown
-from .keyword_changes import difference, plain
-from .paired_nodes import Difference, Edit, Pair, Step, edit_of
+from ...reading.tree import Path
+from ..change import ABSENT
+from ..json_equality import key_of, same
+from .keyword_changes import difference, keyword_changes, plain
+from .normal_forms import normal_form
+from .schema_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
+from .schema_side import SchemaSide
+from .schema_words import (
+    ITEMS,
+    NAMES,
+    OTHERS,
+    name_words,
+    shown,
+    subject_words,
+    type_words,
+)
+from .value_limits import ValueLimits
 
-__all__ = ["object_changes"]
+__all__ = ["array_changes", "object_changes"]
+
+
+_OTHERS = "additionalProperties"
 
 
 def object_changes(pair: Pair) -> Iterator[Difference | Step]:
@@ -48,7 +62,7 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             )
     gone = {name: before[name] for name in before if name not in after}
     come = {name: after[name] for name in after if name not in before}
-    for old, new in list(_renamed(gone, come)):
+    for old, new in list(_renamed(pair, gone, come)):
         yield _rename(pair, old, new)
         yield Step(
             pair.before.inner("properties", old),
@@ -68,6 +82,10 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             path = (*node.at("properties"), name)
             values = (ABSENT, schema) if is_new else (schema, ABSENT)
             edits = (_edit(pair, name, *values[::-1]), *_needed(pair, name, is_new))
+            other = pair.before if is_new else pair.after
+            if other.get(_OTHERS) is False and node.get(_OTHERS) is not False:
+                # What the object is closed for since then is this name, too.
+                edits += edit_of(pair, _OTHERS)
             text = f"{name_words(pair.named(name))} {says}"
             yield Difference(row, path, *values, text, edits, pair)
 
@@ -94,32 +112,31 @@ def _needed(pair: Pair, name: str, is_new: bool) -> tuple[Edit, ...]:
 
 
 def _renamed(
-    gone: Mapping[str, Any], come: Mapping[str, Any]
+    pair: Pair, gone: Mapping[str, Any], come: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
     """The names of which one goes and one comes with the same schema, and no others do.
 
-    Its title may follow the name, and its description may be worded anew.
+    What it says may be written in another way, and its texts may be worded anew.
     """
     left = [dict(gone), dict(come)]
-    for words in ((), ("title", "description")):
+    sides = pair.before_side, pair.after_side
+    forms: list[Callable[[SchemaSide, Any], Hashable]]
+    forms = [lambda _, schema: key_of(schema), normal_form]
+    if not sides[0].is_read_like(sides[1]):
+        forms.pop()
+    for form in forms:
         named: list[dict[Any, list[str]]] = [{}, {}]
-        for schemas, found in zip(left, named, strict=True):
+        for side, schemas, found in zip(sides, left, named, strict=True):
             for name, schema in schemas.items():
-                found.setdefault(key_of(_without(schema, words)), []).append(name)
+                found.setdefault(form(side, schema), []).append(name)
         for key, names in named[0].items():
             others = named[1].get(key, [])
             if len(names) != 1 or len(others) != 1:
                 continue
             old, new = names[0], others[0]
-            if not words or _reads_alike(old, gone[old], new, come[new]):
+            if form is not normal_form or _reads_alike(old, gone[old], new, come[new]):
                 del left[0][old], left[1][new]
                 yield old, new
-
-
-def _without(schema: Any, words: tuple[str, ...]) -> Any:
-    if not isinstance(schema, Mapping):
-        return schema
-    return {word: value for word, value in schema.items() if word not in words}
 
 
 def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:
@@ -200,7 +217,7 @@ def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
 
 
 def _additional(pair: Pair) -> Iterator[Difference | Step]:
-    keyword = "additionalProperties"
+    keyword = _OTHERS
     old = pair.before.values.get(keyword, True)
     new = pair.after.values.get(keyword, True)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -297,3 +314,105 @@ def _unevaluated(pair: Pair) -> Iterator[Difference]:
         says = "asks something of" if is_set else "asks nothing of"
         text = f"{pair.subject} {says} {what} that nothing else looks at"
         yield difference(pair, row, keyword, text, edit_of(pair, keyword))
+
+
+_ITEMS = ("prefixItems", "items", "additionalItems")
+
+
+class _Items:
+    """The items that a node speaks of, and where."""
+
+    def __init__(self, node: Node, side: SchemaSide) -> None:
+        first, rest = side.positions(node.values)
+        listed = "items" if isinstance(node.get("items"), list) else "prefixItems"
+        others = "additionalItems" if listed == "items" else "items"
+        self.first = [
+            Place(schema, (*node.at(listed), index))
+            for index, schema in enumerate(first)
+        ]
+        self.rest = Place(rest, node.at(others))
+        self.word = others
+
+    def at(self, index: int) -> Place:
+        """The schema of one item."""
+        return self.first[index] if index < len(self.first) else self.rest
+
+
+def array_changes(pair: Pair) -> Iterator[Difference | Step]:
+    """What has changed of an array, and the schemas of its items to compare next."""
+    before = _Items(pair.before, pair.before_side)
+    after = _Items(pair.after, pair.after_side)
+    edits = edit_of(pair, *_ITEMS)
+    for index in range(max(len(before.first), len(after.first))):
+        old, new = before.at(index), after.at(index)
+        if index < min(len(before.first), len(after.first)):
+            yield Step(old, new, f"{pair.place}[{index}]", pair.direction)
+            continue
+        is_new = index >= len(before.first)
+        row = f"prefix-item-{'added' if is_new else 'removed'}"
+        says = "has a schema of its own now" if is_new else "is like all others now"
+        text = f"{subject_words(f'{pair.place}[{index}]', pair.whole)} {says}"
+        values = (ABSENT, new.schema) if is_new else (old.schema, ABSENT)
+        path = (new if is_new else old).path
+        yield Difference(row, path, *values, text, edits, pair)
+    old, new = before.rest, after.rest
+    if isinstance(old.schema, dict) and isinstance(new.schema, dict):
+        yield Step(old, new, pair.place + ITEMS, pair.direction)
+    elif not same(plain(old.schema), plain(new.schema)):
+        yield _others(pair, before, after, edits)
+    yield from _contains(pair)
+
+
+def _others(
+    pair: Pair, before: _Items, after: _Items, edits: tuple[Edit, ...]
+) -> Difference:
+    """Items of which one side says nothing, or that it refuses."""
+    old, new = before.rest.schema, after.rest.schema
+    is_tighter = new is False or plain(old) is True
+    side, asked = (pair.after_side, new) if is_tighter else (pair.before_side, old)
+    kinds = type_words(ValueLimits(side.conjunction(asked)).types)
+    item = subject_words(pair.place + ITEMS, pair.whole)
+    if new is False or old is False:
+        text = f"{pair.subject} takes {'no ' * (new is False)}further items"
+        text += ", too" if old is False else ""
+    elif kinds == "anything":
+        text = (
+            f"{pair.subject} asks {'something' if is_tighter else 'less'} of its items"
+        )
+    elif is_tighter:
+        text = f"{item} is {kinds} now"
+    else:
+        text = f"{item} may be something else than {kinds}"
+    node, word = pair.before, before.word
+    if pair.after.get(after.word) is not ABSENT:
+        node, word = pair.after, after.word
+    return Difference(
+        "items-set" if is_tighter else "items-removed",
+        node.at(word),
+        pair.before.get(before.word),
+        pair.after.get(after.word),
+        text,
+        edits,
+        pair,
+    )
+
+
+def _contains(pair: Pair) -> Iterator[Difference | Step]:
+    keyword = "contains"
+    old, new = pair.before.get(keyword), pair.after.get(keyword)
+    if old is ABSENT and new is ABSENT:
+        return
+    if old is not ABSENT and new is not ABSENT:
+        bounded = any(
+            "maxContains" in node.values or node.get("minContains") == 0
+            for node in (pair.before, pair.after)
+        )
+        yield Step(
+            pair.before.inner(keyword),
+            pair.after.inner(keyword),
+            pair.place + ITEMS,
+            0 if bounded else pair.direction,
+        )
+        return
+    edits = edit_of(pair, "contains", "minContains", "maxContains")
+    yield from keyword_changes(pair, keyword, edits)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.validation.references import REFERENCES
 
-from ....reading.tree import Path
-from ...change import ABSENT
-from ..schema_side import ANNOTATIONS, SchemaSide
-from ..schema_words import subject_words
+from ...reading.tree import Path
+from ..change import ABSENT
+from .schema_side import ANNOTATIONS, SchemaSide
+from .schema_words import subject_words
 
 __all__ = ["Difference", "Edit", "Node", "Pair", "Place", "Step", "edit_of", "node_at"]
 

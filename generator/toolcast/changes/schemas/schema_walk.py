@@ -1,24 +1,164 @@
-"""Changes of alternatives, of what is refused, and of conditions."""
+"""Walks through two schemas side by side: places, alternatives, conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...change import ABSENT
-from ...json_equality import same
-from ..schema_side import ANNOTATIONS, SchemaSide
-from ..schema_words import REFUSED, name_words, type_words
-from ..value_limits import ALL_TYPES, ValueLimits
-from .keyword_changes import difference, keyword_changes
-from .paired_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
+from ...json_schema.graph import JsonSchema
+from ..change import ABSENT
+from ..json_equality import same
+from .container_changes import array_changes, object_changes
+from .inclusion import Effort, Inclusion
+from .keyword_changes import (
+    address_changes,
+    annotation_changes,
+    difference,
+    keyword_changes,
+    plain_changes,
+)
+from .normal_forms import normal_form
+from .schema_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of, node_at
+from .schema_side import ANNOTATIONS, SchemaSide, has_references
+from .schema_words import REFUSED, listed, name_words, shown, type_words
+from .value_limits import ALL_TYPES, ValueLimits
 
-__all__ = ["branch_changes", "is_alternatives"]
+__all__ = [
+    "TooMuchToCompare",
+    "branch_changes",
+    "differences",
+    "hidden_texts",
+    "is_alternatives",
+]
+
+_MOST_PAIRS = 1_200
+_MOST_EFFORT = 250
+_COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
+
+
+class TooMuchToCompare(Exception):
+    """The schemas have more places than are compared."""
+
+
+def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Difference]:
+    """What differs between two schemas, in the order of the new one.
+
+    Args:
+        before: the old schema.
+        after: the new one.
+        whole: what a value of them is, in words.
+
+    Raises:
+        TooMuchToCompare: they are too large, or their references lead to too many pairs.
+    """
+    found: list[Difference] = []
+    seen: set[tuple[Any, ...]] = set()
+    told: set[tuple[Any, ...]] = set()
+    effort = Effort(_MOST_EFFORT)
+    kept: list[Pair] = []  # so that no identity comes twice
+    waiting = [Step(Place(before.root, ()), Place(after.root, ()), "", 1)]
+    shares = not before.has_references and not after.has_references
+    while waiting:
+        step = waiting.pop()
+        old, new = step.before.schema, step.after.schema
+        key = (*_key(step.before), *_key(step.after), step.direction)
+        if key in seen:
+            continue
+        seen.add(key)
+        if len(seen) > _MOST_PAIRS:
+            raise TooMuchToCompare
+        if (shares or not has_references(old)) and same(old, new):
+            continue
+        pair = Pair(
+            node_at(before, step.before),
+            node_at(after, step.after),
+            step.place,
+            whole,
+            step.direction,
+            before,
+            after,
+        )
+        kept.append(pair)
+        inner: list[Step] = []
+        for one in _of_pair(pair, effort):
+            if isinstance(one, Step):
+                inner.append(one)
+            elif one.key not in told:
+                # What two places refer to is told once.
+                told.add(one.key)
+                found.append(one)
+        waiting += reversed(inner)
+    return found
+
+
+def _key(place: Place) -> tuple[Any, ...]:
+    # Plain truth values are everywhere the same object.
+    return (id(place.schema),) if isinstance(place.schema, dict) else place.path
+
+
+def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
+    yield from annotation_changes(pair)
+    yield from address_changes(pair)
+    if _says_the_same(pair):
+        return
+    if _is_written_anew(pair, effort):
+        # What the branches tell may be another text.
+        yield from (one for one in branch_changes(pair) if isinstance(one, Step))
+        return
+    one, other = is_alternatives(pair.before), is_alternatives(pair.after)
+    if bool(one) != bool(other) and _says(pair.before) and _says(pair.after):
+        yield from wrapped(pair)
+        return
+    yield from plain_changes(pair)
+    if pair.before.is_false or pair.after.is_false:
+        return
+    yield from object_changes(pair)
+    yield from array_changes(pair)
+    yield from branch_changes(pair)
+
+
+def _says_the_same(pair: Pair) -> bool:
+    """Whether only texts and the like differ, which is most often so."""
+    before, after = pair.before, pair.after
+    if before.is_false != after.is_false:
+        return False
+    return all(
+        same(before.get(word), after.get(word)) and not has_references(before.get(word))
+        for word in before.values.keys() | after.values.keys()
+        if word not in ANNOTATIONS
+    )
+
+
+def _is_written_anew(pair: Pair, effort: Effort) -> bool:
+    """Whether alternatives and the like say the same in another way."""
+    nodes = pair.before, pair.after
+    words = [_COMBINING & node.values.keys() for node in nodes]
+    if not words[0] and not words[1]:
+        return False
+    sides = pair.before_side, pair.after_side
+    parts = [
+        side.conjunction(node.original) for side, node in zip(sides, nodes, strict=True)
+    ]
+    forms = [
+        normal_form(side, node.original)
+        for side, node in zip(sides, nodes, strict=True)
+    ]
+    if forms[0] == forms[1] and sides[0].is_read_like(sides[1]):
+        return True
+    forward = Inclusion(*sides, effort, only_declared=False)
+    backward = Inclusion(*sides[::-1], effort, only_declared=False)
+    return forward.is_proved(*parts) and backward.is_proved(*parts[::-1])
+
+
+def _says(node: Node) -> bool:
+    return not ANNOTATIONS.issuperset(node.values)
+
 
 _CHOICES = ("anyOf", "oneOf")
 _NAMES = {"anyOf": "any-of", "oneOf": "one-of"}
 _CONDITION = ("if", "then", "else")
 _MOST_PAIRED = 20
+_MOST_SHOWN = 5
 _UNLIKE = -1
 
 
@@ -51,20 +191,58 @@ def wrapped(pair: Pair) -> Iterator[Difference | Step]:
         _likeness(other_side, single, node_side, branch.schema) for branch in branches
     ]
     best = max(range(len(branches)), key=lambda i: scores[i], default=-1)
+    edit = Edit(
+        pair.before.path, pair.after.original, pair.after.path, pair.before.original
+    )
     if best < 0 or scores[best] == _UNLIKE:
         best = -1
-    else:
+    elif _are_told_apart(other_side, single, node_side, branches, best):
         direction = pair.direction if keyword == "anyOf" else 0
         matched = branches[best]
         both = (place, matched) if is_new else (matched, place)
         yield Step(*both, pair.place, direction)
-    edit = Edit(
-        pair.before.path, pair.after.original, pair.after.path, pair.before.original
-    )
+    else:
+        words = [_alternative(node_side, branch.schema) for branch in branches]
+        text = f"{pair.subject} must be one of {len(words)} alternatives now: "
+        if not is_new:
+            text = f"{pair.subject} need not be one of {len(words)} alternatives any more: "
+        text += "; ".join(words[:_MOST_SHOWN]) + "; …" * (len(words) > _MOST_SHOWN)
+        row = f"{_NAMES[keyword]}-{'set' if is_new else 'removed'}"
+        yield difference(pair, row, keyword, text, (edit,))
+        return
     others = ValueLimits(other_side.conjunction(single)).types
     for index, branch in enumerate(branches):
         if index != best:
             yield _branch(pair, keyword, branch, edit, is_new, others)
+
+
+def _are_told_apart(
+    side: SchemaSide, single: Any, other: SchemaSide, branches: list[Place], best: int
+) -> bool:
+    """Whether one alternative is what a single schema was, or what it became.
+
+    It is where no other one has values of the same types, or where it takes all of them.
+    """
+    sent = side.conjunction(single)
+    types = ValueLimits(sent).types
+    alike = [
+        branch
+        for branch in branches
+        if types & ValueLimits(other.conjunction(branch.schema)).types
+    ]
+    if len(alike) < 2:
+        return True
+    proof = Inclusion(side, other, Effort(_MOST_EFFORT), only_declared=False)
+    return proof.is_proved(sent, other.conjunction(branches[best].schema))
+
+
+def _alternative(side: SchemaSide, schema: Any) -> str:
+    """`"latest"`, `text that matches "^v"`."""
+    limits = ValueLimits(side.conjunction(schema))
+    if limits.values:
+        return listed(limits.values)
+    patterns = " and ".join(map(shown, limits.all("pattern")))
+    return type_words(limits.types) + (f" that matches {patterns}" if patterns else "")
 
 
 def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
@@ -231,3 +409,34 @@ def _condition(pair: Pair) -> Iterator[Difference | Step]:
 
 def _says_something(node: Node) -> bool:
     return "if" in node.values and ("then" in node.values or "else" in node.values)
+
+
+def hidden_texts(
+    before: SchemaSide, after: SchemaSide, changes: Sequence[Difference], whole: str
+) -> Iterator[Difference]:
+    """The descriptions that are new, and that no change tells.
+
+    One beside a `$ref` stands before that of what it names, of a shared definition for
+    one. The schema that a model is shown has both.
+
+    Args:
+        changes: what is told already.
+        whole: what a value of the schemas is, in words.
+    """
+    old = JsonSchema(before.root).subschemas
+    known = [schema.get("description") for schema in old.values()]
+    told = {change.path for change in changes}
+    for path, schema in JsonSchema(after.root).subschemas.items():
+        text = schema.get("description")
+        if path not in old or not isinstance(text, str) or text in known:
+            continue
+        place = (*path, "description")
+        if any(place[:length] in told for length in range(1, len(place) + 1)):
+            continue
+        was = old[path].get("description", ABSENT)
+        row = "description-set" if was is ABSENT else "description-changed"
+        name = f"`{path[-1]}`" if path else whole
+        message = f"the description of {name}, which another one hides, is new"
+        one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
+        pair = Pair(one, other, "", whole, 1, before, after)
+        yield Difference(row, place, was, text, message, (), pair)

@@ -1,1 +1,0 @@
-"""Proofs that what one schema takes another takes too."""

@@ -1,1 +1,0 @@
-"""Two schemas side by side, keyword by keyword: what differs."""
