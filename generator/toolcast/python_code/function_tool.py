@@ -20,6 +20,7 @@ from .modules import (
     class_bindings,
     functions_of,
     last_name,
+    shown,
 )
 
 __all__ = ["FunctionTool", "NoTool", "Parameter", "read_function"]
@@ -193,10 +194,9 @@ class _Reading:
                 "write a function that gives a list",
             )
         for decorator in node.decorator_list:
-            shown = " ".join(ast.unparse(decorator).split())[:60]
             self._note(
                 decorator,
-                f"`@{shown}` may change what `{node.name}` takes: the spec says what the"
+                f"`@{shown(decorator)}` may change what `{node.name}` takes: the spec says what the"
                 " `def` does",
             )
 
@@ -283,10 +283,9 @@ class _Reading:
         if is_of(schema, value):
             schema["default"] = value
         elif value is not None:
-            shown = " ".join(ast.unparse(default).split())[:60]
             self._note(
                 argument,
-                f"the default of `{name}` is not told: `{shown}` is not of its type",
+                f"the default of `{name}` is not told: `{shown(default)}` is not of its type",
             )
 
     def _result(self) -> tuple[dict[str, Any] | None, bool]:
@@ -296,8 +295,7 @@ class _Reading:
         try:
             json = TypeReader(self.types.names, class_json).read(self.module, node)
         except Unknown as problem:
-            shown = " ".join(ast.unparse(node).split())[:60]
-            self._note(node, f"its result `{shown}` is not described: {problem}")
+            self._note(node, f"its result `{shown(node)}` is not described: {problem}")
             return None, True
         gives_json = json.fit is not Fit.MADE and not json.is_value
         if not json.is_class:

@@ -23,7 +23,7 @@ from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
 from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
-from .spec_drafts import Draft, free_keyword, schema_folder, section_of, toolset_of
+from .spec_drafts import Draft, free_keyword, schemas_of, section_of, toolset_of
 from .stub_draft import ParameterView, handler_place, package_files
 
 __all__ = ["draft_functions"]
@@ -276,10 +276,10 @@ def _spec(
         fields["values"] = "python"
     if "cli" in toolset.targets:
         fields["cli"] = {"keyword": free_keyword(toolset, name)}
-    schema = schema_folder(toolset)
-    begin = (
-        f"# yaml-language-server: $schema={schema}tool.schema.json\n" if schema else ""
-    )
+    schemas = schemas_of(toolset)
+    begin = ""
+    if schemas is not None:
+        begin = f"# yaml-language-server: $schema={schemas.format('tool')}\n"
     begin += (
         f"# Written from {reference.module}:{reference.function}; now edited by hand.\n"
     )
