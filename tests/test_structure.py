@@ -45,7 +45,7 @@ MAY_IMPORT = {
     },
     "python_code": {"encoders", "json_schema", "model", "reading", "suggestions"},
     "selection": {"facts", "model", "reading"},
-    "facts": {"detectors", "encoders", "json_schema", "model", "reading"},
+    "facts": {"encoders", "model", "python_code", "reading"},
     "rendering": {"encoders", "package_data"},
     "targets": {
         "encoders",
@@ -184,6 +184,8 @@ MAY_IMPORT = {
         "reading",
         "reports",
         "suggestions",
+        "git",
+        "imports",
     },
     "commands.import_": {
         "commands",

@@ -65,7 +65,8 @@ def test_no_step_has_an_expression_in_its_script() -> None:
 def test_the_page_tells_each_input() -> None:
     page = (ROOT / "docs" / "ci.md").read_text("utf-8")
     table = page.partition("| Input |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(ACTION["inputs"])
+    first = "".join(re.findall(r"^\|([^|]*)\|", table, re.M))
+    assert re.findall(r"`([\w-]+)`", first) == list(ACTION["inputs"])
 
 
 def test_the_action_installs_the_version_that_it_is_of() -> None:
@@ -149,11 +150,14 @@ def runner(tmp_path: Path) -> Runner:
 DIFF = {
     "TOOLCAST": "toolcast",
     "AGAINST": "",
+    "OLD": "",
+    "NEW": "",
+    "ACCEPT_FILE": "",
     "FAIL_ON": "breaking",
     "BASE": "main",
     "BEFORE": "",
 }
-COMMENT = {"GH_TOKEN": "x", "PROJECT": "agent", "NUMBER": "7"}
+COMMENT = {"GH_TOKEN": "x", "PROJECT": "agent", "NUMBER": "7", "OLD": "", "NEW": ""}
 needs_jq = pytest.mark.skipif(
     not shutil.which("jq"), reason="a runner of GitHub has jq"
 )
@@ -240,3 +244,78 @@ def test_after_a_push_by_force_what_it_put_aside_is_fetched(runner: Runner) -> N
     git(origin, "reset", "--quiet", "--hard", "HEAD~1")
     code, said = runner.run("Check and diff", {**DIFF, "BEFORE": before})
     assert code == 0 and runner.outputs == {"failing": "1", "code": "1"}, said
+
+
+def lists(folder: Path) -> None:
+    """Two files, of which the new one has lost a parameter."""
+    for name, properties in (("old", {"to": {}, "cc": {}}), ("new", {"to": {}})):
+        schema = {"properties": properties, "additionalProperties": False}
+        tools = [{"name": "send", "description": "Sends.", "inputSchema": schema}]
+        (folder / f"{name}.json").write_text(json.dumps({"tools": tools}))
+
+
+@needs_jq
+def test_two_lists_are_compared_without_a_project(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    lists(folder)
+    runner = Runner(tmp_path, folder)
+    sides = {"OLD": "old.json", "NEW": "new.json"}
+    code, said = runner.run("Check and diff", {**DIFF, **sides})
+    assert code == 0, said
+    assert runner.outputs == {"failing": "1", "code": "1"}
+    assert "title=parameter/property-removed" in said
+    assert [file.name for file in (tmp_path / "reports/sarif").iterdir()] == [
+        "diff.sarif"
+    ]
+    assert runner.run("Comment", {**COMMENT, "PROJECT": ".", **sides})[0] == 0
+    body = json.loads((tmp_path / "reports" / "comment.json").read_text())["body"]
+    assert "### Tool changes" in body and "Tool specs" not in body
+    # What is accepted does not fail.
+    entry = "rule: parameter/property-removed, tool: send, reason: Nobody copies."
+    (folder / "ours.yaml").write_text(f"version: 1\naccept: [{{{entry}}}]\n")
+    accepted = {**DIFF, **sides, "ACCEPT_FILE": "ours.yaml"}
+    assert runner.run("Check and diff", accepted)[0] == 0
+    assert runner.outputs == {"failing": "0", "code": "0"}
+
+
+@needs_jq
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "$(touch ran)",
+        "`touch ran`",
+        "x; touch ran",
+        "--help",
+        "-x:new.json",
+        "--against=main",
+        '"; touch ran; "',
+        "* new.json",
+        "::error::x",
+    ],
+)
+def test_a_hostile_input_is_a_word(tmp_path: Path, hostile: str) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    lists(folder)
+    runner = Runner(tmp_path, folder)
+    for given in (
+        {"OLD": "old.json", "NEW": hostile},
+        {"OLD": hostile, "NEW": "new.json"},
+        {"OLD": "old.json", "NEW": "new.json", "ACCEPT_FILE": hostile},
+        {"OLD": "old.json", "NEW": "new.json", "FAIL_ON": hostile},
+    ):
+        code, said = runner.run("Check and diff", {**DIFF, **given})
+        assert code == 0, said
+        assert runner.outputs["code"] == "2", said
+        assert "Nothing was compared" in said
+        assert not re.search(r"^::error::x", said, re.M)
+    assert not list(tmp_path.rglob("ran"))
+
+
+def test_git_takes_no_input_for_an_option() -> None:
+    script = STEPS["Check and diff"]["run"]
+    commands = re.findall(r"git (?!merge-base|fetch-)[a-z-]+ [^\n]*\$[^\n]*", script)
+    commands += re.findall(r"git merge-base [^\n]*", script)
+    assert len(commands) == 3
+    assert [one for one in commands if "--end-of-options" not in one] == []

@@ -207,9 +207,12 @@ def test_schema_lines_lead_to_the_schemas(project: Path) -> None:
     assert len(files) == 3
     for file in files:
         first = file.read_text().split("\n", 1)[0]
-        relative = first.removeprefix("# yaml-language-server: $schema=")
+        named = first.removeprefix("# yaml-language-server: $schema=")
+        relative, _, kind = named.partition("#/$defs/")
         schema = json.loads((file.parent / relative).read_text())
-        assert schema["$id"].startswith("https://toolcast.dev/schema/v1/")
+        assert schema["$id"] == "https://toolcast.dev/schema/v1/project.json"
+        expected = f"https://toolcast.dev/schema/v1/{kind}.json"
+        assert schema["$defs"][kind]["$id"] == expected
 
 
 def test_a_file_in_the_way_stops_everything(tmp_path: Path) -> None:
@@ -256,11 +259,11 @@ def test_name_that_cannot_be(tmp_path: Path, name: str) -> None:
 def test_editors_find_the_schema_of_each_spec(project: Path) -> None:
     settings = json.loads((project / ".vscode" / "settings.json").read_text())
     schemas = settings["yaml.schemas"]
-    assert all((project / name).is_file() for name in schemas)
+    assert all((project / name.partition("#")[0]).is_file() for name in schemas)
     for spec in [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]:
         first = spec.read_text().partition("\n")[0]
         named = first.partition("$schema=")[2]
-        assert (spec.parent / named).resolve().is_file(), spec
+        assert (spec.parent / named.partition("#")[0]).resolve().is_file(), spec
 
 
 def test_settings_that_are_there_stay(tmp_path: Path) -> None:

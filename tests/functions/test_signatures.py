@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import time
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -172,3 +173,29 @@ def test_a_default_before_a_slash_is_refused_like_any_argument_there(more: str) 
     with pytest.raises(NoTool) as refused:
         read(f"def function(a: int = 1, /{more}): ...")
     assert "`a` can be given by place only" in str(refused.value)
+
+
+DEEP = {
+    "attributes": "t" + ".a" * 900,
+    "calls": "f(" * 80 + ")" * 80,
+    "a union": " | ".join(["int"] * 900),
+    "an unknown union": " | ".join(["Absent"] * 900),
+    "brackets": "list[" * 80 + "int" + "]" * 80,
+}
+
+
+@pytest.mark.parametrize("annotation", DEEP.values(), ids=DEEP)
+def test_what_is_nested_deep_is_told_and_no_traceback(annotation: str) -> None:
+    with pytest.raises(NoTool):
+        read(f"{BEGIN}def function(a: {annotation}) -> {annotation}: ...")
+
+
+def test_bases_that_lead_to_each_other_in_many_ways_cost_no_time() -> None:
+    classes = "".join(
+        f"@dataclass\nclass C{n}({', '.join([f'C{n + 1}'] * 9)}):\n    x{n}: int\n"
+        for n in range(11)
+    )
+    begun = time.monotonic()
+    with pytest.raises(NoTool):
+        read(f"{BEGIN}{classes}class C11: ...\ndef function(a: C0): ...")
+    assert time.monotonic() - begun < 5

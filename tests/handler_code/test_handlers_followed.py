@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+
+import pytest
 
 from tests.handler_code.followed import findings
 
@@ -39,6 +42,39 @@ def test_code_that_is_too_deep_is_told(tmp_path: Path) -> None:
     deep = "+".join(["x"] * 900)
     found = findings(tmp_path, f"def work(x=1): return {deep}\n")
     assert set(found) == {"handler/unfollowed"}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        " | ".join(["int"] * 900),
+        " | ".join(["Sequence[int]"] * 900),
+        "a" + ".b" * 900,
+        "Own",
+        "Place",
+    ],
+)
+def test_annotations_without_end_are_compared_in_no_time(
+    annotation: str, tmp_path: Path
+) -> None:
+    code = f"""
+        from collections.abc import Sequence
+        from typing import TypedDict
+        Own = list[Own] | list[Own] | list[Own]
+        class Place(TypedDict):
+            place: "Place | Place | Place"
+        def work(text: {annotation} = 1) -> {annotation}: ...
+        """
+    deep = "{type: array, items: " * 12 + "{type: string}" + "}" * 12
+    spec = f"parameters: {{type: object, properties: {{text: {deep}}}}}\n"
+    begun = time.monotonic()
+    assert set(findings(tmp_path, code, spec)) <= {
+        "handler/annotation-mismatch",
+        "handler/default",
+        "handler/unfollowed",
+        "prompt/parameter-undescribed",
+    }
+    assert time.monotonic() - begun < 10
 
 
 def test_nothing_is_imported(tmp_path: Path) -> None:

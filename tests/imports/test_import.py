@@ -57,7 +57,7 @@ TOOL = {
 }
 LINE = "# yaml-language-server: $schema="
 SPEC = f"""\
-{LINE}../schemas/tool.schema.json
+{LINE}../schemas/toolcast.schema.json#/$defs/tool
 name: find-visits
 summary: Finds the visits of a day.
 title: Find visits
@@ -118,15 +118,15 @@ def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
     run(tmp_path, name, "--toolset", "things")
     assert files(tmp_path) == {
         "toolcast.yaml": (
-            f"{LINE}specs/schemas/workspace.schema.json\nversion: 1\ntoolsets: [specs/things]\n"
+            f"{LINE}specs/schemas/toolcast.schema.json#/$defs/workspace\nversion: 1\ntoolsets: [specs/things]\n"
         ).encode(),
         "specs/things/toolset.yaml": (
-            f"{LINE}../schemas/toolset.schema.json\nname: things\ntitle: The clinic\n"
+            f"{LINE}../schemas/toolcast.schema.json#/$defs/toolset\nname: things\ntitle: The clinic\n"
             'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n'
         ).encode(),
         "specs/things/find-visits.yaml": SPEC.encode(),
     }
-    assert "unchanged specs/schemas/tool.schema.json" in (
+    assert "unchanged specs/schemas/toolcast.schema.json" in (
         toolcast(tmp_path, "schema", "--write").stdout
     )
 

@@ -39,11 +39,13 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
     """Print the JSON Schema of spec files, or of JSON that is printed.
 
     KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`, from which editors complete and check
-    such files; in a project it has the fields of the project's extensions, too. Or it is
+    such files, or `project`, which has all of them below `$defs`; in a project it has the
+    fields of the project's extensions, too. Or it is
     `findings` or `diff`: what `check --format json` and `diff --format json` print.
 
     A spec names its schema in its first line, as
-    `# yaml-language-server: $schema=../schemas/tool.schema.json`. --write makes and renews
+    `# yaml-language-server: $schema=../schemas/toolcast.schema.json#/$defs/tool`, or with a
+    file of the kind alone, `../schemas/tool.schema.json`. --write makes and renews
     the files in the project that specs name so; `toolcast check` says when one is old.
     """
     if writes == (kind is not None):

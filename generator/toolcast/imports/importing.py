@@ -17,9 +17,9 @@ from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
 from ..edits.spec_text import CannotEdit
 from ..encoders.yaml_block import block
 from ..facts.mcp_definition import mcp_definition
-from ..language.spec_language import KINDS, schema_text
+from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.schema_files import named_schema
+from ..model.schema_files import SCHEMA_FILE, named_schema, schemas_beside
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from .forms import MEMBERS, Source
@@ -123,27 +123,28 @@ def spec_text(
     """A spec file, which begins with the line by which editors complete and check it.
 
     Args:
-        schemas: the folder of the project's schemas; None leaves the line out.
+        schemas: where the project has its schemas, `{}` for the kind; None leaves the line
+            out.
         file: where it will be, relative to the project's root.
         kind: of `KINDS`.
         fields: JSON, in the order in which they are written.
     """
     opening = ""
     if schemas is not None:
-        there = f"{schemas}/{kind}.schema.json"
-        path = posixpath.relpath(there, posixpath.dirname(file))
+        path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
         opening = f"# yaml-language-server: $schema={path}\n"
     lines = (str(block(key, value)) for key, value in fields.items())
     return "".join((opening, *lines)).encode()
 
 
 def schemas_of(workspace: Workspace, toolset: Toolset | None) -> str | None:
-    """The folder of the schemas that the project's specs name; None where they name none."""
+    """Where the project has its schemas, `{}` for the kind; None where its specs name none."""
     toolsets = (toolset,) if toolset is not None else workspace.toolsets
-    for source in (*(one.source for one in toolsets), workspace.source):
-        path = named_schema(source.file, source.opening)
-        if path is not None:
-            return posixpath.dirname(path)
+    sources = [("toolset", one.source) for one in toolsets]
+    for kind, source in (*sources, ("workspace", workspace.source)):
+        path = schemas_beside(source.opening, kind)
+        if path is not None and named_schema(source.file, source.opening) is not None:
+            return posixpath.join(posixpath.dirname(source.file), path)
     return None
 
 
@@ -153,7 +154,7 @@ def new_toolset(
     """Adds a toolset without tools to the project, or begins a project with it.
 
     Returns:
-        Its folder, the folder of the project's schemas, and the new files.
+        Its folder, where the project has its schemas, and the new files.
     """
     folders = workspace.toolset_folders
     above = posixpath.dirname(folders[0]) if folders else "specs"
@@ -163,8 +164,8 @@ def new_toolset(
     if folders:
         editing.text(workspace.source).append(("toolsets",), folder)
     else:
-        schemas = posixpath.join(above, "schemas")
-        files = {f"{schemas}/{k}.schema.json": schema_text(k).encode() for k in KINDS}
+        schemas = posixpath.join(above, "schemas", SCHEMA_FILE)
+        files = {schemas.partition("#")[0]: schema_text("project").encode()}
         fields = {"version": 1, "toolsets": [folder]}
         files[WORKSPACE_FILE] = spec_text(schemas, WORKSPACE_FILE, "workspace", fields)
     file = f"{folder}/toolset.yaml"
@@ -222,7 +223,7 @@ def _clients(source: Source) -> dict[str, Any]:
 
 
 _TASKS = {
-    "rule": "expose/task-required",
+    "rule": "expose/task-support",
     "reason": "The server that it comes from runs it as a task only.",
 }
 _MOST_NAMED = 8

@@ -18,7 +18,15 @@ from ..reading.exact_json import JsonProblem, read_json
 from ..servers.server_listing import ListingError
 from .forms import Source, source_of
 
-__all__ = ["MOST_BYTES", "read_source", "source_in", "unsayable"]
+__all__ = [
+    "MOST_BYTES",
+    "is_name_of_tool",
+    "listed_in",
+    "read_listed",
+    "read_source",
+    "source_in",
+    "unsayable",
+]
 
 MOST_BYTES = 64 * 1024 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -34,6 +42,15 @@ def read_source(path: str) -> Source:
         ListingError: it cannot be read, or is no list of tools that specs can say. The text
             has a line for each thing wrong, each with its place, escaped.
     """
+    return source_in(_bytes_of(path), os.path.normpath(path))
+
+
+def read_listed(path: str) -> Source:
+    """As `read_source`, but names may be there twice, and be such as no spec can say."""
+    return listed_in(_bytes_of(path), os.path.normpath(path))
+
+
+def _bytes_of(path: str) -> bytes:
     shown = escaped(path, 1000)
     try:
         data = read_regular(path, MOST_BYTES + 1)
@@ -41,11 +58,20 @@ def read_source(path: str) -> Source:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
     if len(data) > MOST_BYTES:
         raise ListingError(f"{shown}: larger than {MOST_BYTES >> 20} MiB") from None
-    return source_in(data, os.path.normpath(path))
+    return data
 
 
 def source_in(data: bytes, name: str) -> Source:
     """The source of a file's bytes; raises as `read_source`."""
+    source = listed_in(data, name)
+    problems = list(unsayable(source))
+    if problems:
+        raise ListingError(_told_at(escaped(name, 1000), problems))
+    return source
+
+
+def listed_in(data: bytes, name: str) -> Source:
+    """As `source_in`, but names may be there twice, and be such as no spec can say."""
     shown = escaped(name, 1000)
     try:
         value, twice = _json_or_lines(data)
@@ -57,16 +83,18 @@ def source_in(data: bytes, name: str) -> Source:
     # Definitions are bounded one by one: a list may be long, a tool may not be endless.
     try:
         source = source_of(value, shown)
-        problems = list(unsayable(source))
+        problems = list(_too_large(source))
     except ListingError as error:
         problems = str(error).split("\n")
     if problems:
-        more = len(problems) - _MOST_TOLD
-        problem_lines = problems[:_MOST_TOLD] + (
-            [f"and {more} more"] if more > 0 else []
-        )
-        raise ListingError("\n".join(f"{shown}: {one}" for one in problem_lines))
+        raise ListingError(_told_at(shown, problems))
     return source
+
+
+def _told_at(shown: str, problems: list[str]) -> str:
+    more = len(problems) - _MOST_TOLD
+    told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
+    return "\n".join(f"{shown}: {one}" for one in told)
 
 
 def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
@@ -91,6 +119,11 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     return values, tuple(twice)
 
 
+def is_name_of_tool(name: str) -> bool:
+    """Whether a spec may have a tool's name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def unsayable(source: Source) -> Iterator[str]:
     """What of a source no spec can say, a line for each."""
     names = Counter(tool["name"] for tool in source.listing.tools)
@@ -98,10 +131,15 @@ def unsayable(source: Source) -> Iterator[str]:
         if times > 1:
             yield f"the tool `{escaped(name, 80)}` is there {times} times"
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not is_name_of_tool(name):
             yield (
                 f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
             )
+    yield from _too_large(source)
+
+
+def _too_large(source: Source) -> Iterator[str]:
+    """Which tools have more in them than is compared or written, a line for each."""
     for index, tool in enumerate(source.listing.tools):
         problem = measure(dict(tool)).problem
         if problem is not None:

@@ -43,8 +43,8 @@ KINDS = (
 """The files that a project is made of."""
 LANGUAGE = (*KINDS, "accept")
 """The files of which there is a `KIND.language.yaml`."""
-SCHEMAS = (*LANGUAGE, "findings", "diff")
-"""What schemas are published of: those files, and what commands print as JSON."""
+SCHEMAS = (*LANGUAGE, "project", "findings", "diff")
+"""What schemas are published of: those files, all of them together, and what commands print."""
 
 # libyaml's scanner where PyYAML was built with it.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -178,7 +178,23 @@ def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
     Raises:
         ExtensionFailure: as of `schema`.
     """
-    return str(pretty(schema(kind, extensions), opened=("properties",)))
+    whole = schema(kind, extensions)
+    if kind == "project":
+        # It is for programs: a field a line, so that a difference shows which one differs.
+        return f"{_opened(whole, 4)}\n"
+    return str(pretty(whole, opened=("properties",)))
+
+
+def _opened(value: Any, levels: int, indent: str = "") -> str:
+    """JSON whose mappings have a member a line, so many levels deep."""
+    if not (levels and isinstance(value, dict) and value):
+        return json.dumps(value, ensure_ascii=False)
+    inner = f"{indent}  "
+    rows = (
+        f"{inner}{json.dumps(key)}: {_opened(part, levels - 1, inner)}"
+        for key, part in value.items()
+    )
+    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
 
 
 @cache
@@ -189,6 +205,14 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
         ExtensionFailure: as of `annotated`; or an extension adds a field whose schema is
             none.
     """
+    if kind == "project":
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": "https://toolcast.dev/schema/v1/project.json",
+            "title": "The files of a Toolcast project, version 1",
+            "description": "A file names its kind: `toolcast.schema.json#/$defs/tool`.",
+            "$defs": {one: schema(one, extensions) for one in LANGUAGE},
+        }
     if kind not in LANGUAGE:
         text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
         printed: dict[str, Any] = json.loads(text)

@@ -12,7 +12,7 @@ from ..json_schema.graph import JsonSchema
 from ..json_schema.values import ValueChecker
 from ..suggestions import quoted_list
 from .module_names import Definition, ModuleNames
-from .modules import PythonModule
+from .modules import PythonModule, shown
 
 __all__ = [
     "Annotation",
@@ -222,6 +222,16 @@ class TypeReader:
         self._parts = 0
         self._within: list[ast.AST | None] = []
 
+    def count_visit(self, depth: int) -> None:
+        """Counts one of the parts that it looks at.
+
+        Raises:
+            Unknown: there are too many.
+        """
+        self._parts += 1
+        if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
+            raise Unknown("it has too many parts")
+
     def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
         """What an expression of names stands for; as `Annotation.meaning`."""
         return meaning(self.names, module, node)
@@ -232,9 +242,7 @@ class TypeReader:
         Raises:
             Unknown: the text does not tell.
         """
-        self._parts += 1
-        if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
-            raise Unknown("it has too many parts")
+        self.count_visit(depth)
         found = read_annotation(self.names, module, node)
         if found.meaning == "None":
             return Json({"type": "null"})
@@ -247,7 +255,7 @@ class TypeReader:
                 return named._replace(fit=Fit.PLAIN) if read_only else named
         elif found.meaning is not None and not found.parts:
             return self._own(found.meaning, depth + 1)
-        raise Unknown(f"`{_shown(found.node)}` is nothing that JSON has")
+        raise Unknown(f"`{shown(found.node)}` is nothing that JSON has")
 
     def _own(self, known: Definition, depth: int) -> Json:
         """A class of the project, or what it assigns to a name."""
@@ -261,7 +269,7 @@ class TypeReader:
             if isinstance(node, ast.Call):
                 called = self.meaning(known.scope, node.func)
                 if called != "typing.NewType" or len(node.args) != 2:
-                    raise Unknown(f"`{_shown(node)}` is made when it runs")
+                    raise Unknown(f"`{shown(node)}` is made when it runs")
                 made = self.read(known.scope, node.args[1], depth)
                 return made._replace(fit=max(made.fit, Fit.NARROW))
             if node is None:
@@ -297,7 +305,7 @@ class TypeReader:
             }
             return Json(schema, Fit.MADE, any(one.is_value for one in each))
         elif name not in ("typing.Optional", "typing.Union") and base not in _NAMED:
-            raise Unknown(f"`{_shown(parts[0])}` of `{name}` is nothing that JSON has")
+            raise Unknown(f"`{shown(parts[0])}` of `{name}` is nothing that JSON has")
         each = [
             self.read(module, part, depth) for part in parts if not _is_ellipsis(part)
         ]
@@ -323,7 +331,7 @@ class TypeReader:
             schema["description"] = " ".join(part.value.split())
             return
         if not isinstance(part, ast.Call):
-            raise Unknown(f"`{_shown(part)}` beside a type is not known")
+            raise Unknown(f"`{shown(part)}` beside a type is not known")
         called = self.meaning(module, part.func)
         first = literal_of(part.args[0]) if part.args else None
         if called in ("typing.Doc", "annotated_doc.Doc") and isinstance(first, str):
@@ -339,7 +347,7 @@ class TypeReader:
                 elif word not in _UNSAID:
                     _limit(schema, word, literal_of(keyword.value))
         else:
-            raise Unknown(f"`{_shown(part)}` beside a type is not known")
+            raise Unknown(f"`{shown(part)}` beside a type is not known")
 
 
 def choice(values: list[Any]) -> dict[str, Any]:
@@ -358,9 +366,9 @@ def literal_of(node: ast.expr) -> Any:
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise Unknown(f"`{_shown(node)}` is no literal") from None
+        raise Unknown(f"`{shown(node)}` is no literal") from None
     if not _is_json(value):
-        raise Unknown(f"JSON has no `{_shown(node)}`")
+        raise Unknown(f"JSON has no `{shown(node)}`")
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -422,8 +430,3 @@ def _parsed(text: str) -> ast.expr:
 
 def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
-
-
-def _shown(node: ast.expr) -> str:
-    shown = " ".join(ast.unparse(node).split())
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
-from .annotations import Fit, Json, TypeReader, Unknown, choice, is_of, literal_of
+from .annotations import (
+    Fit,
+    Json,
+    TypeReader,
+    Unknown,
+    choice,
+    is_of,
+    literal_of,
+    read_annotation,
+)
 from .docstring import read_docstring
-from .module_names import Definition
-from .modules import PythonModule, last_name
+from .module_names import Definition, ModuleNames
+from .modules import PythonModule, shown
 
-__all__ = ["ClassField", "class_fields", "class_json", "enum_member"]
+__all__ = [
+    "ClassField",
+    "DictField",
+    "class_fields",
+    "class_json",
+    "enum_member",
+    "typed_dict_fields",
+]
 
 
 _ENUMS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum"))
@@ -23,6 +39,31 @@ _BASES = frozenset(
 )
 # Settings of a model that change neither names nor what it takes.
 _HARMLESS = frozenset(["frozen", "extra", "title", "use_attribute_docstrings"])
+
+
+class ClassField(NamedTuple):
+    """A field.
+
+    Attributes:
+        is_required: a value needs it.
+        kind: its JSON type; None where the annotation does not say it.
+    """
+
+    is_required: bool
+    kind: str | None
+
+
+class DictField(NamedTuple):
+    """A member of a TypedDict.
+
+    Attributes:
+        module: the module in which its annotation stands.
+        is_required: it is always there.
+    """
+
+    module: PythonModule
+    annotation: ast.expr
+    is_required: bool
 
 
 class _Field(NamedTuple):
@@ -57,7 +98,7 @@ def enum_member(reader: TypeReader, module: PythonModule, node: ast.Attribute) -
         values = _members(reader, found.scope, found.class_)
         if values is not None and node.attr in values:
             return values[node.attr]
-    raise Unknown(f"`{ast.unparse(node)[:60]}` is no literal")
+    raise Unknown(f"`{shown(node)}` is no literal")
 
 
 def _members(
@@ -101,53 +142,100 @@ def _class_schema(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
 ) -> Json:
     kind, fields = _fields(reader, module, node, depth)
-    said = read_docstring(ast.get_docstring(node), fields).parameters
+    documented = read_docstring(ast.get_docstring(node), fields).parameters
     properties: dict[str, Any] = {}
     required: list[str] = []
-    is_value = False
+    is_value, fit = False, Fit.NARROW if kind == "TypedDict" else Fit.MADE
     for name, field in fields.items():
         read = reader.read(field.module, field.annotation, depth)
-        schema, has_default = dict(read.schema), field.value is not None
-        if isinstance(field.value, ast.Call):
-            called = reader.meaning(field.module, field.value.func)
-            if called in _FIELDS:
-                has_default = _of_call(reader, field.module, field.value, schema)
-        elif field.value is not None:
-            _add_default(field.value, schema)
-        if said.get(name):
-            schema.setdefault("description", said[name])
-        properties[name] = schema
-        is_value = is_value or read.is_value
-        if not has_default and _is_needed(reader, field):
+        schema = dict(read.schema)
+        if _is_required(reader, field, schema):
             required.append(name)
+        if documented.get(name):
+            schema.setdefault("description", documented[name])
+        properties[name] = schema
+        is_value, fit = is_value or read.is_value, max(fit, read.fit)
     schema = {"type": "object", "properties": properties}
     if required:
         schema["required"] = required
     schema["additionalProperties"] = False
-    fit = Fit.NARROW if kind == "TypedDict" else Fit.MADE
-    made = [reader.read(f.module, f.annotation, depth).fit for f in fields.values()]
-    return Json(schema, max([fit, *made]), is_value, is_class=True)
+    return Json(schema, fit, is_value, is_class=True)
+
+
+def typed_dict_fields(
+    names: ModuleNames, known: Definition
+) -> Mapping[str, DictField] | None:
+    """The members of a TypedDict; None for another class, or where its text does not tell."""
+    reader = TypeReader(names, class_json)
+    try:
+        if known.class_ is None:
+            return None
+        kind, fields = _fields(reader, known.scope, known.class_, 0)
+        if kind != "TypedDict":
+            return None
+        return {
+            name: DictField(
+                field.module, field.annotation, _is_required(reader, field, {})
+            )
+            for name, field in fields.items()
+        }
+    except Unknown:
+        return None
+
+
+def class_fields(
+    names: ModuleNames, module: PythonModule, node: ast.ClassDef
+) -> Mapping[str, ClassField] | None:
+    """The fields of a class by their names; None where something else has a say in them."""
+    found: dict[str, ClassField] = {}
+    try:
+        reader = TypeReader(names, class_json)
+        # Settings may let others in.
+        _, fields = _fields(reader, module, node, 0, _HARMLESS - {"extra"})
+        for name, field in fields.items():
+            is_required = _is_required(reader, field, {})
+            try:
+                read = TypeReader(names, class_json).read(
+                    field.module, field.annotation
+                )
+            except Unknown:
+                documented = read_annotation(names, field.module, field.annotation)
+                if documented.meaning == "typing.Annotated":
+                    raise  # It may have another name, or be made by a function.
+                read = Json({}, Fit.MADE)
+            # What pydantic makes of other values may be made of several types.
+            is_plain = read.fit is not Fit.MADE and not read.is_value
+            kind = read.schema.get("type") if is_plain else None
+            found[name] = ClassField(
+                is_required, kind if isinstance(kind, str) else None
+            )
+    except Unknown:
+        return None
+    return found
 
 
 def _fields(
-    reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
+    reader: TypeReader,
+    module: PythonModule,
+    node: ast.ClassDef,
+    depth: int,
+    harmless: Set[str] = _HARMLESS,
 ) -> tuple[str, dict[str, _Field]]:
     """What kind of class it is, and its fields with those that it inherits."""
+    reader.count_visit(depth)
     fields: dict[str, _Field] = {}
     kinds: set[str] = set()
-    if depth > 20:
-        raise Unknown(f"`{node.name}` inherits from too many classes")
     for decorator in node.decorator_list:
         made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
         if reader.meaning(module, made_by) not in _DATACLASSES:
-            raise Unknown(
-                f"`{node.name}` is decorated with `{ast.unparse(made_by)[:40]}`"
-            )
+            raise Unknown(f"`{node.name}` is decorated with `{shown(made_by)}`")
         kinds.add("dataclass")
     for base in node.bases:
         found = reader.meaning(module, base)
         if isinstance(found, Definition) and found.class_ is not None:
-            kind, inherited = _fields(reader, found.scope, found.class_, depth + 1)
+            kind, inherited = _fields(
+                reader, found.scope, found.class_, depth + 1, harmless
+            )
             kinds.add(kind)
             fields.update(inherited)
         elif found in _BASES:
@@ -155,7 +243,7 @@ def _fields(
             if found == "typing.TypedDict":
                 reader.typed_dicts.append(node.name)
         else:
-            raise Unknown(f"`{node.name}` inherits from `{ast.unparse(base)[:40]}`")
+            raise Unknown(f"`{node.name}` inherits from `{shown(base)}`")
     if len(kinds) != 1:
         raise Unknown(f"`{node.name}` is no dataclass, TypedDict or pydantic model")
     kind = kinds.pop()
@@ -165,16 +253,14 @@ def _fields(
             raise Unknown(f"`{node.name}` has the setting `{keyword.arg}`")
         is_total = literal_of(keyword.value) is not False
     for name, statement in _annotated(node):
-        outer = statement.annotation
-        outer = outer.value if isinstance(outer, ast.Subscript) else outer
-        marked = reader.meaning(module, outer)
+        marked = read_annotation(reader.names, module, statement.annotation).meaning
         if marked == "dataclasses.InitVar":
             raise Unknown(f"`{node.name}.{name}` is an `InitVar`")
         is_private = kind == "BaseModel" and name.startswith("_")
         if marked in ("typing.ClassVar", "dataclasses.KW_ONLY") or is_private:
             continue
         fields[name] = _Field(module, statement.annotation, statement.value, is_total)
-    _refuse_settings(node)
+    _refuse_settings(node, harmless)
     return kind, fields
 
 
@@ -188,7 +274,7 @@ def _annotated(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
             yield statement.target.id, statement
 
 
-def _refuse_settings(node: ast.ClassDef) -> None:
+def _refuse_settings(node: ast.ClassDef, harmless: Set[str]) -> None:
     """Refuses a class whose settings or methods say more than its fields."""
     for statement in node.body:
         if isinstance(statement, ast.ClassDef):
@@ -209,10 +295,24 @@ def _refuse_settings(node: ast.ClassDef) -> None:
             else [None]
         )
         for word in words:
-            if word not in _HARMLESS:
+            if word not in harmless:
                 raise Unknown(
                     f"`{node.name}` has the setting `{word or 'model_config'}`"
                 )
+
+
+def _is_required(reader: TypeReader, field: _Field, schema: dict[str, Any]) -> bool:
+    """Whether a value needs a field; what is said of it by its default goes to its schema."""
+    has_default = field.value is not None
+    if isinstance(field.value, ast.Call):
+        if reader.meaning(field.module, field.value.func) in _FIELDS:
+            has_default = _of_call(reader, field.module, field.value, schema)
+    elif field.value is not None:
+        _add_default(field.value, schema)
+    marked = read_annotation(reader.names, field.module, field.annotation).meaning
+    if has_default or marked == "typing.NotRequired":
+        return False
+    return field.is_total or marked == "typing.Required"
 
 
 def _of_call(
@@ -239,100 +339,3 @@ def _add_default(node: ast.expr, schema: dict[str, Any]) -> None:
         return
     if is_of(schema, value):
         schema["default"] = value
-
-
-def _is_needed(reader: TypeReader, field: _Field) -> bool:
-    node = field.annotation
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            node = ast.parse(node.value, mode="eval").body
-        except (SyntaxError, ValueError):
-            return True
-    outer = node.value if isinstance(node, ast.Subscript) else node
-    marked = reader.meaning(field.module, outer)
-    if marked == "typing.NotRequired":
-        return False
-    return field.is_total or marked == "typing.Required"
-
-
-_PLAIN_BASES = frozenset(["BaseModel", "TypedDict"])
-_KINDS = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-    "dict": "object",
-    "Mapping": "object",
-    "list": "array",
-    "Sequence": "array",
-}
-_NOT_FIELDS = frozenset(["ClassVar", "InitVar"])
-_DEFAULTS = frozenset(["default", "default_factory"])
-
-
-class ClassField(NamedTuple):
-    """A field.
-
-    Attributes:
-        is_required: a value needs it.
-        kind: its JSON type; None where the annotation does not say it.
-    """
-
-    is_required: bool
-    kind: str | None
-
-
-def class_fields(node: ast.ClassDef) -> Mapping[str, ClassField] | None:
-    """The fields by their names; None where something else has a say in them."""
-    bases = [last_name(base) for base in node.bases]
-    makers = [
-        last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list
-    ]
-    is_dataclass = makers == ["dataclass"] and not bases
-    is_model = len(bases) == 1 and bases[0] in _PLAIN_BASES and not makers
-    if node.keywords or not (is_dataclass or is_model):
-        return None
-    found: dict[str, ClassField] = {}
-    for statement in node.body:
-        if isinstance(statement, (ast.Assign, ast.ClassDef)):
-            return None  # its configuration may rename fields, or let others in
-        if isinstance(statement, ast.AnnAssign):
-            if not isinstance(statement.target, ast.Name):
-                return None
-            name = statement.target.id
-            outer = _outer(statement.annotation)
-            if outer in _NOT_FIELDS or name.startswith("_"):
-                continue
-            if name == "model_config" or outer == "Annotated":
-                return None
-            needed = _is_required(statement.value)
-            if needed is None:
-                return None
-            kind = _KINDS.get(outer or "")
-            found[name] = ClassField(needed and outer != "NotRequired", kind)
-    return found
-
-
-def _outer(annotation: ast.expr) -> str | None:
-    if isinstance(annotation, ast.Subscript):
-        return last_name(annotation.value)
-    return last_name(annotation)
-
-
-def _is_required(value: ast.expr | None) -> bool | None:
-    """Whether a field has no default; None where a function makes more of it."""
-    if value is None:
-        return True
-    if not isinstance(value, ast.Call):
-        return False
-    if last_name(value.func) not in ("Field", "field"):
-        return False
-    words = {keyword.arg for keyword in value.keywords}
-    if value.args or not words <= _DEFAULTS | {
-        "description",
-        "title",
-        "examples",
-        "repr",
-    }:
-        return None
-    return words.isdisjoint(_DEFAULTS)

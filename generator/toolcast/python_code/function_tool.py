@@ -20,6 +20,7 @@ from .modules import (
     class_bindings,
     functions_of,
     last_name,
+    shown,
 )
 
 __all__ = ["FunctionTool", "NoTool", "Parameter", "read_function"]
@@ -60,7 +61,7 @@ class FunctionTool(NamedTuple):
 
     Attributes:
         place: `file:line`.
-        said: its docstring.
+        documented: what its docstring says.
         parameters: their JSON Schema.
         taken: those parameters.
         returns: the JSON Schema of its result; None where it has none that is told.
@@ -74,7 +75,7 @@ class FunctionTool(NamedTuple):
     """
 
     place: str
-    said: Docstring
+    documented: Docstring
     parameters: dict[str, Any]
     taken: tuple[Parameter, ...]
     returns: dict[str, Any] | None
@@ -121,22 +122,22 @@ class _Reading:
         self.taken: list[Parameter] = []
         self.read: list[Json] = []
         self.is_whole = True
-        self.said = Docstring()
+        self.documented = Docstring()
 
     def tool(self) -> FunctionTool:
         node, given = self.node, self.node.args
         self._refuse_what_no_call_has()
         arguments = [*given.args, *given.kwonlyargs]
         names = [one.arg for one in arguments]
-        self.said = read_docstring(ast.get_docstring(node), names)
-        if self.said.problem:
-            self._note(node, f"the docstring is not read: {self.said.problem}")
+        self.documented = read_docstring(ast.get_docstring(node), names)
+        if self.documented.problem:
+            self._note(node, f"the docstring is not read: {self.documented.problem}")
         # Those before a `/` have the first of the defaults.
         late = given.defaults[-len(given.args) :] if given.args else []
         placed = [None] * (len(given.args) - len(late)) + late
         for one, default in zip(arguments, [*placed, *given.kw_defaults], strict=True):
             self._parameter(one, default)
-        for told in self.said.parameters:
+        for told in self.documented.parameters:
             if told not in names and not self.reasons:
                 shown = " ".join(told.split())[:60]
                 self._note(node, f"the docstring tells of `{shown}`, no parameter")
@@ -153,7 +154,7 @@ class _Reading:
         parameters["additionalProperties"] = False
         return FunctionTool(
             f"{self.file}:{node.lineno}",
-            self.said,
+            self.documented,
             parameters,
             tuple(self.taken),
             returns,
@@ -193,10 +194,9 @@ class _Reading:
                 "write a function that gives a list",
             )
         for decorator in node.decorator_list:
-            shown = " ".join(ast.unparse(decorator).split())[:60]
             self._note(
                 decorator,
-                f"`@{shown}` may change what `{node.name}` takes: the spec says what the"
+                f"`@{shown(decorator)}` may change what `{node.name}` takes: the spec says what the"
                 " `def` does",
             )
 
@@ -230,7 +230,7 @@ class _Reading:
             self._note(argument, f"`{name}` is left out: it has no annotation")
             self.is_whole = False
             return
-        text = self.said.parameters.get(name)
+        text = self.documented.parameters.get(name)
         is_untyped = annotation is None and not schema
         if is_untyped:
             self._note(argument, f"`{name}` has no annotation: its `type` is a TODO")
@@ -255,7 +255,7 @@ class _Reading:
     def _json(self, name: str, annotation: ast.expr | None) -> Json:
         if annotation is not None:
             return self.types.read(self.module, annotation)
-        told = self.said.types.get(name)
+        told = self.documented.types.get(name)
         if told is None:
             return Json({})
         try:
@@ -283,10 +283,9 @@ class _Reading:
         if is_of(schema, value):
             schema["default"] = value
         elif value is not None:
-            shown = " ".join(ast.unparse(default).split())[:60]
             self._note(
                 argument,
-                f"the default of `{name}` is not told: `{shown}` is not of its type",
+                f"the default of `{name}` is not told: `{shown(default)}` is not of its type",
             )
 
     def _result(self) -> tuple[dict[str, Any] | None, bool]:
@@ -296,8 +295,7 @@ class _Reading:
         try:
             json = TypeReader(self.types.names, class_json).read(self.module, node)
         except Unknown as problem:
-            shown = " ".join(ast.unparse(node).split())[:60]
-            self._note(node, f"its result `{shown}` is not described: {problem}")
+            self._note(node, f"its result `{shown(node)}` is not described: {problem}")
             return None, True
         gives_json = json.fit is not Fit.MADE and not json.is_value
         if not json.is_class:
@@ -387,8 +385,8 @@ def _scalar(schema: Mapping[str, Any]) -> str | None:
     """The annotation of a parameter that is a text, number or truth; None for others."""
     kinds = schema.get("type")
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    said = {"type", "description"}
-    if not isinstance(kinds, list) or not said.issuperset(schema):
+    described = {"type", "description"}
+    if not isinstance(kinds, list) or not described.issuperset(schema):
         return None
     names = [_SCALARS.get(kind) for kind in kinds]
     return " | ".join(map(str, names)) if all(names) else None

@@ -8,19 +8,22 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from .classes import ClassField, class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
-from .origin import NotOwn, Origins
+from .origin import NotOwn, Origins, Own
 
 __all__ = [
     "HandlerCode",
     "Signature",
-    "class_code",
+    "class_problem",
     "defining_module",
+    "fields_of_class",
     "function_code",
     "handler_code",
     "handler_module",
     "is_below",
+    "names_of",
 ]
 
 
@@ -131,20 +134,40 @@ def function_code(
     return _read(workspace).code(package, reference)
 
 
-def class_code(
+def class_problem(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
-) -> ast.ClassDef | str | None:
-    """The class that a spec names as `module:Class`, or why it may not be that.
+) -> str:
+    """Why a spec may not name `module:Class`, in words that go on after it.
 
     Returns:
-        None where the module cannot be read.
+        An empty text where it may, or the module cannot be read.
     """
     package = toolset.handlers
     if package is None or not is_below(reference.module, package):
         return (
             f"is not below `{package}`" if package else "is in no package of handlers"
         )
-    return _read(workspace).class_(package, reference)
+    found = _read(workspace).class_(package, reference)
+    return found if isinstance(found, str) else ""
+
+
+def fields_of_class(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+) -> Mapping[str, ClassField] | None:
+    """The fields of a class that a spec names; None where its text alone does not tell them."""
+    package, read = toolset.handlers, _read(workspace)
+    if package is None or not is_below(reference.module, package):
+        return None
+    own = read.class_(package, reference)
+    if not isinstance(own, Own) or not isinstance(own.node, ast.ClassDef):
+        return None
+    module = read.module(own.module)
+    return class_fields(read.names, module, own.node) if module is not None else None
+
+
+def names_of(workspace: Workspace) -> ModuleNames:
+    """The names of the workspace's modules."""
+    return _read(workspace).names
 
 
 def defining_module(
@@ -159,7 +182,10 @@ class _Read:
     """The handlers of one workspace; each module and function is read once."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.module = cache(partial(read_module, workspace.root, workspace.sources))
+        self.names = ModuleNames(
+            partial(read_module, workspace.root, workspace.sources)
+        )
+        self.module = self.names.module
         self.code = cache(self._code)
         self.class_ = cache(self._class)
         self._origins = cache(
@@ -184,19 +210,16 @@ class _Read:
         where = f"{source.file}:{node.lineno}"
         return HandlerCode(module, place=where, source=source, signature=signature)
 
-    def _class(
-        self, package: str, reference: HandlerReference
-    ) -> ast.ClassDef | str | None:
+    def _class(self, package: str, reference: HandlerReference) -> Own | str | None:
         module = self.module(reference.module)
         if module is None:
             return "is in no module that is there"
         if module.problem:
             return None
         try:
-            own = self._origins(package).class_of(reference.module, reference.function)
+            return self._origins(package).class_of(reference.module, reference.function)
         except NotOwn as problem:
             return str(problem)
-        return own.node if isinstance(own.node, ast.ClassDef) else None
 
 
 @lru_cache(maxsize=2)

@@ -157,24 +157,28 @@ class ModuleNames:
         """What an import in a module, or in one of its functions, brings."""
         there = self.module(source.module) if source.name is not None else None
         found = self.named(there, source.name) if there and source.name else None
-        if found is not None:
-            return found
-        inner = self.module(source.dotted)
-        if inner is not None:
-            return Definition("module", inner, source.dotted)
-        return Definition("external", module, source.dotted)
+        return found or self.external(module, source.dotted)
 
-    def only(self, module: PythonModule, node: ast.expr) -> Definition | None:
+    def external(self, module: PythonModule, dotted: str) -> Definition:
+        """A module of the package by its dotted name, or what is not the package's."""
+        inner = self.module(dotted)
+        if inner is not None:
+            return Definition("module", inner, dotted)
+        return Definition("external", module, dotted)
+
+    def only(
+        self, module: PythonModule, node: ast.expr, steps: int = _STEPS
+    ) -> Definition | None:
         """What an expression of names stands for, where it is one thing only.
 
         What Python has built in is `external`, with `builtins.` before its name.
         """
-        if isinstance(node, ast.Attribute):
-            owner = self.only(module, node.value)
+        if isinstance(node, ast.Attribute) and steps > 0:
+            owner = self.only(module, node.value, steps - 1)
             if owner is None or owner.kind not in ("module", "external"):
                 return None
             if owner.kind == "external":
-                return self.below(owner, node.attr)
+                return self.external(module, f"{owner.name}.{node.attr}")
             found = self.meanings(owner.scope, node.attr)
         elif isinstance(node, ast.Name):
             is_bound = not module.bindings.keys().isdisjoint((node.id, "*"))
@@ -186,17 +190,6 @@ class ModuleNames:
         different = {(one.definition.key, one.definition.node) for one in found}
         known = found[0].definition if len(different) == 1 else None
         return known if known is not None and known.kind in _PREFERRED else None
-
-    def below(self, owner: Definition, name: str) -> Definition:
-        """What an attribute of a module, or of what is external, refers to.
-
-        `import a.b` binds `a`, and `a.b` may be the package's own.
-        """
-        dotted = f"{owner.name}.{name}"
-        inner = self.module(dotted)
-        if inner is not None:
-            return Definition("module", inner, dotted)
-        return Definition("external", owner.scope, dotted)
 
 
 class _Way(NamedTuple):
@@ -308,9 +301,7 @@ class _Search:
                 return False
             else:
                 problem, is_absent = f"is not in {there.file}", True
-        known = Definition("external", module, source.dotted)
-        if itself is not None:
-            known = Definition("module", itself, source.dotted)
+        known = names.external(module, source.dotted)
         self._note(known, where, problem, way, is_absent=is_absent)
         return True
 

@@ -28,6 +28,7 @@ __all__ = [
     "read_module",
     "read_text",
     "returned_by",
+    "shown",
     "statements_of",
     "text_beside",
     "values_of",
@@ -380,3 +381,12 @@ def last_name(node: ast.expr) -> str:
 def arguments_of(call: ast.Call) -> list[ast.expr]:
     """The expressions that a call is given, in their order."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def shown(node: ast.AST) -> str:
+    """The text of an expression for a message: one line, cut where it is long."""
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except RecursionError:
+        return "..."
+    return text if len(text) <= 60 else f"{text[:57]}..."

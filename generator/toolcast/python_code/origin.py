@@ -20,6 +20,7 @@ from .modules import (
     bindings_of,
     class_bindings,
     returned_by,
+    shown,
 )
 
 __all__ = ["NotOwn", "Origins", "Own"]
@@ -198,9 +199,9 @@ class Origins:
         if isinstance(value, ast.IfExp):
             first = self._value(module, value.body, where, steps - 1)
             return [*first, *self._value(module, value.orelse, where, steps - 1)]
-        shown = " ".join(ast.unparse(value).split())
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-        raise NotOwn(f"is `{shown}`, which is no definition of its own ({where})")
+        raise NotOwn(
+            f"is `{shown(value)}`, which is no definition of its own ({where})"
+        )
 
     def _named(self, module: str, name: str, where: str, steps: int) -> list[Own]:
         try:
@@ -315,8 +316,7 @@ class Origins:
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name):
-            shown = " ".join(ast.unparse(decorator).split())[:60]
-            raise NotOwn(f"is decorated with `{shown}` ({where})")
+            raise NotOwn(f"is decorated with `{shown(decorator)}` ({where})")
         try:
             found = self._value(module, made_by, where, steps - 1)
         except NotOwn as problem:

@@ -102,9 +102,11 @@ class Resolver(ModuleNames):
         if steps <= 0:
             return None
         if owner.kind == "module":
-            return self.named(owner.scope, name) or self.below(owner, name)
+            known = self.named(owner.scope, name)
+            return known or self.external(owner.scope, f"{owner.name}.{name}")
         if owner.kind == "external":
-            return self.below(owner, name)
+            # `import a.b` binds `a`, and `a.b` may be the package's own.
+            return self.external(owner.scope, f"{owner.name}.{name}")
         if owner.kind == "value" and owner.value is not None:
             held = self.of(owner.value, owner.scope, {}, steps - 1)
             return held and self.attribute(held, name, steps - 1)

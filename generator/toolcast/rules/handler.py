@@ -16,16 +16,18 @@ from ..findings import Severity
 from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Step, reached_from
-from ..python_code.classes import ClassField, class_fields
+from ..python_code.classes import ClassField
 from ..python_code.handler import (
     HandlerCode,
     Signature,
-    class_code,
+    class_problem,
     defining_module,
+    fields_of_class,
     function_code,
     handler_code,
     handler_module,
     is_below,
+    names_of,
 )
 from ..python_code.modules import (
     PythonModule,
@@ -125,7 +127,7 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         return
     if where.toolset.has_python_values(tool) or tool.arguments_type:
         return
-    for problem in _problems_of_annotation_mismatch(tool, code):
+    for problem in _problems_of_annotation_mismatch(tool, code, where.workspace):
         yield at(
             tool,
             ("handler",),
@@ -135,7 +137,7 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 def _problems_of_annotation_mismatch(
-    tool: ToolSpec, code: HandlerCode
+    tool: ToolSpec, code: HandlerCode, workspace: Workspace
 ) -> Iterator[str]:
     signature, module = code.signature, code.source
     if signature is None or module is None or module.tree is None:
@@ -143,14 +145,14 @@ def _problems_of_annotation_mismatch(
     if not code.takes_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         given = types.arguments("Arguments")
-        annotations = Annotations(module.tree, types.objects)
+        annotations = Annotations(names_of(workspace), module, types.objects)
         for name, node in signature.annotations.items():
             if name in given.members:
                 yield from annotations.not_taken(given.members[name].type, node, name)
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         wanted, _ = types.whole("Result")
-        annotations = Annotations(module.tree, types.objects)
+        annotations = Annotations(names_of(workspace), module, types.objects)
         yield from annotations.not_allowed(wanted, signature.result, "the result")
 
 
@@ -559,8 +561,7 @@ def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         reference = getattr(tool, field)
         if reference is None or not isinstance(schema, dict):
             continue
-        node = class_code(where.workspace, where.toolset, reference)
-        fields = class_fields(node) if isinstance(node, ast.ClassDef) else None
+        fields = fields_of_class(where.workspace, where.toolset, reference)
         said = schema.get("properties")
         if fields is None or not isinstance(said, dict):
             continue
@@ -618,8 +619,8 @@ def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         reference = getattr(tool, field)
         if reference is None:
             continue
-        problem = class_code(where.workspace, where.toolset, reference)
-        if isinstance(problem, str):
+        problem = class_problem(where.workspace, where.toolset, reference)
+        if problem:
             yield at(
                 tool,
                 (field,),

@@ -26,7 +26,7 @@ from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..reading.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .places import SchemaNode, ToolSchema, Where
-from .rule import Problem, at, rule
+from .rule import Problem, at, graded, rule
 
 
 def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
@@ -47,7 +47,7 @@ def _patterns_that(
         help: what to do.
     """
     if schema.graph.has_too_many_patterns:
-        return  # `schema/unusable-pattern` says so
+        return  # `schema/bad-pattern` says so
     for path, text, is_key in schema.graph.patterns:
         words = problem(text, pattern(text))
         if words:
@@ -55,8 +55,7 @@ def _patterns_that(
             yield at(schema.tool, (schema.field, *path), message, help, at_key=is_key)
 
 
-@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     yield from _patterns_that(
         schema,
         lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
@@ -64,8 +63,7 @@ def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     )
 
 
-@rule("schema/cyclic-ref", on="schema", severity=Severity.ERROR)
-def cyclic_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         yield at(
             schema.tool,
@@ -101,8 +99,7 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
 
 
-@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
-def definition_reference(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     definitions = toolset.definitions
     if definitions is None:
         return
@@ -140,8 +137,7 @@ def _in_definition(
                 )
 
 
-@rule("schema/duplicate-enum", on="schema node", severity=Severity.WARNING)
-def duplicate_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+def _twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     values = node.value.get("enum")
     if not isinstance(values, list):
         return
@@ -158,8 +154,13 @@ def duplicate_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
         seen.add(text)
 
 
-@rule("schema/ecma-pattern", on="schema", severity=Severity.WARNING)
-def ecma_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/enum", on="schema node", severity=Severity.ERROR)
+def enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    yield from _empty_enum(node, where)
+    yield from graded(Severity.WARNING, _twice_in_enum(node, where))
+
+
+def _not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     words = "is a regular expression that Python cannot read"
     yield from _patterns_that(
         schema,
@@ -168,8 +169,14 @@ def ecma_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     )
 
 
-@rule("schema/empty-enum", on="schema node", severity=Severity.ERROR)
-def empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
+def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _no_expression(schema, where)
+    yield from _not_applicable(schema, where)
+    yield from graded(Severity.WARNING, _not_for_python(schema, where))
+
+
+def _empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     if node.value.get("enum") == []:
         yield at(
             node.tool,
@@ -233,8 +240,7 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *path), message, help_)
 
 
-@rule("schema/multiplying", on="schema", severity=Severity.ERROR)
-def multiplying(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         yield at(
             schema.tool,
@@ -244,8 +250,15 @@ def multiplying(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/no-type", on="tool", severity=Severity.WARNING)
-def no_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+@rule("schema/reference", on="schema", severity=Severity.ERROR)
+def reference(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _loops(schema, where)
+    yield from _leading_out(schema, where)
+    yield from _naming_nothing(schema, where)
+    yield from _too_many_ways(schema, where)
+
+
+def _root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if "type" not in tool.parameters:
         yield at(
             tool,
@@ -256,8 +269,13 @@ def no_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/own-shared", on="toolset", severity=Severity.ERROR)
-def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
+def root_not_object(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    yield from _other_root(tool, where)
+    yield from graded(Severity.WARNING, _root_without_type(tool, where))
+
+
+def _own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if toolset.definitions is None:
         return
     defs, shared = SHARED
@@ -271,8 +289,13 @@ def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield at(tool, (field, *SHARED), message, help_, at_key=True)
 
 
-@rule("schema/remote-ref", on="schema", severity=Severity.ERROR)
-def remote_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
+def definition_reference(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _ambiguous_references(toolset, workspace)
+    yield from _own_shared(toolset, workspace)
+
+
+def _leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
         if not reference.is_local and not schema.is_shared(reference.path):
@@ -362,8 +385,7 @@ def _matches(text: str, name: str) -> bool:
     return re.search(text, name) is not None
 
 
-@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
-def root_not_object(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def _other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     kinds = tool.parameters.get("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         yield at(
@@ -394,8 +416,7 @@ _OTHERWISE_UNKNOWN_ENCODING = (
 _MEANT_UNKNOWN_ENCODING = {"hex": "base16", "qp": "quoted-printable"}
 
 
-@rule("schema/unknown-encoding", on="schema node", severity=Severity.WARNING)
-def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
+def _other_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
     name = node.value.get("contentEncoding")
     if isinstance(name, str) and name not in _KNOWN:
         message = (
@@ -406,6 +427,12 @@ def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
         help_ = f"did you mean `{meant}`?" if meant else did_you_mean(name, _KNOWN)
         path = (*node.path, "contentEncoding")
         yield at(node.tool, path, message, help_ or _OTHERWISE_UNKNOWN_ENCODING)
+
+
+@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
+def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    yield from _other_format(node, where)
+    yield from _other_encoding(node, where)
 
 
 # Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
@@ -433,8 +460,7 @@ _MEANT_UNKNOWN_FORMAT = {
 }
 
 
-@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
-def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
+def _other_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
     name = node.value.get("format")
     if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
         message = (
@@ -491,8 +517,7 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/unresolved-ref", on="schema", severity=Severity.ERROR)
-def unresolved_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
@@ -527,8 +552,7 @@ def _known_of_unresolved_ref(
 _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
-@rule("schema/unusable-pattern", on="schema", severity=Severity.ERROR)
-def unusable_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _not_applicable(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if _are_too_large_together(schema.graph):
         message = "the patterns are too large together to check calls by"
         help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"

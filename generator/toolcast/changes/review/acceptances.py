@@ -91,29 +91,32 @@ class Acceptance:
         return Place(self.source.file, *self.source.span(self.path))
 
 
-def acceptance_file(files: ProjectFiles) -> bytes:
-    """The bytes of a project's file; none where there is no such file.
+def acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
+    """The bytes of a folder's file; none where there is no such file.
 
     Raises:
         UnreadableAcceptances: it cannot be read.
     """
-    if not files.is_there(ACCEPT_FILE):
+    if not files.is_there(name):
         return b""
-    data, findings = first_bytes(files, ACCEPT_FILE)
+    data, findings = first_bytes(files, name)
     if data is None:
         raise UnreadableAcceptances(findings)
     return data
 
 
-def accepted_in(data: bytes) -> list[Acceptance]:
+def accepted_in(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
     """The entries of a file's bytes.
+
+    Args:
+        name: what findings call the file.
 
     Raises:
         UnreadableAcceptances: they have errors.
     """
     if not data:
         return []
-    document, findings = read_yaml(ACCEPT_FILE, data)
+    document, findings = read_yaml(name, data)
     if document is not None:
         findings += check_schema(document, "accept")
     if document is None or has_errors(findings):

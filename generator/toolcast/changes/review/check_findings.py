@@ -66,6 +66,7 @@ def check_findings(
     after: Workspace,
     read: tuple[Sequence[Finding], Sequence[Finding]],
     today: datetime.date,
+    left_out: tuple[str, ...] = (),
 ) -> CheckFindings:
     """What the rules find in one of two states and not in the other.
 
@@ -74,6 +75,7 @@ def check_findings(
 
     Args:
         read: the findings with which both states were read, before and after.
+        left_out: how the ids of rules begin that are not asked.
 
     Raises:
         ExtensionFailure: a listed extension cannot be used.
@@ -86,8 +88,14 @@ def check_findings(
         for old, new in tools_of_both(former, toolset)
         if old.name != new.name
     }
-    old = list(_placed(before, read[0], names, today))
-    new = list(_placed(after, read[1], {}, today))
+    unasked = (*_ELSEWHERE, *left_out)
+    old, new = (
+        [one for one in side if not one.finding.rule.startswith(unasked)]
+        for side in (
+            _placed(before, read[0], names, today),
+            _placed(after, read[1], {}, today),
+        )
+    )
     for key in ("same", "alike"):
         counts = [Counter(getattr(one, key) for one in side) for side in (old, new)]
         both = counts[0] & counts[1]
@@ -110,7 +118,7 @@ def _placed(
     }
     found = [*read, *check_workspace(workspace, today)]
     for finding in without_suppressed(workspace, found, today):
-        if finding.severity is Severity.NOTE or finding.rule.startswith(_ELSEWHERE):
+        if finding.severity is Severity.NOTE:
             continue
         file = finding.place.file
         message = _NAME.sub(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...facts.client_kinds import Limited, crossed, limits_here
 from ...facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ...model.model import Toolset, ToolSpec, Workspace
-from ...reading.characters import describe, invisible
+from ...reading.characters import describe, forbidden, invisible
 from ...reading.tree import Path
 from ...suggestions import dotted
 from ..change import ABSENT, Both, Change, ChangeRule, Grade, Grades, SpecFiles
@@ -285,7 +285,7 @@ _Within = tuple[ChangeRule, str, Any, Any]
 
 
 def _hidden(text: TextSides) -> Iterator[_Within]:
-    was, is_ = invisible(text.before or ""), invisible(text.after or "")
+    was, is_ = (_unseen(side or "") for side in (text.before, text.after))
     if is_ and not was:
         name = describe(is_)
         yield HIDDEN, f"{text.subject} has a hidden character, {name}", ABSENT, name
@@ -332,6 +332,12 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Within]:
     for name in sorted(changed & old):
         message = f"{subject} no longer names an unknown tool {said(name)}"
         yield NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
+
+
+def _unseen(text: str) -> str | None:
+    """The first character of a text that no reviewer sees; a line may end as in Windows."""
+    lines = text.replace("\r\n", "\n")
+    return forbidden(lines) or invisible(lines)
 
 
 def _named_in(text: str, names: Mapping[str, str], own: str) -> frozenset[str]:

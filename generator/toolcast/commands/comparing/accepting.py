@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import re
 from collections.abc import Sequence
 
@@ -12,7 +13,6 @@ from toolcast_runtime.files.folder import Folder
 
 from ...changes.change import Change
 from ...changes.review.acceptances import (
-    ACCEPT_FILE,
     Acceptance,
     UnreadableAcceptances,
     acceptance_file,
@@ -31,7 +31,7 @@ _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
 def accept(
-    root: str,
+    file: str,
     fingerprints: Sequence[str],
     reason: str,
     until: datetime.date | None,
@@ -39,10 +39,14 @@ def accept(
 ) -> None:
     """Adds an entry for each fingerprint behind those that are there, as they stand.
 
+    Args:
+        file: the path of the acceptances.
+
     Ends the program with exit code 2, and writes nothing, where one is that of no change,
     or the file would not be read as it was with the entries added.
     """
     today = datetime.date.today()
+    folder_path, name = os.path.split(os.path.abspath(file))
     known = [change.fingerprint for change in changes]
     for one in fingerprints:
         if one not in known:
@@ -54,8 +58,8 @@ def accept(
     if not reason.isprintable():
         fail("--reason is one line of text that can be seen")
     try:
-        data = acceptance_file(DiskFiles(root))
-        before = accepted_in(data)
+        data = acceptance_file(DiskFiles(folder_path), name)
+        before = accepted_in(data, name)
         in_force = {one.fingerprint for one in before if not one.is_over(today)}
         new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
         # The column of an entry is that of its first key, behind `- `.
@@ -64,21 +68,20 @@ def accept(
         written = _with_entries(data.decode(), entries).encode()
         if not _adds(before, new, written):
             fail(
-                f"{ACCEPT_FILE} does not end with its list, so nothing was written;"
+                f"{name} does not end with its list, so nothing was written;"
                 f" add yourself:\n{entries.rstrip()}"
             )
         if new:
-            with Folder.at(root) as folder:
-                folder.write(ACCEPT_FILE, written)
+            with Folder.at(folder_path) as folder:
+                folder.write(name, written)
     except UnreadableAcceptances as unreadable:
         print_findings(unreadable.findings, "text")
         fail("nothing was written")
     except OSError as error:
-        fail(f"{ACCEPT_FILE}: {error.strerror or error}; nothing was written")
-    message = (
-        f"{counted(len(new), 'change')} accepted" if new else "accepts this already"
-    )
-    click.echo(f"{ACCEPT_FILE}: {message}", err=True)
+        fail(f"{name}: {error.strerror or error}; nothing was written")
+    count = counted(len(new), "change")
+    message = f"{count} accepted" if new else "accepts this already"
+    click.echo(f"{name}: {message}", err=True)
 
 
 def _with_entries(text: str, entries: str) -> str:

@@ -23,7 +23,7 @@ from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
 from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
-from .spec_drafts import Draft, free_keyword, schema_folder, section_of, toolset_of
+from .spec_drafts import Draft, free_keyword, schemas_of, section_of, toolset_of
 from .stub_draft import ParameterView, handler_place, package_files
 
 __all__ = ["draft_functions"]
@@ -111,7 +111,7 @@ def draft_functions(
         files[spec] = _spec(toolset, section, called, tool, handler, reference)
         files |= adapter
         notes += tool.notes
-        if not tool.said.summary:
+        if not tool.documented.summary:
             notes.append(f"{tool.place}: without a docstring, the texts are TODOs")
         if not tool.gives_json or tool.fit is Fit.MADE:
             made.append(list(adapter)[-1])
@@ -253,17 +253,17 @@ def _spec(
     handler: HandlerReference,
     reference: HandlerReference,
 ) -> bytes:
-    said = tool.said
+    documented = tool.documented
     fields: dict[str, Any] = {"name": name}
-    fields["summary"] = said.summary or f"TODO: say in one line what {name} does."
-    text = said.text or said.summary
-    if said.result:
-        text = f"{text}\n\nReturns: {said.result}".strip()
-    if text and text != said.summary:
+    fields["summary"] = documented.summary or f"TODO: say in one line what {name} does."
+    text = documented.text or documented.summary
+    if documented.result:
+        text = f"{text}\n\nReturns: {documented.result}".strip()
+    if text and text != documented.summary:
         fields["description"] = text
     if "prompts" in toolset.targets:
         decided = {"text": None, "reason": _SAID_ELSEWHERE}
-        fields["when_to_use"] = decided if said.summary else _WHEN
+        fields["when_to_use"] = decided if documented.summary else _WHEN
     if section is not None:
         fields["section"] = section
     fields["parameters"] = tool.parameters
@@ -276,10 +276,10 @@ def _spec(
         fields["values"] = "python"
     if "cli" in toolset.targets:
         fields["cli"] = {"keyword": free_keyword(toolset, name)}
-    schema = schema_folder(toolset)
-    begin = (
-        f"# yaml-language-server: $schema={schema}tool.schema.json\n" if schema else ""
-    )
+    schemas = schemas_of(toolset)
+    begin = ""
+    if schemas is not None:
+        begin = f"# yaml-language-server: $schema={schemas.format('tool')}\n"
     begin += (
         f"# Written from {reference.module}:{reference.function}; now edited by hand.\n"
     )

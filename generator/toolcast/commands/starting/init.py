@@ -125,7 +125,7 @@ def command(
     package, the tools become a part of it. --minimal writes no example tool and no schemas:
     `toolcast new` writes the first tool.
     """
-    from ...language.spec_language import KINDS, schema_text
+    from ...language.spec_language import schema_text
     from ...rendering.renderer import render
     from .layout import WHOLE
     from .scaffold import in_the_way, refuse, write_new
@@ -146,8 +146,7 @@ def command(
     for path, template in _UNLESS_THERE.items():
         if not os.path.lexists(os.path.join(root, path)):
             files[path] = render(f"init/{template}.jinja", view)
-    for kind in KINDS:
-        files[f"specs/schemas/{kind}.schema.json"] = schema_text(kind).encode("utf-8")
+    files["specs/schemas/toolcast.schema.json"] = schema_text("project").encode("utf-8")
     number = len(files)
     files = {below + path: data for path, data in files.items()}
     workflow = f"{_WORKFLOWS}/{_workflow_name(below)}"
@@ -190,7 +189,7 @@ def _lay_out_own(
     import keyword
 
     from ...encoders.json_text import compact
-    from ...language.spec_language import KINDS, schema_text
+    from ...language.spec_language import schema_text
     from ...rendering.renderer import formatted, render
     from .layout import layout_in, surroundings
     from .scaffold import in_the_way, refuse, write_new
@@ -213,8 +212,7 @@ def _lay_out_own(
             for path, template in _FILES.items()
             if template in _OWN
         }
-        for kind in KINDS:
-            files[f"specs/schemas/{kind}.schema.json"] = schema_text(kind).encode()
+        files["specs/schemas/toolcast.schema.json"] = schema_text("project").encode()
         for path in layout.missing_packages(root):
             files[path] = render("init/handlers_package.py.jinja", view)
         stub = "init/count_words.py.jinja"

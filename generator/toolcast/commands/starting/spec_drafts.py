@@ -15,6 +15,7 @@ from ...encoders.plain_text import line
 from ...encoders.yaml_block import block, scalar
 from ...model.mcp.mcp_spec_files import FOLDERS
 from ...model.model import HandlerReference, Toolset, Workspace
+from ...model.schema_files import schemas_beside
 from ...rendering.renderer import render
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
@@ -27,7 +28,7 @@ __all__ = [
     "Draft",
     "draft_tool",
     "free_keyword",
-    "schema_folder",
+    "schemas_of",
     "section_of",
     "toolset_of",
 ]
@@ -65,9 +66,9 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
         fields["handlers"] = first.handlers
     path = f"{folder}/toolset.yaml"
     text = "".join(f"{block(key, value)}" for key, value in fields.items())
-    schema = schema_folder(first)
-    if schema is not None:
-        text = f"# yaml-language-server: $schema={schema}toolset.schema.json\n{text}"
+    schemas = schemas_of(first)
+    if schemas is not None:
+        text = f"# yaml-language-server: $schema={schemas.format('toolset')}\n{text}"
     before, after = {path: None, **before}, {path: text.encode(), **after}
     return ProjectEdit(
         f"toolset {name}",
@@ -121,13 +122,13 @@ def draft_mcp_spec(
             f"add `mcp: {{}}` to `targets` of {toolset.folder}/toolset.yaml",
         )
     folder = KINDS[kind]
-    schema = schema_folder(toolset)
+    schemas = schemas_of(toolset)
     # One folder further down, unless it is an address.
-    above = "" if schema is None or ":" in schema else "../"
+    above = "" if schemas is None or ":" in schemas else "../"
     clients = quoted_list([client.name for client in toolset.clients])
     view = McpSpecView(
-        has_schema=schema is not None,
-        schema=line(f"{above}{schema}{FOLDERS[folder]}.schema.json"),
+        has_schema=schemas is not None,
+        schema=line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
         name=scalar(name),
         uri=scalar(f"{_scheme(toolset.name)}://{name}"),
         has_clients=bool(toolset.clients),
@@ -147,9 +148,7 @@ def _scheme(name: str) -> str:
     return plain if plain[:1].isalpha() else f"toolset-{plain}".rstrip("-")
 
 
-_SCHEMA_LINE = re.compile(
-    r"# yaml-language-server: \$schema=([A-Za-z0-9_./:-]*)toolset\.schema\.json"
-)
+_PLAIN = re.compile(r"[A-Za-z0-9_./:-]*(\{\}\.schema\.json|\.json#/\$defs/\{\})")
 
 
 @dataclass(frozen=True)
@@ -197,14 +196,14 @@ def draft_tool(
     refuse_taken_name(toolset, name)
     section = section_of(toolset, section)
     module = module_name(name)
-    schema = schema_folder(toolset)
+    schemas = schemas_of(toolset)
     targets = {
         target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
     }
     package = toolset.handlers
     view = SpecView(
-        has_schema=schema is not None,
-        schema=line(f"{schema}tool.schema.json"),
+        has_schema=schemas is not None,
+        schema=line((schemas or "").format("tool")),
         name=scalar(name),
         tool=line(name),
         has_prompts="prompts" in targets,
@@ -276,10 +275,13 @@ def section_of(toolset: Toolset, name: str | None) -> str | None:
     return name
 
 
-def schema_folder(toolset: Toolset) -> str | None:
-    """Where the toolset's own file has its schema from, as seen from a spec beside it."""
-    match = _SCHEMA_LINE.search(toolset.source.opening)
-    return match[1] if match else None
+def schemas_of(toolset: Toolset) -> str | None:
+    """Where the toolset's own file has its schema from, as seen from a spec beside it.
+
+    `{}` stands for the kind of the spec.
+    """
+    schemas = schemas_beside(toolset.source.opening, "toolset")
+    return schemas if schemas is not None and _PLAIN.fullmatch(schemas) else None
 
 
 def free_keyword(toolset: Toolset, name: str) -> str:

@@ -1,14 +1,19 @@
 """Where the annotations of a function disagree with the types of a schema, by their text.
 
-Only what is certain is told: a name that is neither Python's own nor a TypedDict of the same
-module may be anything.
+Only what is certain is told: a name that is neither Python's own nor a TypedDict of the
+project may be anything.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from ...python_code.annotations import Unknown, read_annotation
+from ...python_code.classes import DictField, typed_dict_fields
+from ...python_code.module_names import Definition, ModuleNames
+from ...python_code.modules import PythonModule, shown
 from .python_type import (
     Array,
     Choice,
@@ -22,49 +27,72 @@ from .python_type import (
 
 __all__ = ["Annotations"]
 
-_ARRAYS = frozenset(["Sequence", "list", "List", "Iterable", "Collection"])
-_TABLES = frozenset(["Mapping", "dict", "Dict"])
-_OTHERS = frozenset(["tuple", "set", "frozenset", "bytes", "complex"])
+_ARRAYS = frozenset(["Sequence", "list", "Iterable", "Collection"])
+_TABLES = frozenset(["Mapping", "dict"])
+_OTHERS = frozenset(["tuple", "set", "frozenset", "bytes", "complex", "Literal"])
 _SCALARS = frozenset(["str", "int", "float", "bool", "None"])
+_KNOWN = _ARRAYS | _TABLES | _OTHERS | _SCALARS
+# What says of the type between its brackets whether a member may be left out, or more of it.
+_WRAPPERS = frozenset(["NotRequired", "Required", "ReadOnly", "Final", "Annotated"])
 _TAKES = {"int": {"int", "float"}, "bool": {"bool", "int", "float"}}
 _MAX_DEPTH = 12
+# Annotations that one comparison may look at.
+_MOST_LOOKS = 2_000
+
+
+class _Kind(NamedTuple):
+    """One of the alternatives of an annotation.
+
+    Attributes:
+        name: what it names, without `builtins` and `typing`; of a TypedDict its own name.
+        parts: what stands between its brackets.
+        fields: those of a TypedDict; None for anything else.
+    """
+
+    name: str
+    parts: list[ast.expr]
+    fields: Mapping[str, DictField] | None
+    module: PythonModule
+    node: ast.expr
 
 
 class Annotations:
-    """Compares the annotations of one module.
+    """Compares the annotations of one module with the types of a schema.
 
     Args:
-        tree: the module.
         objects: the classes of the schema's types.
     """
 
-    def __init__(self, tree: ast.Module, objects: Sequence[ObjectType]) -> None:
-        self._classes = {
-            node.name: node
-            for node in tree.body
-            if isinstance(node, ast.ClassDef)
-            and not node.decorator_list
-            and not node.keywords
-            and [_name(base) for base in node.bases] == ["TypedDict"]
-        }
+    def __init__(
+        self, names: ModuleNames, module: PythonModule, objects: Sequence[ObjectType]
+    ) -> None:
+        self._names = names
+        self._module = module
         self._objects = {one.name: one for one in objects}
+        self._left = 0
+        self._fields: dict[Definition, Mapping[str, DictField] | None] = {}
 
     def not_taken(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a parameter with this annotation is given and does not take."""
-        return list(self._not_taken(given, node, place, 0))
+        self._left = _MOST_LOOKS
+        return list(self._not_taken(given, self._module, node, place, 0))
 
     def not_allowed(self, wanted: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a function with this result gives and the schema does not allow."""
-        return list(self._not_allowed(wanted, node, place, 0))
+        self._left = _MOST_LOOKS
+        return list(self._not_allowed(wanted, self._module, node, place, 0))
 
     def _not_taken(
-        self, given: PythonType, node: ast.expr, place: str, depth: int
+        self,
+        given: PythonType,
+        module: PythonModule,
+        node: ast.expr,
+        place: str,
+        depth: int,
     ) -> Iterator[str]:
-        kinds = self._alternatives(node)
-        if kinds is None or depth > _MAX_DEPTH:
-            return
-        for one in _members(given):
-            tried = [list(self._by(one, kind, place, depth)) for kind in kinds]
+        kinds = self._alternatives(module, node, depth)
+        for one in _members(given) if kinds is not None else ():
+            tried = [list(self._by(one, kind, place, depth)) for kind in kinds or ()]
             if all(tried):
                 deeper = [
                     problem
@@ -75,33 +103,35 @@ class Annotations:
                 return
 
     def _by(
-        self, given: PythonType, kind: ast.expr, place: str, depth: int
+        self, given: PythonType, kind: _Kind, place: str, depth: int
     ) -> Iterator[str]:
         """Why one alternative of an annotation does not take one kind of value."""
-        name = _name(kind)
-        inner = _inner(kind)
-        if name in ("Any", "object"):
-            return
+        module, inner, name = kind.module, kind.parts, kind.name
         match given:
             case Array(item) if name in _ARRAYS:
                 if inner:
-                    yield from self._not_taken(item, inner[-1], f"{place}[]", depth + 1)
+                    yield from self._not_taken(
+                        item, module, inner[-1], f"{place}[]", depth + 1
+                    )
             case Table(value) if name in _TABLES:
                 if inner:
                     yield from self._not_taken(
-                        value, inner[-1], f"{place}.*", depth + 1
+                        value, module, inner[-1], f"{place}.*", depth + 1
                     )
             case ObjectName(_) if name in _TABLES:
                 return
-            case ObjectName(class_) if name in self._classes:
+            case ObjectName(class_) if kind.fields is not None:
                 members = self._objects[class_].members
-                for key, (type_, is_required) in self._fields(name).items():
+                for key, field in kind.fields.items():
                     if key in members:
-                        inside = members[key].type
                         yield from self._not_taken(
-                            inside, type_, f"{place}.{key}", depth + 1
+                            members[key].type,
+                            field.module,
+                            field.annotation,
+                            f"{place}.{key}",
+                            depth + 1,
                         )
-                    if is_required and not (
+                    if field.is_required and not (
                         key in members and members[key].is_required
                     ):
                         yield f"`{place}.{key}` may be left out, and `{name}` needs it"
@@ -110,16 +140,20 @@ class Annotations:
             case Choice((value,)) if _takes_value(value, kind):
                 return
             case _:
-                yield _said(place, given, kind)
+                yield _said(place, given, kind.node)
 
     def _not_allowed(
-        self, wanted: PythonType, node: ast.expr, place: str, depth: int
+        self,
+        wanted: PythonType,
+        module: PythonModule,
+        node: ast.expr,
+        place: str,
+        depth: int,
     ) -> Iterator[str]:
-        kinds = self._alternatives(node)
         members = list(_members(wanted))
-        if kinds is None or depth > _MAX_DEPTH or Plain("Any") in members:
+        if Plain("Any") in members:
             return
-        for kind in kinds:
+        for kind in self._alternatives(module, node, depth) or ():
             tried = [list(self._fits(one, kind, place, depth)) for one in members]
             if all(tried):
                 deeper = [
@@ -127,39 +161,42 @@ class Annotations:
                     for problem in tried
                     if not problem[0].startswith(f"`{place}` ")
                 ]
-                wrong = f"`{place}` is `{ast.unparse(kind)}`, which `returns` does not allow"
+                text = shown(kind.node)
+                wrong = f"`{place}` is `{text}`, which `returns` does not allow"
                 yield from (deeper or [[wrong]])[0]
 
     def _fits(
-        self, wanted: PythonType, kind: ast.expr, place: str, depth: int
+        self, wanted: PythonType, kind: _Kind, place: str, depth: int
     ) -> Iterator[str]:
         """Why what a function gives is not one kind of value."""
-        name, inner = _name(kind), _inner(kind)
-        if name in ("Any", "object"):
-            return
+        module, inner, name = kind.module, kind.parts, kind.name
         match wanted:
             case Array(item) if name in _ARRAYS or name == "tuple":
                 if len(inner) == 1:
                     yield from self._not_allowed(
-                        item, inner[0], f"{place}[]", depth + 1
+                        item, module, inner[0], f"{place}[]", depth + 1
                     )
             case Table(value) if name in _TABLES:
                 if inner:
                     yield from self._not_allowed(
-                        value, inner[-1], f"{place}.*", depth + 1
+                        value, module, inner[-1], f"{place}.*", depth + 1
                     )
-            case Table(_) if name in self._classes:
+            case Table(_) if kind.fields is not None:
                 return
             case ObjectName(_) if name in _TABLES:
                 return
-            case ObjectName(class_) if name in self._classes:
-                fields = self._fields(name)
+            case ObjectName(class_) if kind.fields is not None:
                 for key, member in self._objects[class_].members.items():
-                    if key in fields:
+                    field = kind.fields.get(key)
+                    if field is not None:
                         yield from self._not_allowed(
-                            member.type, fields[key][0], f"{place}.{key}", depth + 1
+                            member.type,
+                            field.module,
+                            field.annotation,
+                            f"{place}.{key}",
+                            depth + 1,
                         )
-                    if member.is_required and not (key in fields and fields[key][1]):
+                    if member.is_required and not (field and field.is_required):
                         yield f"`{place}.{key}` is required, and `{name}` may lack it"
             case Plain(scalar) if name in _SCALARS and scalar in _TAKES.get(
                 name, {name}
@@ -172,42 +209,50 @@ class Annotations:
             case _:
                 yield f"`{place}` is not that"
 
-    def _fields(self, name: str) -> Mapping[str, tuple[ast.expr, bool]]:
-        """The fields of a TypedDict: their types, and whether each is always there."""
-        found: dict[str, tuple[ast.expr, bool]] = {}
-        for statement in self._classes[name].body:
-            if isinstance(statement, ast.AnnAssign) and isinstance(
-                statement.target, ast.Name
-            ):
-                node, is_required = _parsed(statement.annotation), True
-                while _name(node) in ("NotRequired", "Required", "ReadOnly"):
-                    is_required = is_required and _name(node) != "NotRequired"
-                    node = _parsed(_inner(node)[0]) if _inner(node) else ast.Name("Any")
-                found[statement.target.id] = node, is_required
+    def _alternatives(
+        self, module: PythonModule, node: ast.expr, depth: int
+    ) -> list[_Kind] | None:
+        """The types of a union; None when one may be anything, or there are too many."""
+        found: list[_Kind] = []
+        waiting = [(module, node)]
+        while waiting:
+            self._left -= 1
+            if depth > _MAX_DEPTH or self._left <= 0:
+                return None
+            module, node = waiting.pop()
+            try:
+                said = read_annotation(self._names, module, node)
+            except Unknown:
+                return None
+            meaning, parts, node = said.meaning, list(said.parts), said.node
+            if isinstance(meaning, Definition):
+                fields = None
+                if meaning.class_ is not None:
+                    fields = self._fields_of(meaning)
+                elif meaning.value is not None:
+                    waiting.append((meaning.scope, meaning.value))
+                    continue
+                if fields is None:
+                    return None
+                found.append(_Kind(meaning.name, [], fields, module, node))
+                continue
+            prefix, _, last = (meaning or "").rpartition(".")
+            name = last if prefix in ("", "builtins", "typing") else ""
+            if name in _WRAPPERS and parts:
+                waiting.append((module, parts[0]))
+            elif name in ("Union", "Optional"):
+                parts += [ast.Constant(None)] if name == "Optional" else []
+                waiting += [(module, part) for part in reversed(parts)]
+            elif name in _KNOWN:
+                found.append(_Kind(name, parts, None, module, node))
+            else:
+                return None
         return found
 
-    def _alternatives(self, node: ast.expr) -> list[ast.expr] | None:
-        """The types of a union; None when one may be anything."""
-        node = _parsed(node)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            parts = [node.left, node.right]
-        elif _name(node) == "Optional":
-            parts = [*_inner(node), ast.Constant(None)]
-        elif _name(node) == "Union":
-            parts = _inner(node)
-        else:
-            name = _name(node)
-            known = (
-                name in _ARRAYS | _TABLES | _OTHERS | _SCALARS or name in self._classes
-            )
-            return [node] if known or name == "Literal" else None
-        found: list[ast.expr] = []
-        for part in parts:
-            inner = self._alternatives(part)
-            if inner is None:
-                return None
-            found += inner
-        return found
+    def _fields_of(self, known: Definition) -> Mapping[str, DictField] | None:
+        if known not in self._fields:
+            self._fields[known] = typed_dict_fields(self._names, known)
+        return self._fields[known]
 
 
 def _members(type_: PythonType) -> Iterator[PythonType]:
@@ -229,41 +274,13 @@ def _said(place: str, given: PythonType, node: ast.expr) -> str:
         what = repr(given.values[0])
     elif isinstance(given, Plain):
         what = given.name
-    return f"`{place}` can be {what}, and `{ast.unparse(node)}` does not take it"
+    return f"`{place}` can be {what}, and `{shown(node)}` does not take it"
 
 
-def _takes_value(value: str | int | bool | None, kind: ast.expr) -> bool:
+def _takes_value(value: str | int | bool | None, kind: _Kind) -> bool:
     name = "None" if value is None else type(value).__name__
-    if _name(kind) != "Literal":
-        return _name(kind) in _TAKES.get(name, {name})
-    listed = [one.value for one in _inner(kind) if isinstance(one, ast.Constant)]
+    if kind.name != "Literal":
+        return kind.name in _TAKES.get(name, {name})
+    listed = [one.value for one in kind.parts if isinstance(one, ast.Constant)]
     same = [one for one in listed if one == value and type(one) is type(value)]
-    return bool(same) or len(listed) != len(_inner(kind))
-
-
-def _parsed(node: ast.expr) -> ast.expr:
-    """An annotation that stands in quotes, without them."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            return ast.parse(node.value, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
-            return ast.Name("object")
-    return node
-
-
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    if isinstance(node, ast.Constant) and node.value is None:
-        return "None"
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _inner(node: ast.expr) -> list[ast.expr]:
-    if not isinstance(node, ast.Subscript):
-        return []
-    inside = node.slice
-    parts = inside.elts if isinstance(inside, ast.Tuple) else [inside]
-    return [] if _name(node) == "Literal" and not parts else [*parts]
+    return bool(same) or len(listed) != len(kind.parts)

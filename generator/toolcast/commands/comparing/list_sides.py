@@ -1,0 +1,162 @@
+"""The two sides of `toolcast diff OLD NEW`: lists in files, revisions and live servers."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from ...changes.review.check_findings import CheckFindings, check_findings
+from ...changes.two_lists import compare_lists
+from ...git.commit import CommitFiles, ShallowClone, commit_of
+from ...git.program import GitFailure, repository_of
+from ...imports.forms import Source, source_of_server
+from ...imports.list_workspace import for_rules, list_workspace
+from ...imports.source_file import MOST_BYTES, listed_in, read_listed
+from ...reports.escaping import printable
+from ...servers.declared_servers import command_server, headers_of, url_server
+from ...servers.read_server import read_server
+from ...servers.server_listing import ListingError
+from ..exit_codes import fail
+
+if TYPE_CHECKING:
+    import datetime
+
+    from toolcast_runtime.external.server_settings import ExternalServer
+
+    from ...changes.comparison import Comparison
+    from ...model.model import Workspace
+
+__all__ = ["ListSides", "list_sides_or_end"]
+
+_STDIO = "stdio:"
+_URLS = ("http://", "https://")
+_MOST_NOTES = 20
+_ABOUT_PROJECTS = ("expose/", "spec/", "target/", "prompt/summary", "prompt/usage")
+"""Rules about what a list does not have: clients, summaries, prompt docs, outputs."""
+
+
+class ListSides:
+    """Two lists.
+
+    Attributes:
+        workspaces: both, the old one first.
+    """
+
+    def __init__(self, old: Source, new: Source) -> None:
+        self._sources = old, new
+        self.workspaces: tuple[Workspace, Workspace] = (
+            list_workspace(old),
+            list_workspace(new),
+        )
+
+    def compared(self, today: datetime.date) -> Comparison:
+        """What has changed."""
+        old, new = self._sources
+        return compare_lists(self.workspaces, (old.listing, new.listing), today)
+
+    def found(self, today: datetime.date) -> CheckFindings:
+        """The findings of rules about texts, names and schemas that the change brings."""
+        before, after = map(for_rules, self.workspaces)
+        return check_findings(before, after, ((), ()), today, _ABOUT_PROJECTS)
+
+
+def list_sides_or_end(
+    words: tuple[str, str], headers: Sequence[str], seconds: float
+) -> ListSides:
+    """Both lists; tells on stderr what is odd in them.
+
+    Ends the program with exit code 2 where one cannot be had; the message names the side.
+
+    Args:
+        words: OLD and NEW: a file, `REV:PATH`, `stdio:COMMAND` or an address.
+        headers: those of `--header`, for addresses.
+        seconds: how long a server may take to start, and to list.
+    """
+    if headers and not any(word.startswith(_URLS) for word in words):
+        fail("--header is sent to an address, and neither side is one")
+    sources: list[Source] = []
+    problems = []
+    for side, word in zip(("OLD", "NEW"), words, strict=True):
+        try:
+            sources.append(_source(word, headers, seconds))
+        except ListingError as error:
+            problems.append(f"{side}: {error}")
+    if problems:
+        fail("\n".join(problems))
+    for side, source in zip(("OLD", "NEW"), sources, strict=True):
+        notes = [*source.notes, *source.listing.notes, *_unsaid(source)]
+        more = len(notes) - _MOST_NOTES
+        rest = [f"and {more} more"] if more > 0 else []
+        for note in (*notes[:_MOST_NOTES], *rest):
+            click.echo(f"note: {side}: {printable(note)}", err=True)
+    return ListSides(sources[0], sources[1])
+
+
+def _unsaid(source: Source) -> list[str]:
+    """What is there and not compared."""
+    fields = sorted({field for there in source.fields.values() for field in there})
+    return [f"`{field}` of tools is not compared" for field in fields]
+
+
+def _source(word: str, headers: Sequence[str], seconds: float) -> Source:
+    """The list that a word names.
+
+    Raises:
+        ListingError: there is none; with the place and what to do.
+    """
+    if word.startswith(_STDIO):
+        return _live(command_server(word.removeprefix(_STDIO)), seconds)
+    if word.startswith(_URLS):
+        server = replace(url_server(word), headers=headers_of(headers))
+        return _live(server, seconds)
+    if os.path.lexists(word):
+        return read_listed(word)
+    revision, colon, path = word.partition(":")
+    if colon:
+        return listed_in(_committed(revision, path), word)
+    help_ = "a side is a file, REV:PATH, stdio:COMMAND or an http(s) address"
+    raise ListingError(f"there is no file {printable(word)}\n  help: {help_}")
+
+
+def _live(server: ExternalServer, seconds: float) -> Source:
+    bounded = replace(server, connect_timeout=seconds, list_timeout=seconds)
+    return source_of_server(read_server(bounded))
+
+
+def _committed(revision: str, path: str) -> bytes:
+    """The bytes of a file in a commit; a path is the repository's, or begins with `./`."""
+    shown = printable(f"{revision}:{path}")
+    if not revision or revision.startswith("-"):
+        raise ListingError(
+            f"{shown}: a revision is a commit, a branch or a tag, and begins with no `-`"
+        )
+    here = os.getcwd()
+    top = repository_of(here)
+    if top is None:
+        raise ListingError(
+            f"{shown}: there is no such file, and no git repository here"
+        )
+    if path.startswith(("./", "../")):
+        below = os.path.relpath(os.path.realpath(here), top).replace(os.sep, "/")
+        path = posixpath.join(below, path)
+    path = posixpath.normpath(path)
+    if path.startswith(("/", "..")) or path == ".":
+        raise ListingError(f"{shown}: the path is no file of the repository")
+    try:
+        files = CommitFiles(top, commit_of(top, revision))
+        return files.read(path, MOST_BYTES + 1)
+    except ShallowClone as clone:
+        raise ListingError(
+            f"{shown}: this clone is shallow and has not {clone}\n"
+            "  help: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` of"
+            " actions/checkout"
+        ) from None
+    except OSError as error:
+        raise ListingError(f"{shown}: {error.strerror or error}") from None
+    except GitFailure as failure:
+        raise ListingError(f"{shown}: {failure}") from None
