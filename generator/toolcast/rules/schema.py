@@ -15,9 +15,8 @@ from toolcast_runtime.values.encodings import ENCODINGS
 
 from ..encoders.json_text import compact
 from ..findings import Severity
-from ..json_schema.dialects import DIALECTS, dialect_of
+from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
 from ..json_schema.graph import JsonSchema
-from ..json_schema.keywords import KEYWORDS
 from ..json_schema.metaschema import problems_with_schema
 from ..json_schema.patterns import Pattern, can_be_applied, pattern
 from ..json_schema.values import ValueChecker
