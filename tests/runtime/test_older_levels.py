@@ -117,3 +117,13 @@ def test_a_bullet_of_an_older_level_is_as_it_was(tmp_path: Path) -> None:
     (tool,) = Registry(package.load()).local_tools
     assert tool.prompt_line == "- **note**: Does it."
     assert tool.prompt_usage == ()
+
+
+def test_a_member_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
+    """What only a newer runtime can do with it, docs/upgrading.md says."""
+    package = Package(
+        tmp_path, definition("note", prompt={"usage": []}, later={"a": 1})
+    )
+    (tool,) = Registry(package.load()).local_tools
+    assert tool.prompt_line == "- **note**: Does note."
+    assert tool.parts == {"later": {"a": 1}}

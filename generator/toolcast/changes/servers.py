@@ -9,7 +9,7 @@ from typing import Any
 
 from ..facts.network_reach import reach_of, secret_places, sent_variables
 from ..model.endpoints import endpoints, variable
-from ..model.mcp.mcp_servers import McpServer
+from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing

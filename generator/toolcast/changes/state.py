@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..facts.network_reach import is_secret_text, secret_places
 from ..language.spec_language import annotated, parts
 from ..model.endpoints import endpoints, variable
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from .change import ABSENT, SpecFiles

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ...findings import Finding, Place, Severity
-from ...reading.project_files import ProjectFiles
+from ..findings import Finding, Place, Severity
+from ..reading.project_files import ProjectFiles
 
 __all__ = [
     "McpServer",
@@ -22,6 +22,7 @@ __all__ = [
     "with_locks",
     "without_references",
 ]
+
 
 _LARGEST_LOCK = 32 * 1024 * 1024
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
@@ -197,7 +198,7 @@ def unused_locks(
             if path.endswith(".json") and path not in named and _is_lock(files, path):
                 message = "no entry of `mcp_servers` names this lock"
                 help_ = "delete it, or name it as the `lock` of its server"
-                rule, how = "spec/unused-lock", Severity.WARNING
+                rule, how = "spec/server-lock", Severity.WARNING
                 yield Finding(rule, how, Place(path), message, help_)
 
 
