@@ -95,7 +95,7 @@ def generate(
         return Generated(workspace, {}, in_order([*findings, problem]))
     findings += [
         Finding(
-            "output/former-name",
+            "name/former-alive",
             Severity.WARNING,
             Place(
                 mention.file,

@@ -108,7 +108,7 @@ STEPS = {
         "office.post:send",
     ),
     "spec/unknown-permission": ("specs/office/send.yaml", "permission: write\n", ""),
-    "schema/unresolved-ref": ("specs/office/definitions.yaml", "", DEFINITIONS),
+    "schema/reference": ("specs/office/definitions.yaml", "", DEFINITIONS),
     "expose/nobody": ("specs/office/toolset.yaml", "[stamp]", "[stamp, send]"),
     "output/marker": ("tools.md", "toy send", "office send"),
 }

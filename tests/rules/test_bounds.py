@@ -21,8 +21,8 @@ def rules_found(root: Path) -> set[str]:
     [
         (f"title: {'x' * MAX_BYTES}\n", "yaml/too-large"),
         (f"icons: [{'1,' * MAX_NODES}]\n", "yaml/too-large"),
-        (f"icons: {'[' * (MAX_DEPTH + 1)}\n", "yaml/too-deep"),
-        (f"icons: {'[' * 100_000}\n", "yaml/too-deep"),
+        (f"icons: {'[' * (MAX_DEPTH + 1)}\n", "yaml/too-large"),
+        (f"icons: {'[' * 100_000}\n", "yaml/too-large"),
     ],
 )
 def test_reading_is_bounded(text: str, rule: str, tmp_path: Path) -> None:

@@ -104,4 +104,4 @@ def test_reference_out_of_the_document_is_refused_unopened(project: Path) -> Non
     seen, done = watched(project, "generate")
     assert seen["other"] == []
     assert seen["code"] == 1
-    assert "schema/remote-ref" in done.stderr
+    assert "schema/reference" in done.stderr

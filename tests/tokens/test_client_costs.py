@@ -161,7 +161,7 @@ def test_a_section_too_large_for_a_namespace(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
-    rule = "expose/namespace-size"
+    rule = "expose/tool-count"
     assert findings(make_project(tools, toolset=toolset), rule) == [
         "specs/toy/toolset.yaml:6: the section `talk` is a namespace of 10 tools for the"
         " caller; OpenAI advises at most 9"

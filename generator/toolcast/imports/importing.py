@@ -223,7 +223,7 @@ def _clients(source: Source) -> dict[str, Any]:
 
 
 _TASKS = {
-    "rule": "expose/task-required",
+    "rule": "expose/task-support",
     "reason": "The server that it comes from runs it as a task only.",
 }
 _MOST_NAMED = 8

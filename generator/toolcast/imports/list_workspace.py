@@ -10,6 +10,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import plain
 from ..reading.tree import Source as File
 from .forms import MEMBERS, Source
+from .source_file import is_name_of_tool
 
 __all__ = ["TOOLSET", "for_rules", "list_workspace"]
 
@@ -90,8 +91,17 @@ def _tool(definition: Mapping[str, Any], name: str, file: str) -> ToolSpec:
 
 
 def for_rules(workspace: Workspace) -> Workspace:
-    """The same for rules, whose findings are told by the tools' names: a list has no lines."""
+    """The same for rules, whose findings are told by the tools' names: a list has no lines.
+
+    Rules look at specs, whose names and members have been checked: a tool whose name no spec
+    may have is left out, and of the others what is neither a text nor a schema.
+    """
     (toolset,) = workspace.toolsets
-    tools = tuple(replace(one, source=File(one.name)) for one in toolset.tools)
+    unchecked: Any = dict.fromkeys(("annotations", "icons", "meta", "execution"))
+    tools = tuple(
+        replace(one, **unchecked, mcp_extra={}, source=File(one.name))
+        for one in toolset.tools
+        if is_name_of_tool(one.name)
+    )
     whole = replace(toolset, tools=tools, source=File(TOOLSET))
     return replace(workspace, toolsets=(whole,), source=File(TOOLSET))

@@ -20,6 +20,7 @@ from .forms import Source, source_of
 
 __all__ = [
     "MOST_BYTES",
+    "is_name_of_tool",
     "listed_in",
     "read_listed",
     "read_source",
@@ -118,6 +119,11 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     return values, tuple(twice)
 
 
+def is_name_of_tool(name: str) -> bool:
+    """Whether a spec may have a tool's name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def unsayable(source: Source) -> Iterator[str]:
     """What of a source no spec can say, a line for each."""
     names = Counter(tool["name"] for tool in source.listing.tools)
@@ -125,7 +131,7 @@ def unsayable(source: Source) -> Iterator[str]:
         if times > 1:
             yield f"the tool `{escaped(name, 80)}` is there {times} times"
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not is_name_of_tool(name):
             yield (
                 f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
             )

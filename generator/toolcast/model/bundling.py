@@ -38,7 +38,7 @@ def _with_definitions(schema: Any, definitions: Definitions) -> Any:
         return schema
     own = schema.get(_DEFS, {})
     if not isinstance(own, dict) or _SHARED in own:
-        return schema  # `schema/invalid` and `schema/own-shared` say so
+        return schema  # `schema/invalid` and `schema/definition-reference` say so
     shared = {name: definitions.schemas[name] for name in used}
     return {**schema, _DEFS: {**own, _SHARED: shared}}
 
@@ -56,7 +56,7 @@ def too_much_copied(
     )
     if copied > MOST_COPIED:
         yield definitions.source.finding(
-            "spec/definitions-size",
+            "yaml/too-large",
             Severity.ERROR,
             (),
             f"the schemas of this toolset would have {copied:,} values of definitions;"

@@ -10,7 +10,7 @@ from typing import Any
 from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
 
 from ..findings import Finding, Severity
-from ..json_schema.keywords import KEYWORDS
+from ..json_schema.dialects import KEYWORDS
 from ..json_schema.refusals import Refusal, refusals
 from ..language.spec_language import schema
 from ..reading.tree import Document, Path

@@ -147,13 +147,13 @@ class _Reader:
         another = self._next()
         if another.__class__ is DocumentStartEvent:
             message = "the file has several documents"
-            self._stop("yaml/documents", another, message, "keep one document a file")
+            self._stop("yaml/feature", another, message, "keep one document a file")
         return value
 
     def _refuse_directives(self, start: Any) -> None:
         if start.version or start.tags:
             message = "YAML directives are not allowed"
-            self._stop("yaml/directive", start, message, "remove the `%` line")
+            self._stop("yaml/feature", start, message, "remove the `%` line")
 
     def _node(self, event: Any, depth: int) -> Any:
         self._nodes += 1
@@ -179,15 +179,15 @@ class _Reader:
             message = f"the file has more than {MAX_NODES:,} values"
             self._stop("yaml/too-large", event, message)
         message = f"nested deeper than {MAX_DEPTH} levels"
-        self._stop("yaml/too-deep", event, message)
+        self._stop("yaml/too-large", event, message)
 
     def _refuse_magic(self, event: Any) -> NoReturn:
         """Stops at an anchor, an alias or a tag."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
-            self._stop("yaml/anchor", event, message, "write the value out")
+            self._stop("yaml/feature", event, message, "write the value out")
         help_ = "remove the tag; quote the value if it is text"
-        self._stop("yaml/tag", event, "tags are not allowed", help_)
+        self._stop("yaml/feature", event, "tags are not allowed", help_)
 
     def _mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -221,7 +221,7 @@ class _Reader:
             self._refuse_magic(event)
         if event.value == "<<" and event.implicit[0]:
             message = "merge keys are not allowed"
-            self._stop("yaml/anchor", event, message, "write the entries out")
+            self._stop("yaml/feature", event, message, "write the entries out")
         key = self._scalar(event, "key")
         if isinstance(key, str):
             return key

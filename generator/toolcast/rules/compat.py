@@ -42,7 +42,7 @@ def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
     if first in ("inputSchema", "outputSchema"):
         schema = tool.parameters if first == "inputSchema" else tool.returns
         if rest == ["type"]:
-            # `schema/no-type` and `schema/root-not-object`.
+            # `schema/root-not-object` and `schema/root-not-object`.
             return not isinstance(schema.get("type"), list)
         # What is no JSON Schema at all is for `schema/invalid`.
         is_property = len(rest) == 2 and rest[0] == "properties"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,12 +14,9 @@ from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import (
     front_matter_of,
-    has_own_skill,
     name_path,
-    shared_texts,
     skill_owners,
 )
-from ..facts.token_costs import client_costs, list_tokens
 from ..findings import Severity
 from ..model.clients import Client
 from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable
@@ -31,7 +27,7 @@ from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
 from .places import Where
-from .rule import Problem, at, rule
+from .rule import Problem, at, graded, rule
 from .unknown_names import names_rule, unknown_names
 
 RULES = (
@@ -40,57 +36,45 @@ RULES = (
 )
 
 
-def task_support(
-    kind: str, toolset: Toolset, message: str, help: str
-) -> Iterator[Problem]:
-    """A finding at each tool of the MCP server with `taskSupport` of a kind."""
-    if "mcp" not in toolset.targets:
-        return
-    for tool in toolset.tools_in("mcp"):
-        if (tool.execution or {}).get("taskSupport") == kind:
-            path = ("execution", "taskSupport")
-            yield at(tool, path, message, help)
+_TASKS = {
+    "optional": (
+        Severity.NOTE,
+        "the tool is listed as one for tasks, and the server has none",
+        "leave `taskSupport` out; plain calls work either way",
+    ),
+    "required": (
+        Severity.ERROR,
+        "clients may call this tool as a task only, and the server has no tasks",
+        "leave `taskSupport` out: long calls have `timeout`",
+    ),
+}
 
 
-def client_of(target: str, toolset: Toolset) -> Iterator[Problem]:
-    """A finding where a target acts for no client, or for one that does not exist."""
-    if target not in toolset.targets:
-        return
+@rule("expose/task-support", on="tool", severity=Severity.ERROR)
+def task_support(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    kind = str((tool.execution or {}).get("taskSupport"))
+    if kind in _TASKS and where.has(tool, "mcp"):
+        severity, message, help_ = _TASKS[kind]
+        problem = at(tool, ("execution", "taskSupport"), message, help_)
+        yield problem._replace(severity=severity)
+
+
+@rule("expose/default-client", on="toolset", severity=Severity.ERROR)
+def default_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     names = [client.name for client in toolset.clients]
-    chosen = toolset.targets[target].get("client")
-    if chosen is None and names:
-        message = (
-            f"the toolset has clients, and `{target}` does not say which one it serves"
-        )
-        help_ = f"add `client:`, one of {quoted_list(names)}"
-        yield at(toolset, ("targets", target), message, help_)
-    elif chosen is not None and chosen not in names:
-        path = ("targets", target, "client")
-        help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
-        message = f"the toolset has no client `{chosen}`"
-        yield at(toolset, path, message, help_)
-
-
-@rule("expose/always-unreachable", on="tool", severity=Severity.ERROR)
-def always_unreachable(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if (
-        tool.always
-        and where.toolset.clients
-        and not any(
-            where.toolset.is_offered(tool, client) for client in where.toolset.clients
-        )
-    ):
-        yield at(
-            tool,
-            ("always",),
-            f"`{tool.name}` is always offered, and no client may have it",
-            "let a client have it, or remove `always`",
-        )
-
-
-@rule("expose/cli-client", on="toolset", severity=Severity.ERROR)
-def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from client_of("cli", toolset)
+    for target in ("mcp", "cli"):
+        if target not in toolset.targets:
+            continue
+        chosen = toolset.targets[target].get("client")
+        if chosen is None and names:
+            message = f"the toolset has clients, and `{target}` does not say which one it serves"
+            help_ = f"add `client:`, one of {quoted_list(names)}"
+            yield at(toolset, ("targets", target), message, help_)
+        elif chosen is not None and chosen not in names:
+            path = ("targets", target, "client")
+            help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
+            message = f"the toolset has no client `{chosen}`"
+            yield at(toolset, path, message, help_)
 
 
 @rule("expose/cli-decision", on="tool", severity=Severity.ERROR)
@@ -182,32 +166,7 @@ def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
     return None
 
 
-@rule("expose/cli-program", on="toolset", severity=Severity.WARNING)
-def cli_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    program = toolset.targets.get("cli", {}).get("program")
-    if not isinstance(program, str) or workspace.commands is None:
-        return
-    # What has a path or further words is started in another way than by its name alone.
-    if any(character in program for character in " /"):
-        return
-    runs = ".".join(filter(None, (workspace.package, toolset.name))) + ".cli:main"
-    found = workspace.commands.get(program)
-    if found == runs:
-        return
-    yield at(
-        toolset,
-        ("targets", "cli", "program"),
-        (
-            f"`{program}` is no console command of pyproject.toml"
-            if found is None
-            else f"`{program}` of pyproject.toml does not run this toolset's commands"
-        ),
-        f'write `{program} = "{runs}"` in its `[project.scripts]`',
-    )
-
-
-@rule("expose/cli-usage", on="tool", severity=Severity.ERROR)
-def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def _usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if not where.has(tool, "cli"):
         return
     if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
@@ -239,27 +198,34 @@ def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, st
             )
 
 
-@rule("expose/client-budget", on="toolset", severity=Severity.ERROR)
-def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    budget = toolset.token_budget
-    if not budget.upfront:
+def _program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    program = toolset.targets.get("cli", {}).get("program")
+    if not isinstance(program, str) or workspace.commands is None:
         return
-    for client in callers(toolset):
-        name = client.name if client is not None else None
-        most = budget.of_client(name)
-        if most is None:
-            continue
-        tokens = client_costs(toolset, client, workspace.package).whole.in_each_request
-        if tokens > most:
-            path = ("token_budget", "upfront")
-            yield at(
-                toolset,
-                (*path, name) if name in budget.upfront and name else path,
-                f"{f'`{name}`' if name else 'the caller'} has about {tokens:,} tokens in"
-                f" each request, over the budget of {most:,}",
-                "offer it fewer tools, shorten their texts, or raise the budget; `toolcast"
-                " tokens --by tool` shows the largest",
-            )
+    # What has a path or further words is started in another way than by its name alone.
+    if any(character in program for character in " /"):
+        return
+    runs = ".".join(filter(None, (workspace.package, toolset.name))) + ".cli:main"
+    found = workspace.commands.get(program)
+    if found == runs:
+        return
+    yield at(
+        toolset,
+        ("targets", "cli", "program"),
+        (
+            f"`{program}` is no console command of pyproject.toml"
+            if found is None
+            else f"`{program}` of pyproject.toml does not run this toolset's commands"
+        ),
+        f'write `{program} = "{runs}"` in its `[project.scripts]`',
+    )
+
+
+@rule("expose/cli-usage", on="toolset", severity=Severity.ERROR)
+def cli_usage(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for tool in toolset.tools:
+        yield from _usage(tool, Where(toolset, workspace))
+    yield from graded(Severity.WARNING, _program(toolset, workspace))
 
 
 @rule("expose/client-contradiction", on="toolset", severity=Severity.ERROR)
@@ -374,13 +340,7 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("expose/mcp-client", on="toolset", severity=Severity.ERROR)
-def mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from client_of("mcp", toolset)
-
-
-@rule("expose/namespace-size", on="toolset", severity=Severity.NOTE)
-def namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     known = {section.name for section in toolset.sections}
     for client in callers(toolset):
         limits = list(limits_of(toolset, client, Limited.NAMESPACE))
@@ -403,8 +363,13 @@ def namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 )
 
 
-@rule("expose/nobody", on="toolset", severity=Severity.WARNING)
-def nobody(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
+def tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _too_many_tools(toolset, workspace)
+    yield from graded(Severity.NOTE, _large_namespaces(toolset, workspace))
+
+
+def _without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for tool in toolset.tools:
         # `clients: []` is a decision, and an `always` tool has a rule of its own.
         is_decided = tool.clients == () or tool.always
@@ -437,6 +402,28 @@ def nobody(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 at_key=True,
             )
     yield from _offers(toolset)
+
+
+def _always_without_clients(toolset: Toolset) -> Iterator[Problem]:
+    """What the system prompt counts on, and nobody has."""
+    for tool in toolset.tools:
+        if (
+            tool.always
+            and toolset.clients
+            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
+        ):
+            yield at(
+                tool,
+                ("always",),
+                f"`{tool.name}` is always offered, and no client may have it",
+                "let a client have it, or remove `always`",
+            )
+
+
+@rule("expose/nobody", on="toolset", severity=Severity.WARNING)
+def nobody(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _without_clients(toolset, workspace)
+    yield from graded(Severity.ERROR, _always_without_clients(toolset))
 
 
 def _offers(toolset: Toolset) -> Iterator[Problem]:
@@ -724,64 +711,7 @@ def _names(toolset: Toolset) -> Iterator[_Name]:
             yield _Name(one, name_path(one), "skill", front_matter_of(one)["name"])
 
 
-# A name without a hyphen or an underscore may be a word of the text, unless it stands as code.
-_NAME = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
-
-
-@rule("expose/skill-tool", on="toolset", severity=Severity.WARNING)
-def skill_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "skills" not in toolset.targets or not has_own_skill(toolset):
-        return
-    texts = list(shared_texts(toolset))
-    for client in toolset.clients:
-        theirs = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
-        if not theirs:
-            continue
-        others = {tool.name for tool in toolset.tools} - theirs
-        for path, text in texts:
-            named = {found[1] or found[2] for found in _NAME.finditer(text)}
-            for name in sorted(named & others):
-                yield at(
-                    toolset,
-                    path,
-                    f"`{client.name}` is told of `{name}`, which it may not have",
-                    f"say it in the `when_to_use` or `guidance` of `{name}`",
-                )
-
-
-@rule("expose/task-optional", on="toolset", severity=Severity.NOTE)
-def task_optional(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    message = "the tool is listed as one for tasks, and the server has none"
-    help_ = "leave `taskSupport` out; plain calls work either way"
-    yield from task_support("optional", toolset, message, help_)
-
-
-@rule("expose/task-required", on="toolset", severity=Severity.ERROR)
-def task_required(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    message = "clients may call this tool as a task only, and the server has no tasks"
-    help_ = "leave `taskSupport` out: long calls have `timeout`"
-    yield from task_support("required", toolset, message, help_)
-
-
-@rule("expose/tool-budget", on="toolset", severity=Severity.ERROR)
-def tool_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    most = toolset.token_budget.tool
-    if most is None:
-        return
-    for tool in toolset.tools:
-        tokens = list_tokens(tool)
-        if tokens > most:
-            yield at(
-                tool,
-                ("name",),
-                f"the definition of `{tool.name}` has about {tokens:,} tokens, over the"
-                f" budget of {most:,}",
-                "shorten its texts, split it, or raise `token_budget.tool` of toolset.yaml",
-            )
-
-
-@rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
-def tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for client in callers(toolset):
         count = sum(
             client is None or toolset.is_offered(tool, client) for tool in toolset.tools

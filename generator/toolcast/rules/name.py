@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 import sys
 from collections.abc import Iterator
 
@@ -17,7 +18,14 @@ from ..facts.client_kinds import Limited, limits_here
 from ..facts.former_names import scanned
 from ..facts.provider_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.similar_names import similar_pairs
-from ..facts.skill_texts import LONGEST_NAME, front_matter_of, name_path, skill_owners
+from ..facts.skill_texts import (
+    LONGEST_NAME,
+    front_matter_of,
+    has_own_skill,
+    name_path,
+    shared_texts,
+    skill_owners,
+)
 from ..facts.texts import prose_of
 from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
@@ -25,11 +33,10 @@ from ..model.mcp.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from .places import Parameter, Where
-from .rule import Problem, at, rule
+from .rule import Problem, at, graded, rule
 
 
-@rule("name/also-live", on="toolset", severity=Severity.ERROR)
-def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = {tool.name: tool.source.file for tool in toolset.tools}
     for server in toolset.listed_servers:
         if server.locked is None:
@@ -53,6 +60,12 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f"leave it out of the server's tools (`restrict: [{own}]`), remove"
                 f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`",
             )
+
+
+@rule("name/server-clash", on="toolset", severity=Severity.WARNING)
+def server_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _taken_by_servers(toolset, workspace)
+    yield from graded(Severity.ERROR, _also_live(toolset, workspace))
 
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING)
@@ -132,8 +145,7 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
             )
 
 
-@rule("name/former-alive", on="toolset", severity=Severity.ERROR)
-def former_alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from _reserved(toolset)
     live: set[str] = set()
     owners: dict[str, str] = {}
@@ -193,8 +205,7 @@ def _clashes(
             yield at(tool, path, message, help_)
 
 
-@rule("name/former-in-files", on="toolset", severity=Severity.WARNING)
-def former_in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = scanned(workspace)
     gone = tool_names(toolset, workspace).removed
     for said in found.mentions:
@@ -211,6 +222,12 @@ def former_in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             yield at(workspace, ("scan", index), problem)
 
 
+@rule("name/former-alive", on="toolset", severity=Severity.ERROR)
+def former_alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _alive(toolset, workspace)
+    yield from graded(Severity.WARNING, _in_files(toolset, workspace))
+
+
 NEEDED = frozenset("""
     toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs jwt langchain_core langgraph mcp
     mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
@@ -218,8 +235,7 @@ NEEDED = frozenset("""
     """.split())
 
 
-@rule("name/hidden-module", on="toolset", severity=Severity.ERROR)
-def hidden_module(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     output = workspace.package.partition(".")[0]
     if _is_needed(output):
         yield at(
@@ -234,6 +250,12 @@ def hidden_module(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     handlers = (toolset.handlers or "").partition(".")[0]
     if _is_needed(handlers):
         yield at(toolset, ("handlers",), _message(handlers), "rename the package")
+
+
+@rule("name/not-importable", on="toolset", severity=Severity.ERROR)
+def not_importable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _no_package_names(toolset, workspace)
+    yield from _hiding(toolset, workspace)
 
 
 def _is_needed(name: str) -> bool:
@@ -259,8 +281,7 @@ def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("name/not-importable", on="toolset", severity=Severity.ERROR)
-def not_importable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if module_name(toolset.name) != toolset.name:
         yield at(
             toolset,
@@ -301,8 +322,7 @@ def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("name/server-clash", on="toolset", severity=Severity.WARNING)
-def server_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     owners: dict[str, tuple[str, str]] = {}
     for tool in toolset.tools:
         owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
@@ -372,8 +392,7 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("name/skill-name", on="toolset", severity=Severity.ERROR)
-def skill_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     taken: dict[str, Toolset | ToolSpec] = {}
@@ -407,8 +426,7 @@ _RESERVED = ("anthropic", "claude")
 _HELP = "say another one in `skill.name`"
 
 
-@rule("name/skill-portability", on="toolset", severity=Severity.WARNING)
-def skill_portability(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     taken: dict[str, str] = {}
@@ -429,10 +447,45 @@ def skill_portability(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
             yield at(owner, name_path(owner), message, _HELP)
 
 
-@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
-def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/skill-name", on="toolset", severity=Severity.ERROR)
+def skill_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _no_skill_names(toolset, workspace)
+    yield from graded(Severity.WARNING, _not_taken_everywhere(toolset, workspace))
+
+
+def _of_no_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     names = tool_names(toolset, workspace)
     for owner, path, text in prose_of(toolset):
         for word, help_ in names.unknown_in(text):
             message = f"the text says `{word}`, and there is no such tool"
             yield at(owner, path, message, help_)
+
+
+# A name without a hyphen or an underscore may be a word of the text, unless it stands as code.
+_NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
+
+
+def _not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if "skills" not in toolset.targets or not has_own_skill(toolset):
+        return
+    texts = list(shared_texts(toolset))
+    for client in toolset.clients:
+        theirs = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
+        if not theirs:
+            continue
+        others = {tool.name for tool in toolset.tools} - theirs
+        for path, text in texts:
+            named = {found[1] or found[2] for found in _NAME_IN_TEXT.finditer(text)}
+            for name in sorted(named & others):
+                yield at(
+                    toolset,
+                    path,
+                    f"`{client.name}` is told of `{name}`, which it may not have",
+                    f"say it in the `when_to_use` or `guidance` of `{name}`",
+                )
+
+
+@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
+def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _of_no_tool(toolset, workspace)
+    yield from _not_everybodys(toolset, workspace)

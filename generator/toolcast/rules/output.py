@@ -13,5 +13,4 @@ RULES = (
     Rule("output/link", Severity.ERROR, __name__),
     Rule("output/region", Severity.ERROR, __name__),
     Rule("output/marker", Severity.ERROR, __name__),
-    Rule("output/former-name", Severity.WARNING, __name__),
 )

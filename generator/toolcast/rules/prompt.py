@@ -13,7 +13,7 @@ from ..detectors.confusables import confusable_word
 from ..detectors.cross_tool import CrossToolInstructions
 from ..detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
 from ..detectors.phrase import Phrase, first_phrase, may_have
-from ..facts.client_kinds import Limited, crossed, limits_here
+from ..facts.client_kinds import Limited, callers, crossed, limits_here
 from ..facts.prompt_docs import prompt_blocks
 from ..facts.skill_texts import (
     LONGEST_DESCRIPTION,
@@ -23,7 +23,7 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..facts.texts import definition_texts, joined_texts, texts_in
-from ..facts.token_costs import estimated_tokens
+from ..facts.token_costs import client_costs, estimated_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
@@ -75,8 +75,7 @@ RULES = (
 )
 
 
-@rule("prompt/block-budget", on="toolset", severity=Severity.ERROR)
-def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _of_blocks(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budgets = toolset.token_budget.blocks
     if not budgets:
         return
@@ -91,6 +90,51 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "shorten its texts, or raise the budget; `toolcast tokens --by block` shows"
                 " all of them",
             )
+
+
+def _of_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    budget = toolset.token_budget
+    if not budget.upfront:
+        return
+    for client in callers(toolset):
+        name = client.name if client is not None else None
+        most = budget.of_client(name)
+        if most is None:
+            continue
+        tokens = client_costs(toolset, client, workspace.package).whole.in_each_request
+        if tokens > most:
+            path = ("token_budget", "upfront")
+            yield at(
+                toolset,
+                (*path, name) if name in budget.upfront and name else path,
+                f"{f'`{name}`' if name else 'the caller'} has about {tokens:,} tokens in"
+                f" each request, over the budget of {most:,}",
+                "offer it fewer tools, shorten their texts, or raise the budget; `toolcast"
+                " tokens --by tool` shows the largest",
+            )
+
+
+def _of_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    most = toolset.token_budget.tool
+    if most is None:
+        return
+    for tool in toolset.tools:
+        tokens = list_tokens(tool)
+        if tokens > most:
+            yield at(
+                tool,
+                ("name",),
+                f"the definition of `{tool.name}` has about {tokens:,} tokens, over the"
+                f" budget of {most:,}",
+                "shorten its texts, split it, or raise `token_budget.tool` of toolset.yaml",
+            )
+
+
+@rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
+def token_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _of_clients(toolset, workspace)
+    yield from _of_tools(toolset, workspace)
+    yield from _of_blocks(toolset, workspace)
 
 
 @rule("prompt/description-long", on="tool", severity=Severity.WARNING)
@@ -237,8 +281,7 @@ def _wanted(name: str) -> str | None:
     return CONFIDENTIAL_PARAMETERS.get(name_in_words(name))
 
 
-@rule("prompt/skill-description", on="toolset", severity=Severity.WARNING)
-def skill_description(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     for owner in skill_owners(toolset):
@@ -262,8 +305,7 @@ def skill_description(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         yield at(owner, (field,), message, help_)
 
 
-@rule("prompt/skill-long", on="toolset", severity=Severity.WARNING)
-def skill_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     for owner in skill_owners(toolset):
@@ -277,6 +319,12 @@ def skill_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f" {MOST_LINES} and {LONGEST:,}, about 5,000 tokens",
                 "move what is not needed at each call elsewhere",
             )
+
+
+@rule("prompt/skill-text", on="toolset", severity=Severity.WARNING)
+def skill_text(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _made_descriptions(toolset, workspace)
+    yield from _long_skills(toolset, workspace)
 
 
 def _longest(owner: Toolset | ToolSpec) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
@@ -19,7 +19,7 @@ from ..reading.tree import Path
 from .page import Paragraph, page
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 
-__all__ = ["Check", "On", "Problem", "Rule", "at", "limit", "rule"]
+__all__ = ["Check", "On", "Problem", "Rule", "at", "graded", "limit", "rule"]
 
 
 class Problem(NamedTuple):
@@ -30,12 +30,14 @@ class Problem(NamedTuple):
         message: what is wrong, lower case, names in backticks.
         help: what to do; empty when the message says it already.
         source_line: the text of the line at the place.
+        severity: how bad it is, where that is not what it is for most of its rule.
     """
 
     place: Place
     message: str
     help: str = ""
     source_line: str = ""
+    severity: Severity | None = None
 
 
 On = Literal[
@@ -67,6 +69,11 @@ def at(
     return Problem(place, message, help, line)
 
 
+def graded(severity: Severity, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """The same problems, of another severity than most of their rule."""
+    return (problem._replace(severity=severity) for problem in problems)
+
+
 @dataclass(frozen=True)
 class Rule:
     """One rule.
@@ -94,8 +101,8 @@ class Rule:
 
     def finding(self, problem: Problem) -> Finding:
         """A problem that the check has found, as a finding of this rule."""
-        place, message, help_, line = problem
-        return Finding(self.id, self.severity, place, message, help_, line)
+        place, message, help_, line, severity = problem
+        return Finding(self.id, severity or self.severity, place, message, help_, line)
 
     @property
     def text(self) -> Paragraph:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from toolcast_runtime.calls.tool_validators import problems_with_action
 from toolcast_runtime.tools.tool import Action
@@ -14,9 +15,8 @@ from toolcast_runtime.values.encodings import ENCODINGS
 
 from ..encoders.json_text import compact
 from ..findings import Severity
-from ..json_schema.dialects import DIALECTS, dialect_of
+from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
 from ..json_schema.graph import JsonSchema
-from ..json_schema.keywords import KEYWORDS
 from ..json_schema.metaschema import problems_with_schema
 from ..json_schema.patterns import Pattern, can_be_applied, pattern
 from ..json_schema.values import ValueChecker
@@ -27,7 +27,7 @@ from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..reading.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .places import SchemaNode, ToolSchema, Where
-from .rule import Problem, at, rule
+from .rule import Problem, at, graded, rule
 
 
 def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
@@ -48,7 +48,7 @@ def _patterns_that(
         help: what to do.
     """
     if schema.graph.has_too_many_patterns:
-        return  # `schema/unusable-pattern` says so
+        return  # `schema/bad-pattern` says so
     for path, text, is_key in schema.graph.patterns:
         words = problem(text, pattern(text))
         if words:
@@ -56,8 +56,7 @@ def _patterns_that(
             yield at(schema.tool, (schema.field, *path), message, help, at_key=is_key)
 
 
-@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     yield from _patterns_that(
         schema,
         lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
@@ -65,8 +64,7 @@ def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     )
 
 
-@rule("schema/cyclic-ref", on="schema", severity=Severity.ERROR)
-def cyclic_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         yield at(
             schema.tool,
@@ -102,8 +100,7 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
 
 
-@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
-def definition_reference(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def _ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     definitions = toolset.definitions
     if definitions is None:
         return
@@ -141,8 +138,7 @@ def _in_definition(
                 )
 
 
-@rule("schema/duplicate-enum", on="schema node", severity=Severity.WARNING)
-def duplicate_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+def _twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     values = node.value.get("enum")
     if not isinstance(values, list):
         return
@@ -159,8 +155,13 @@ def duplicate_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
         seen.add(text)
 
 
-@rule("schema/ecma-pattern", on="schema", severity=Severity.WARNING)
-def ecma_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/enum", on="schema node", severity=Severity.ERROR)
+def enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    yield from _empty_enum(node, where)
+    yield from graded(Severity.WARNING, _twice_in_enum(node, where))
+
+
+def _not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     words = "is a regular expression that Python cannot read"
     yield from _patterns_that(
         schema,
@@ -169,8 +170,14 @@ def ecma_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     )
 
 
-@rule("schema/empty-enum", on="schema node", severity=Severity.ERROR)
-def empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
+def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _no_expression(schema, where)
+    yield from _not_applicable(schema, where)
+    yield from graded(Severity.WARNING, _not_for_python(schema, where))
+
+
+def _empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     if node.value.get("enum") == []:
         yield at(
             node.tool,
@@ -234,8 +241,7 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *path), message, help_)
 
 
-@rule("schema/multiplying", on="schema", severity=Severity.ERROR)
-def multiplying(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         yield at(
             schema.tool,
@@ -245,8 +251,15 @@ def multiplying(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/no-type", on="tool", severity=Severity.WARNING)
-def no_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+@rule("schema/reference", on="schema", severity=Severity.ERROR)
+def reference(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _loops(schema, where)
+    yield from _leading_out(schema, where)
+    yield from _naming_nothing(schema, where)
+    yield from _too_many_ways(schema, where)
+
+
+def _root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if "type" not in tool.parameters:
         yield at(
             tool,
@@ -257,8 +270,13 @@ def no_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/own-shared", on="toolset", severity=Severity.ERROR)
-def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
+def root_not_object(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    yield from _other_root(tool, where)
+    yield from graded(Severity.WARNING, _root_without_type(tool, where))
+
+
+def _own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if toolset.definitions is None:
         return
     defs, shared = SHARED
@@ -272,8 +290,13 @@ def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield at(tool, (field, *SHARED), message, help_, at_key=True)
 
 
-@rule("schema/remote-ref", on="schema", severity=Severity.ERROR)
-def remote_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
+def definition_reference(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _ambiguous_references(toolset, workspace)
+    yield from _own_shared(toolset, workspace)
+
+
+def _leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
         if not reference.is_local and not schema.is_shared(reference.path):
@@ -363,8 +386,7 @@ def _matches(text: str, name: str) -> bool:
     return re.search(text, name) is not None
 
 
-@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
-def root_not_object(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def _other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     kinds = tool.parameters.get("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         yield at(
@@ -385,72 +407,72 @@ def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     )
 
 
-# Those of RFC 2045, section 6.2, that change nothing of a text.
-_PLAIN = ("7bit", "8bit", "binary")
-_KNOWN = (*ENCODINGS, *_PLAIN)
-_MOST_SHOWN_UNKNOWN_ENCODING = 60
-_OTHERWISE_UNKNOWN_ENCODING = (
-    "such a text stays a text for handlers; say in its description what it is"
-)
-_MEANT_UNKNOWN_ENCODING = {"hex": "base16", "qp": "quoted-printable"}
+class _Standard(NamedTuple):
+    """What standards know as the value of a keyword.
 
+    Attributes:
+        what: what it is, and whose.
+        known: the values.
+        meant: those that are meant by others.
+        otherwise: what to do where none is near.
+    """
 
-@rule("schema/unknown-encoding", on="schema node", severity=Severity.WARNING)
-def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    name = node.value.get("contentEncoding")
-    if isinstance(name, str) and name not in _KNOWN:
-        message = (
-            f"`{name[:_MOST_SHOWN_UNKNOWN_ENCODING]}` is no encoding of RFC 4648 or RFC 2045, so nothing"
-            " knows it"
-        )
-        meant = _MEANT_UNKNOWN_ENCODING.get(name.casefold())
-        help_ = f"did you mean `{meant}`?" if meant else did_you_mean(name, _KNOWN)
-        path = (*node.path, "contentEncoding")
-        yield at(node.tool, path, message, help_ or _OTHERWISE_UNKNOWN_ENCODING)
+    what: str
+    known: Sequence[str]
+    meant: Mapping[str, str]
+    otherwise: str
 
 
 # Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
 # of providers.
-_OTHERS = frozenset(
-    (
-        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
-        " decimal128 byte binary base64url char password commonmark html media-range"
-        " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
-        " sf-integer sf-string sf-token"
-        " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
-        " google-duration google-fieldmask"
-    ).split()
-)
-_MOST_SHOWN_UNKNOWN_FORMAT = 60
-_OTHERWISE_UNKNOWN_FORMAT = (
-    "say what a value has to be with `pattern`, or in the description; suppress this where"
-    " all your clients know it"
-)
-_MEANT_UNKNOWN_FORMAT = {
-    "url": "uri",
-    "guid": "uuid",
-    "timestamp": "date-time",
-    "iso8601": "date-time",
+_OTHER_FORMATS = (
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
+    " decimal128 byte binary base64url char password commonmark html media-range"
+    " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
+    " sf-integer sf-string sf-token"
+    " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
+    " google-duration google-fieldmask"
+).split()
+_STANDARDS = {
+    "format": _Standard(
+        "format of JSON Schema or OpenAPI",
+        [*FORMATS, *sorted(_OTHER_FORMATS)],
+        {
+            "url": "uri",
+            "guid": "uuid",
+            "timestamp": "date-time",
+            "iso8601": "date-time",
+        },
+        "say what a value has to be with `pattern`, or in the description; suppress this"
+        " where all your clients know it",
+    ),
+    "contentEncoding": _Standard(
+        "encoding of RFC 4648 or RFC 2045",
+        # The last three change nothing of a text: RFC 2045, section 6.2.
+        [*ENCODINGS, "7bit", "8bit", "binary"],
+        {"hex": "base16", "qp": "quoted-printable"},
+        "such a text stays a text for handlers; say in its description what it is",
+    ),
 }
 
 
 @rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
 def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    name = node.value.get("format")
-    if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
-        message = (
-            f"`{name[:_MOST_SHOWN_UNKNOWN_FORMAT]}` is no format of JSON Schema or OpenAPI, so nothing"
-            " knows it"
-        )
-        yield at(node.tool, (*node.path, "format"), message, _meant(name))
+    for keyword, standard in _STANDARDS.items():
+        name = node.value.get(keyword)
+        if isinstance(name, str) and name not in standard.known:
+            message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
+            help_ = _meant(keyword, name)
+            yield at(node.tool, (*node.path, keyword), message, help_)
 
 
 @lru_cache(maxsize=4096)
-def _meant(name: str) -> str:
-    meant = _MEANT_UNKNOWN_FORMAT.get(name.casefold())
+def _meant(keyword: str, name: str) -> str:
+    standard = _STANDARDS[keyword]
+    meant = standard.meant.get(name.casefold())
     if meant:
         return f"did you mean `{meant}`?"
-    return did_you_mean(name, [*FORMATS, *sorted(_OTHERS)]) or _OTHERWISE_UNKNOWN_FORMAT
+    return did_you_mean(name, standard.known) or standard.otherwise
 
 
 # Widely used words of other vocabularies, some of them near a keyword.
@@ -492,8 +514,7 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/unresolved-ref", on="schema", severity=Severity.ERROR)
-def unresolved_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
@@ -504,7 +525,7 @@ def unresolved_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             continue  # `schema/definition-reference` says so
         if suggestions is None:
             suggestions = Suggestions(
-                _known_of_unresolved_ref(schema.graph, where.toolset.definitions)
+                _references_that_lead(schema.graph, where.toolset.definitions)
             )
         message = f"`{reference.text[:80]}` names nothing in this schema"
         help_ = suggestions.near(reference.text)
@@ -514,7 +535,7 @@ def unresolved_ref(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-def _known_of_unresolved_ref(
+def _references_that_lead(
     schema: JsonSchema, shared: Definitions | None
 ) -> Iterator[str]:
     """The references that would name something."""
@@ -528,8 +549,7 @@ def _known_of_unresolved_ref(
 _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
-@rule("schema/unusable-pattern", on="schema", severity=Severity.ERROR)
-def unusable_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def _not_applicable(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if _are_too_large_together(schema.graph):
         message = "the patterns are too large together to check calls by"
         help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"

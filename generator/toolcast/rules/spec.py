@@ -34,7 +34,6 @@ from .rule import Problem, Rule, at, rule
 from .unknown_names import names_rule
 
 RULES = (
-    Rule("spec/definitions-size", Severity.ERROR, __name__),
     Rule("spec/document", Severity.ERROR, __name__),
     Rule("spec/duplicate-tool", Severity.ERROR, __name__),
     Rule("spec/duplicate-toolset", Severity.ERROR, __name__),
@@ -57,7 +56,6 @@ RULES = (
     Rule("spec/unlisted-toolset", Severity.WARNING, __name__),
     Rule("spec/unreadable", Severity.ERROR, __name__),
     Rule("spec/unsuppressable-rule", Severity.ERROR, __name__),
-    Rule("spec/unused-lock", Severity.WARNING, __name__),
     Rule("spec/unused-suppression", Severity.WARNING, __name__),
     Rule("spec/wrong-type", Severity.ERROR, __name__),
 )

@@ -19,8 +19,6 @@ from ..suggestions import Suggestions, known_instead, quoted_list
 from ..targets.table import enabled, target_named, target_names
 from .rule import Problem, Rule, at
 
-__all__ = ["KINDS", "names_rule", "unknown_names"]
-
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
 

@@ -197,7 +197,7 @@ def unused_locks(
             if path.endswith(".json") and path not in named and _is_lock(files, path):
                 message = "no entry of `mcp_servers` names this lock"
                 help_ = "delete it, or name it as the `lock` of its server"
-                rule, how = "spec/unused-lock", Severity.WARNING
+                rule, how = "spec/server-lock", Severity.WARNING
                 yield Finding(rule, how, Place(path), message, help_)
 
 

@@ -1,0 +1,76 @@
+"""Any two lists are compared: nothing in them is a failure of ours, and no difference is silent."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.program import toolcast
+
+WORDS = st.sampled_from(
+    [
+        "", "a", "`a`", "\u202e", "\u200b", "object", "string", "#/$defs/a", "::error::x",
+        "http://json-schema.org/draft-07/schema#", "^(a+)+$", "x" * 3_000, "<!-- b -->",
+    ]
+)  # fmt: skip
+KEYS = st.sampled_from(
+    [
+        "type", "properties", "items", "enum", "const", "$ref", "anyOf", "not", "required",
+        "description", "default", "minimum", "pattern", "format", "$schema", "title",
+        "additionalProperties", "$defs", "prefixItems", "propertyNames", "readOnlyHint",
+        "taskSupport", "a", "b",
+    ]
+)  # fmt: skip
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.sampled_from([0, 1, -1, 10**30, 0.5, 1e308]),
+        WORDS,
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+MEMBERS = st.sampled_from(
+    [
+        "title", "description", "inputSchema", "outputSchema", "annotations", "icons",
+        "_meta", "execution", "other",
+    ]
+)  # fmt: skip
+TOOLS = st.builds(
+    lambda name, members: {"name": name, **members},
+    st.sampled_from(["a", "b", "c d", "", "x/y"]),
+    st.dictionaries(MEMBERS, VALUES, max_size=5),
+)
+LISTS = st.lists(TOOLS, min_size=1, max_size=3)
+FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
+
+
+def spelled(tools: list[dict[str, Any]]) -> list[str]:
+    """The tools, where neither their order nor that of their members says anything."""
+    return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
+
+
+@given(LISTS, LISTS, FORMATS)
+def test_any_two_lists(
+    old: list[dict[str, Any]], new: list[dict[str, Any]], format_: str
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, tools in (("old.json", old), ("new.json", new)):
+            (folder / file).write_text(json.dumps({"tools": tools}), encoding="utf-8")
+        words = ("diff", "old.json", "new.json", "--format", format_)
+        done = toolcast(folder, *words)
+        assert done.returncode in (0, 1), done.stderr
+        told = toolcast(folder, *words[:3], "--format", "json")
+        changes = json.loads(told.stdout)["changes"]
+        assert changes or spelled(old) == spelled(new)
+        same = toolcast(folder, "diff", "old.json", "old.json")
+        assert same.stdout == "no change against old.json\n"

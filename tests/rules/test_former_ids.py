@@ -1,0 +1,68 @@
+"""What a rule was called before goes on being known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.program import toolcast
+from tests.rules.layout import findings_of, lay_out
+from toolcast.rules.table import former_ids, rules
+
+TWICE = """\
+parameters:
+  type: object
+  properties: {mode: {enum: [fast, fast]}}
+suppress: [{rule: RULE, reason: It does no harm.}]
+"""
+
+
+def test_a_former_id_is_none_of_a_rule_and_leads_to_one() -> None:
+    known = rules(())
+    assert [old for old in former_ids() if old in known] == []
+    assert [new for new in former_ids().values() if new and new not in known] == []
+    assert list(former_ids()) == sorted(former_ids())
+
+
+def test_a_suppression_by_a_former_id_holds_and_says_the_present_one(
+    tmp_path: Path,
+) -> None:
+    lay_out(TWICE.replace("RULE", "schema/duplicate-enum"), tmp_path)
+    found = {one.rule: one for one in findings_of(tmp_path)}
+    assert "schema/enum" not in found
+    said = found["spec/unknown-rule"]
+    assert said.message == "`schema/duplicate-enum` is called `schema/enum` now"
+    assert said.severity.word == "note"
+
+
+def test_a_suppression_of_a_rule_that_went_can_go(tmp_path: Path) -> None:
+    lay_out(TWICE.replace("RULE", "schema/wider-type"), tmp_path)
+    found = {one.rule: one for one in findings_of(tmp_path)}
+    assert "schema/enum" in found
+    said = found["spec/unused-suppression"]
+    assert said.message == "there is no rule `schema/wider-type` any more"
+
+
+@pytest.mark.parametrize(
+    ("former", "code", "said"),
+    [
+        ("schema/duplicate-enum", 0, "is called `schema/enum` now.\n\nschema/enum ("),
+        ("schema/wider-type", 2, "there is no rule `schema/wider-type` any more"),
+    ],
+)
+def test_explain_says_what_became_of_it(
+    former: str, code: int, said: str, tmp_path: Path
+) -> None:
+    done = toolcast(tmp_path, "explain", former)
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+
+
+def test_sarif_says_what_a_rule_was_called(tmp_path: Path) -> None:
+    lay_out(TWICE.partition("suppress")[0], tmp_path)
+    log = json.loads(toolcast(tmp_path, "check", "--format", "sarif").stdout)
+    told = log["runs"][0]["tool"]["driver"]["rules"]
+    (enum,) = (rule for rule in told if rule["id"] == "schema/enum")
+    assert enum["deprecatedIds"] == ["schema/duplicate-enum", "schema/empty-enum"]
