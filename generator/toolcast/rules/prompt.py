@@ -11,8 +11,15 @@ from toolcast_runtime.skills.skill_files import LONGEST, MAIN, MOST_LINES, is_lo
 
 from ..detectors.confusables import confusable_word
 from ..detectors.cross_tool import CrossToolInstructions
-from ..detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
-from ..detectors.phrase import Phrase, first_phrase, may_have
+from ..detectors.phrases import (
+    MARKUP,
+    OTHER_TOOLS,
+    SECRECY,
+    SECRETS,
+    Phrase,
+    first_phrase,
+    may_have,
+)
 from ..facts.client_kinds import Limited, callers, crossed, limits_here
 from ..facts.prompt_docs import prompt_blocks
 from ..facts.skill_texts import (
