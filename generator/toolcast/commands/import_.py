@@ -66,9 +66,11 @@ def one_source_or_end(
     found = disagreements(sources)
     left = undecided(found, chosen)
     if left and format_ == "json":
-        told = json_of_disagreements(found, left)
+        contradictions = json_of_disagreements(found, left)
         notes = list(unsaid(sources))
-        click.echo(json.dumps({"disagreements": told, "notes": notes}, indent=2))
+        click.echo(
+            json.dumps({"disagreements": contradictions, "notes": notes}, indent=2)
+        )
         sys.exit(FINDINGS)
     for line in (
         *lines_of_disagreements(found),

@@ -169,13 +169,13 @@ def _given(words: Mapping[str, Mapping[str, float]], name: str, width: int) -> s
     """What each word gives to a tool, the most first, as far as the line has room."""
     parts = [(given[name], word) for word, given in words.items() if name in given]
     parts.sort(key=lambda item: -item[0])
-    told = ""
+    started = ""
     for part, word in parts:
-        longer = f"{told}{', ' if told else ''}{printable(word)} {part:.0%}"
+        longer = f"{started}{', ' if started else ''}{printable(word)} {part:.0%}"
         if len(longer) + len(", ...") > width:
-            return f"{told}, ..." if told else "..."
-        told = longer
-    return told
+            return f"{started}, ..." if started else "..."
+        started = longer
+    return started
 
 
 # promptfoo renders texts as Nunjucks templates, which could read its environment or be wrong

@@ -222,7 +222,7 @@ class TypeReader:
         self._parts = 0
         self._within: list[ast.AST | None] = []
 
-    def look(self, depth: int) -> None:
+    def count_visit(self, depth: int) -> None:
         """Counts one of the parts that it looks at.
 
         Raises:
@@ -242,7 +242,7 @@ class TypeReader:
         Raises:
             Unknown: the text does not tell.
         """
-        self.look(depth)
+        self.count_visit(depth)
         found = read_annotation(self.names, module, node)
         if found.meaning == "None":
             return Json({"type": "null"})

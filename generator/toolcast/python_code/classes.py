@@ -142,7 +142,7 @@ def _class_schema(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
 ) -> Json:
     kind, fields = _fields(reader, module, node, depth)
-    said = read_docstring(ast.get_docstring(node), fields).parameters
+    documented = read_docstring(ast.get_docstring(node), fields).parameters
     properties: dict[str, Any] = {}
     required: list[str] = []
     is_value, fit = False, Fit.NARROW if kind == "TypedDict" else Fit.MADE
@@ -151,8 +151,8 @@ def _class_schema(
         schema = dict(read.schema)
         if _is_required(reader, field, schema):
             required.append(name)
-        if said.get(name):
-            schema.setdefault("description", said[name])
+        if documented.get(name):
+            schema.setdefault("description", documented[name])
         properties[name] = schema
         is_value, fit = is_value or read.is_value, max(fit, read.fit)
     schema = {"type": "object", "properties": properties}
@@ -199,8 +199,8 @@ def class_fields(
                     field.module, field.annotation
                 )
             except Unknown:
-                said = read_annotation(names, field.module, field.annotation)
-                if said.meaning == "typing.Annotated":
+                documented = read_annotation(names, field.module, field.annotation)
+                if documented.meaning == "typing.Annotated":
                     raise  # It may have another name, or be made by a function.
                 read = Json({}, Fit.MADE)
             # What pydantic makes of other values may be made of several types.
@@ -222,7 +222,7 @@ def _fields(
     harmless: Set[str] = _HARMLESS,
 ) -> tuple[str, dict[str, _Field]]:
     """What kind of class it is, and its fields with those that it inherits."""
-    reader.look(depth)
+    reader.count_visit(depth)
     fields: dict[str, _Field] = {}
     kinds: set[str] = set()
     for decorator in node.decorator_list:

@@ -67,27 +67,27 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
     )
     params = {p.arg_name.lstrip("*"): p for p in best.params}
     returns = best.returns.description if best.returns is not None else None
-    said = Docstring(
+    docstring = Docstring(
         parameters={k: _words(p.description) for k, p in params.items()},
         types={k: p.type_name for k, p in params.items() if p.type_name},
         result=_words(returns),
     )
     parts = [best.short_description, best.long_description]
-    return _plain("\n\n".join(part for part in parts if part), said)
+    return _plain("\n\n".join(part for part in parts if part), docstring)
 
 
-def _plain(text: str, said: Docstring) -> Docstring:
+def _plain(text: str, docstring: Docstring) -> Docstring:
     first, _, rest = text.strip().partition("\n\n")
     summary = _words(first)
     if len(summary) <= _LONGEST_SUMMARY and not rest.strip():
-        return said._replace(summary=summary)
+        return docstring._replace(summary=summary)
     if len(summary) > _LONGEST_SUMMARY:
         sentence, dot, _ = summary.partition(". ")
         short = sentence + dot.strip()
         if len(short) > _LONGEST_SUMMARY:
             short = short[: _LONGEST_SUMMARY - 4].rpartition(" ")[0] + " ..."
-        return said._replace(summary=short, text=_lines(text))
-    return said._replace(summary=summary, text=_lines(text))
+        return docstring._replace(summary=short, text=_lines(text))
+    return docstring._replace(summary=summary, text=_lines(text))
 
 
 def _words(text: str | None) -> str:

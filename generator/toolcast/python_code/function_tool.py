@@ -61,7 +61,7 @@ class FunctionTool(NamedTuple):
 
     Attributes:
         place: `file:line`.
-        said: its docstring.
+        documented: what its docstring says.
         parameters: their JSON Schema.
         taken: those parameters.
         returns: the JSON Schema of its result; None where it has none that is told.
@@ -75,7 +75,7 @@ class FunctionTool(NamedTuple):
     """
 
     place: str
-    said: Docstring
+    documented: Docstring
     parameters: dict[str, Any]
     taken: tuple[Parameter, ...]
     returns: dict[str, Any] | None
@@ -122,22 +122,22 @@ class _Reading:
         self.taken: list[Parameter] = []
         self.read: list[Json] = []
         self.is_whole = True
-        self.said = Docstring()
+        self.documented = Docstring()
 
     def tool(self) -> FunctionTool:
         node, given = self.node, self.node.args
         self._refuse_what_no_call_has()
         arguments = [*given.args, *given.kwonlyargs]
         names = [one.arg for one in arguments]
-        self.said = read_docstring(ast.get_docstring(node), names)
-        if self.said.problem:
-            self._note(node, f"the docstring is not read: {self.said.problem}")
+        self.documented = read_docstring(ast.get_docstring(node), names)
+        if self.documented.problem:
+            self._note(node, f"the docstring is not read: {self.documented.problem}")
         # Those before a `/` have the first of the defaults.
         late = given.defaults[-len(given.args) :] if given.args else []
         placed = [None] * (len(given.args) - len(late)) + late
         for one, default in zip(arguments, [*placed, *given.kw_defaults], strict=True):
             self._parameter(one, default)
-        for told in self.said.parameters:
+        for told in self.documented.parameters:
             if told not in names and not self.reasons:
                 shown = " ".join(told.split())[:60]
                 self._note(node, f"the docstring tells of `{shown}`, no parameter")
@@ -154,7 +154,7 @@ class _Reading:
         parameters["additionalProperties"] = False
         return FunctionTool(
             f"{self.file}:{node.lineno}",
-            self.said,
+            self.documented,
             parameters,
             tuple(self.taken),
             returns,
@@ -230,7 +230,7 @@ class _Reading:
             self._note(argument, f"`{name}` is left out: it has no annotation")
             self.is_whole = False
             return
-        text = self.said.parameters.get(name)
+        text = self.documented.parameters.get(name)
         is_untyped = annotation is None and not schema
         if is_untyped:
             self._note(argument, f"`{name}` has no annotation: its `type` is a TODO")
@@ -255,7 +255,7 @@ class _Reading:
     def _json(self, name: str, annotation: ast.expr | None) -> Json:
         if annotation is not None:
             return self.types.read(self.module, annotation)
-        told = self.said.types.get(name)
+        told = self.documented.types.get(name)
         if told is None:
             return Json({})
         try:
@@ -385,8 +385,8 @@ def _scalar(schema: Mapping[str, Any]) -> str | None:
     """The annotation of a parameter that is a text, number or truth; None for others."""
     kinds = schema.get("type")
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    said = {"type", "description"}
-    if not isinstance(kinds, list) or not said.issuperset(schema):
+    described = {"type", "description"}
+    if not isinstance(kinds, list) or not described.issuperset(schema):
         return None
     names = [_SCALARS.get(kind) for kind in kinds]
     return " | ".join(map(str, names)) if all(names) else None

@@ -21,7 +21,7 @@ __all__ = [
     "differing",
     "from_definitions",
     "items_of_changes",
-    "told_counts",
+    "counts_in_words",
 ]
 
 _AROUND = 24
@@ -54,11 +54,11 @@ def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[I
         return [_item([one], named) for one in worst_first]
     alike: dict[object, list[Judged]] = {}
     for one in worst_first:
-        said: object = ""
+        repeated: object = ""
         if one.fails or one.change.grades.worst > Grade.SAFE:
             values = differing(_unsaid(one.change), _MOST_COMPARED)
-            said = _of_any(one.change), values
-        alike.setdefault((_kind(one), said), []).append(one)
+            repeated = _of_any(one.change), values
+        alike.setdefault((_kind(one), repeated), []).append(one)
     return [_item(group, named) for group in alike.values()]
 
 
@@ -240,7 +240,7 @@ def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
     }
 
 
-def told_counts(verdict: Verdict) -> dict[str, str]:
+def counts_in_words(verdict: Verdict) -> dict[str, str]:
     """`2 breaking, 1 risky` by audience; empty where all is safe."""
     return {
         audience: ", ".join(

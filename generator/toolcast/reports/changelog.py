@@ -70,13 +70,13 @@ def _part(change: Change) -> str:
 
 
 def _line(change: Change) -> str:
-    told = []
+    graded_for = []
     for grade in (Grade.BREAKING, Grade.RISKY):
         graded = zip(AUDIENCES, change.grades, strict=True)
         whom = [name for name, one in graded if one is grade]
         if whom:
-            told.append(f"{grade.word} for {', '.join(whom)}")
-    words = f" ({'; '.join(told)})" if told else ""
+            graded_for.append(f"{grade.word} for {', '.join(whom)}")
+    words = f" ({'; '.join(graded_for)})" if graded_for else ""
     names_itself = change.tool and f"`{change.tool}`" in change.message
     tool = f"{code_span(change.tool)}: " if change.tool and not names_itself else ""
     return f"- {tool}{markdown_text(change.message)}{words}\n"

@@ -36,7 +36,7 @@ def _command(item: Item, root: str | None) -> str:
         properties += [f"line={place.line}", f"col={place.column}"]
         properties += [f"endColumn={place.end_column}"]
     properties.append(f"title={workflow_property(item.rule)}")
-    message = item.told
+    message = item.whole_text
     if item.help:
         message += f" ({item.help})"
     if item.accepted:

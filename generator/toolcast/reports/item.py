@@ -85,7 +85,7 @@ class Item(NamedTuple):
     others: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def whole_text(self) -> str:
         """The message with whom it is about, and what it means: for formats of one text."""
         if not self.grades:
             return self.message
@@ -154,9 +154,11 @@ def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     """
     seen: Counter[str] = Counter()
     for finding in findings:
-        said = "\0".join([finding.rule, finding.place.file, finding.message])
-        seen[said] += 1
-        digest = hashlib.sha256(f"{said}\0{seen[said]}".encode("utf-8", "replace"))
+        identity = "\0".join([finding.rule, finding.place.file, finding.message])
+        seen[identity] += 1
+        digest = hashlib.sha256(
+            f"{identity}\0{seen[identity]}".encode("utf-8", "replace")
+        )
         yield finding, digest.hexdigest()[:12]
 
 

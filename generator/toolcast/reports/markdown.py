@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.review.limits import DEFAULT, said
+from ..changes.review.limits import DEFAULT, limits_text
 from ..encoders.markdown import fenced
 from ..findings import Finding, grouped, to_show
 from .change_items import (
     alike_effects,
+    counts_in_words,
     differing,
     from_definitions,
     items_of_changes,
-    told_counts,
 )
 from .escaping import code_span, markdown_text, printable
 from .item import About, Item, summary
@@ -50,8 +50,8 @@ def findings(found: Sequence[Finding], about: About) -> str:
     ]
     kept = _within(rows, len(head))
     left = len(rows) - len(kept)
-    told = f"\n{left:,} more: `toolcast check` shows them.\n" if left else ""
-    return head + "".join(kept) + told
+    ending = f"\n{left:,} more: `toolcast check` shows them.\n" if left else ""
+    return head + "".join(kept) + ending
 
 
 def _finding_row(finding: Finding) -> str:
@@ -74,10 +74,10 @@ def changes(verdict: Verdict, about: About) -> str:
     """
     against = code_span(verdict.against)
     if not verdict.changes:
-        told = f"No change against {against}."
+        sentence = f"No change against {against}."
         if verdict.is_first:
-            told = f"{against} has no specs: everything is new."
-        return f"### Tool changes\n\n{told}\n{_of_acceptances(verdict)}"
+            sentence = f"{against} has no specs: everything is new."
+        return f"### Tool changes\n\n{sentence}\n{_of_acceptances(verdict)}"
     head = f"### Tool changes\n\n{_sentence(verdict, against)}\n\n"
     for file, words in from_definitions(verdict):
         head += f"{code_span(file)}: {words}.\n\n"
@@ -111,27 +111,33 @@ def _part(title: str, items: Sequence[Item], used: int) -> str:
         return ""
     kept = _within(map(_item, items), used)
     left = len(items) - len(kept)
-    told = (
+    ending = (
         f"{left:,} more are left out: `toolcast diff` shows them.\n\n" if left else ""
     )
     if not title:
-        return f"{''.join(kept)}{told}"
+        return f"{''.join(kept)}{ending}"
     summed = f"<summary>{title}: {len(items):,}</summary>"
-    return f"<details>{summed}\n\n{''.join(kept)}{told}</details>\n\n"
+    return f"<details>{summed}\n\n{''.join(kept)}{ending}</details>\n\n"
 
 
 def _sentence(verdict: Verdict, against: str) -> str:
     number = len(verdict.changes)
-    told = f"**{number:,} change{'' if number == 1 else 's'}** against {against}: "
-    parts = [f"{name} {words}" for name, words in told_counts(verdict).items() if words]
-    told += "; ".join(parts) or "all safe"
-    at = "" if verdict.limits == DEFAULT else f" at {code_span(said(verdict.limits))}"
+    sentence = f"**{number:,} change{'' if number == 1 else 's'}** against {against}: "
+    parts = [
+        f"{name} {words}" for name, words in counts_in_words(verdict).items() if words
+    ]
+    sentence += "; ".join(parts) or "all safe"
+    at = (
+        ""
+        if verdict.limits == DEFAULT
+        else f" at {code_span(limits_text(verdict.limits))}"
+    )
     failing = verdict.failing
     if failing:
-        told += f".<br>**{failing:,} {'fails' if failing == 1 else 'fail'}{at}**"
+        sentence += f".<br>**{failing:,} {'fails' if failing == 1 else 'fail'}{at}**"
     else:
-        told += f".<br>Nothing fails{at}"
-    return told + (f"; {verdict.accepted:,} accepted." if verdict.accepted else ".")
+        sentence += f".<br>Nothing fails{at}"
+    return sentence + (f"; {verdict.accepted:,} accepted." if verdict.accepted else ".")
 
 
 def _table(changes: Sequence[Judged]) -> str:
@@ -154,12 +160,14 @@ def _table(changes: Sequence[Judged]) -> str:
         return ""
     kept = _within(rows, 0, _TABLE)
     left = len(rows) - len(kept)
-    told = f"\n{left:,} more rows are left out.\n" if left else ""
+    ending = f"\n{left:,} more rows are left out.\n" if left else ""
     head = f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"
     head += f"| --- |{' --- |' * len(AUDIENCES)}\n"
     is_open = " open" if len(rows) <= _MOST_OPEN else ""
     summed = f"<summary>By tool: {len(rows):,}</summary>"
-    return f"<details{is_open}>{summed}\n\n{head}{''.join(kept)}{told}\n</details>\n\n"
+    return (
+        f"<details{is_open}>{summed}\n\n{head}{''.join(kept)}{ending}\n</details>\n\n"
+    )
 
 
 def _grade(grade: Grade) -> str:
@@ -227,9 +235,9 @@ def _fold(title: str, rows: Sequence[str]) -> str:
         return ""
     kept = _within(rows, 0, _TABLE // 4)
     left = len(rows) - len(kept)
-    told = f"- {left:,} more are left out\n" if left else ""
+    ending = f"- {left:,} more are left out\n" if left else ""
     summed = f"<summary>{title}: {len(rows):,}</summary>"
-    return f"<details>{summed}\n\n{''.join(kept)}{told}\n</details>\n\n"
+    return f"<details>{summed}\n\n{''.join(kept)}{ending}\n</details>\n\n"
 
 
 def _of_acceptances(verdict: Verdict) -> str:

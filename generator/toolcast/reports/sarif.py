@@ -82,8 +82,8 @@ def _invocation(left: int) -> dict[str, Any]:
     invocation: dict[str, Any] = {"executionSuccessful": True}
     if left > 0:
         text = f"{left:,} more results are left out; those that are here are the worst."
-        told = {"level": "warning", "message": {"text": text}}
-        invocation["toolExecutionNotifications"] = [told]
+        notification = {"level": "warning", "message": {"text": text}}
+        invocation["toolExecutionNotifications"] = [notification]
     return invocation
 
 
@@ -107,7 +107,7 @@ def _rule(id_: str, rule: ItemRule | None) -> dict[str, Any]:
 
 
 def _result(item: Item, index: int, root: str | None) -> dict[str, Any]:
-    text = f"{item.told} ({item.help})" if item.help else item.told
+    text = f"{item.whole_text} ({item.help})" if item.help else item.whole_text
     result: dict[str, Any] = {
         "ruleId": item.rule,
         "ruleIndex": index,

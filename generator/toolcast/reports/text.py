@@ -9,15 +9,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.review.limits import DEFAULT, said
+from ..changes.review.limits import DEFAULT, limits_text
 from ..encoders.layout import text_width
 from ..findings import Finding, Place, Severity, grouped, to_show
 from .change_items import (
     alike_effects,
+    counts_in_words,
     differing,
     from_definitions,
     items_of_changes,
-    told_counts,
 )
 from .escaping import log_line, printable
 from .item import About, Item, items_of_findings
@@ -210,7 +210,10 @@ def _closing(verdict: Verdict) -> Iterator[str]:
     owners = len({one.owner for one in verdict.changes})
     places = f"{owners} place{'' if owners == 1 else 's'}"
     text = f"{number} change{'' if number == 1 else 's'} in {places} against {against}"
-    graded = [f"{name} {told or 'safe'}" for name, told in told_counts(verdict).items()]
+    graded = [
+        f"{name} {graded_words or 'safe'}"
+        for name, graded_words in counts_in_words(verdict).items()
+    ]
     yield from _wrapped(f"{text}: {'; '.join(graded)}", "")
     for file, words in from_definitions(verdict):
         yield from _wrapped(f"{file}: {words}", "")
@@ -225,7 +228,9 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _decided(verdict: Verdict) -> str:
-    limits = "" if verdict.limits == DEFAULT else f" --fail-on {said(verdict.limits)}"
+    limits = (
+        "" if verdict.limits == DEFAULT else f" --fail-on {limits_text(verdict.limits)}"
+    )
     failing = Counter(name for one in verdict.changes for name in one.fails)
     accepted = f"; {verdict.accepted} accepted" if verdict.accepted else ""
     if not verdict.failing:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...suggestions import known_instead
 from ..change import AUDIENCES, Grade, Grades
 
-__all__ = ["BadLimit", "DEFAULT", "Limits", "failing", "limits", "said"]
+__all__ = ["BadLimit", "DEFAULT", "Limits", "failing", "limits", "limits_text"]
 
 Limits = Mapping[str, Grade]
 """The least grade that fails, by audience; one that is not named fails at none."""
@@ -56,7 +56,7 @@ def failing(grades: Grades, at: Limits) -> list[str]:
     return [name for name, grade in named if name in at and grade >= at[name]]
 
 
-def said(at: Limits) -> str:
+def limits_text(at: Limits) -> str:
     """The limits as `--fail-on` takes them."""
     if not at:
         return _NONE

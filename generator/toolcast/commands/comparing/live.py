@@ -16,7 +16,7 @@ from ...reports.item import About
 from ...servers.server_listing import ServerListing
 from ..exit_codes import CLEAN, FINDINGS, fail, wants_colour
 
-__all__ = ["fail_on_option", "judged", "limits_or_end", "note", "told"]
+__all__ = ["fail_on_option", "judged", "limits_or_end", "note", "print_verdict"]
 
 _ANY = "any"
 
@@ -70,7 +70,7 @@ def note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
         click.echo(f"note: {name}: {printable(words)}", err=True)
 
 
-def told(verdict: Verdict, format_: str, root: str) -> int:
+def print_verdict(verdict: Verdict, format_: str, root: str) -> int:
     """Prints a verdict; gives the exit code."""
     colour = wants_colour(format_, sys.stdout)
     about = About(root, colour=colour)

@@ -11,7 +11,7 @@ import click
 from ...reports.escaping import printable
 from ..exit_codes import CLEAN, FINDINGS, USAGE, counted, fail, workspace_or_end
 from ..options import changes_format_option, project_option
-from .live import fail_on_option, judged, limits_or_end, note, told
+from .live import fail_on_option, judged, limits_or_end, note, print_verdict
 
 if TYPE_CHECKING:
     from ...changes.outside.listed_entries import ListingChanges
@@ -96,7 +96,7 @@ def command(
     code = CLEAN
     if compared or format_ != "text":
         against = compared[0] if len(compared) == 1 else "the locks"
-        code = told(judged(found, against, least), format_, workspace.root)
+        code = print_verdict(judged(found, against, least), format_, workspace.root)
     if is_failed:
         sys.exit(USAGE)
     sys.exit(CLEAN if update else FINDINGS if lacking else code)

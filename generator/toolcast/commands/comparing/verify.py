@@ -9,7 +9,7 @@ import click
 
 from ..exit_codes import counted, fail, toolsets_or_end, workspace_or_end
 from ..options import changes_format_option, project_option, server_options
-from .live import fail_on_option, judged, limits_or_end, note, told
+from .live import fail_on_option, judged, limits_or_end, note, print_verdict
 
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
@@ -107,7 +107,9 @@ def command(
         _another(meant.name, own.name, listing, entry)
     note(meant.name, listing, changes.varying)
     against = f"the toolset {own.name}"
-    sys.exit(told(judged(changes.changes, against, least), format_, workspace.root))
+    sys.exit(
+        print_verdict(judged(changes.changes, against, least), format_, workspace.root)
+    )
 
 
 def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:

@@ -111,7 +111,7 @@ def draft_functions(
         files[spec] = _spec(toolset, section, called, tool, handler, reference)
         files |= adapter
         notes += tool.notes
-        if not tool.said.summary:
+        if not tool.documented.summary:
             notes.append(f"{tool.place}: without a docstring, the texts are TODOs")
         if not tool.gives_json or tool.fit is Fit.MADE:
             made.append(list(adapter)[-1])
@@ -253,17 +253,17 @@ def _spec(
     handler: HandlerReference,
     reference: HandlerReference,
 ) -> bytes:
-    said = tool.said
+    documented = tool.documented
     fields: dict[str, Any] = {"name": name}
-    fields["summary"] = said.summary or f"TODO: say in one line what {name} does."
-    text = said.text or said.summary
-    if said.result:
-        text = f"{text}\n\nReturns: {said.result}".strip()
-    if text and text != said.summary:
+    fields["summary"] = documented.summary or f"TODO: say in one line what {name} does."
+    text = documented.text or documented.summary
+    if documented.result:
+        text = f"{text}\n\nReturns: {documented.result}".strip()
+    if text and text != documented.summary:
         fields["description"] = text
     if "prompts" in toolset.targets:
         decided = {"text": None, "reason": _SAID_ELSEWHERE}
-        fields["when_to_use"] = decided if said.summary else _WHEN
+        fields["when_to_use"] = decided if documented.summary else _WHEN
     if section is not None:
         fields["section"] = section
     fields["parameters"] = tool.parameters
