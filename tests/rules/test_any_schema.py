@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.properties import tried
 from tests.rules.layout import findings_of, lay_out
+from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
-from toolcast.json_schema.keywords import KEYWORDS
 from toolcast.json_schema.metaschema import problems_with_schema
 from toolcast.json_schema.patterns import pattern
 from toolcast.json_schema.values import ValueChecker

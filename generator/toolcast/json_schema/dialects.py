@@ -1,11 +1,11 @@
-"""The dialects of JSON Schema: which one a schema declares, and the schema of each."""
+"""The dialects of JSON Schema: their keywords, which one a schema declares, the schema of each."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-__all__ = ["DIALECTS", "dialect_of", "is_address", "metaschema"]
+__all__ = ["DIALECTS", "KEYWORDS", "dialect_of", "is_address", "metaschema"]
 
 DIALECTS = {
     "json-schema.org/draft/2020-12/schema": "2020-12",
@@ -15,6 +15,23 @@ DIALECTS = {
     "json-schema.org/draft-04/schema": "draft-04",
 }
 """The dialects that can be validated, by the address of `$schema` without its scheme."""
+
+KEYWORDS = frozenset(
+    (
+        "$schema $id id $ref $defs $anchor $comment $dynamicRef"
+        " $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary"
+        " definitions title description default deprecated readOnly writeOnly"
+        " examples type enum const multipleOf maximum exclusiveMaximum minimum"
+        " exclusiveMinimum maxLength minLength pattern maxItems minItems"
+        " uniqueItems maxContains minContains maxProperties minProperties"
+        " required dependentRequired allOf anyOf oneOf not if then else"
+        " dependentSchemas dependencies prefixItems items contains"
+        " additionalItems properties patternProperties additionalProperties"
+        " propertyNames unevaluatedItems unevaluatedProperties format"
+        " contentEncoding contentMediaType contentSchema"
+    ).split()
+)
+"""The keywords of 2020-12 and the drafts before."""
 
 _METASCHEMAS = {
     "2020-12": ("Draft202012Validator", "https://json-schema.org/draft/2020-12/schema"),

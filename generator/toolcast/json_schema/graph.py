@@ -19,8 +19,7 @@ from toolcast_runtime.validation.references import REFERENCES, steps_of
 from toolcast_runtime.validation.schema_visits import multiplies
 
 from ..reading.tree import SHARED, Path
-from .dialects import dialect_of, is_address, metaschema
-from .keywords import KEYWORDS
+from .dialects import KEYWORDS, dialect_of, is_address, metaschema
 
 __all__ = ["JsonSchema", "Reference"]
 

@@ -20,8 +20,8 @@ from ..facts.skill_texts import (
 from ..findings import Severity
 from ..model.clients import Client
 from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable
-from ..model.mcp.mcp_servers import McpServer
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_servers import McpServer
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
@@ -299,7 +299,9 @@ def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
 
     A permission that no client has, and one that is not there, have rules of their own.
     """
-    return not client.permits(tool) and toolset.is_held(tool.permission or "")
+    return not client.permits(tool.permission) and toolset.is_held(
+        tool.permission or ""
+    )
 
 
 @rule("expose/endpoint-clash", on="toolset", severity=Severity.ERROR)

@@ -13,7 +13,7 @@ from ..facts.types.annotation import Annotations
 from ..facts.types.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ..python_code.call_graph import Step, reached_from
 from ..python_code.classes import ClassField

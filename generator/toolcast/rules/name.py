@@ -29,7 +29,7 @@ from ..facts.skill_texts import (
 from ..facts.texts import prose_of
 from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
-from ..model.mcp.mcp_servers import McpServer
+from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from .places import Parameter, Where

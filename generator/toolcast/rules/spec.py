@@ -22,8 +22,8 @@ from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
 from ..language.spec_language import read_by, schema_text
 from ..model.definitions import shared_name
-from ..model.mcp.mcp_servers import McpServer, reference_problem
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_servers import McpServer, reference_problem
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.schema_files import named_schemas
 from ..reading.tree import Path

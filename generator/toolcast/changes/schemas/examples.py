@@ -8,8 +8,7 @@ before it is shown. That none is found says nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -18,12 +17,10 @@ from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.schema_visits import most_visits
 
 from ..change import ABSENT
-from .schema_side import Conjunction, SchemaSide, schemas_under
+from .schema_side import Acceptor, Conjunction, SchemaSide, schemas_under
 from .value_limits import EXACT, ValueLimits, type_of
 
-__all__ = ["Acceptor", "Refuses", "examples"]
-
-Refuses = Callable[[Any], bool]
+__all__ = ["examples"]
 
 _MOST_WORK = 100_000
 _MOST_TRIED = 600
@@ -44,62 +41,6 @@ _PLAIN: dict[str, list[Any]] = {
     "boolean": [True, False],
     "null": [None],
 }
-
-
-class Acceptor:
-    """What a side accepts when the tool is called, or gives as its result.
-
-    Args:
-        side: the schema.
-        is_closed: whether names at the top that the schema does not declare are refused.
-        refuses_besides: what else refuses a value.
-    """
-
-    def __init__(
-        self,
-        side: SchemaSide,
-        *,
-        is_closed: bool,
-        refuses_besides: Refuses | None = None,
-    ) -> None:
-        self.side = side
-        self.is_closed = is_closed
-        self._refuses_besides = refuses_besides
-
-    @cached_property
-    def parts(self) -> Conjunction:
-        """All that is asked of a value."""
-        parts = self.side.conjunction(self.side.root)
-        if not self.is_closed:
-            return parts
-        declared = self.side.declared
-        closed = {
-            "properties": dict.fromkeys(sorted(declared.names), True),
-            "patternProperties": dict.fromkeys(declared.patterns, True),
-            "additionalProperties": False,
-        }
-        return (*parts, closed)
-
-    @cached_property
-    def _validator(self) -> Any:
-        return build(self.side.root, asserts_formats=self.side.asserts_formats)
-
-    def accepts(self, value: Any) -> bool:
-        """Whether a value is accepted.
-
-        Raises:
-            ValueError: the schema cannot be applied.
-        """
-        validator = self._validator
-        try:
-            if not validator.is_valid(value):
-                return False
-        except (ValueError, TypeError):
-            return False  # A pattern that gives up accepts nothing.
-        is_object = isinstance(value, dict)
-        if self.is_closed and is_object and self.side.declared.lacks(value):
-            return False
-        return self._refuses_besides is None or not self._refuses_besides(value)
 
 
 def examples(

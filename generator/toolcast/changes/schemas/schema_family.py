@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -12,11 +12,10 @@ from ...targets.tool_types import shown_types
 from ..change import ABSENT, Both, Change, Grade, Grades
 from ..family import Family
 from ..json_equality import same
-from .examples import Acceptor, Refuses
 from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_nodes import Difference, Edit, Pair, Place, node_at
 from .schema_rules import EFFECTS, FIELDS, RULES, Field
-from .schema_side import SchemaSide
+from .schema_side import Acceptor, SchemaSide
 from .schema_walk import (
     TooMuchToCompare,
     differences,
@@ -243,7 +242,7 @@ def _not_compared(
     )
 
 
-def _actions(both: Both) -> Refuses | None:
+def _actions(both: Both) -> Callable[[Any], bool] | None:
     """What the chosen action refused before, beside the schema."""
     actions = both.before.actions
     if actions is None:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
 from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
-from .examples import Acceptor, examples
+from .examples import examples
 from .inclusion import Effort, Inclusion
 from .normal_forms import normal_form
 from .schema_nodes import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
-from .schema_side import SchemaSide
+from .schema_side import Acceptor, SchemaSide
 from .value_limits import EXACT
 
 __all__ = ["CallGrades", "Verdict", "prompt_grade"]

@@ -21,7 +21,6 @@ __all__ = [
     "RULES",
     "RULES_BY_ID",
     "Field",
-    "is_hazard",
 ]
 
 Field = Literal["parameters", "returns"]
@@ -54,8 +53,3 @@ RULES = {(field, name): _rule(field, name) for field in FIELDS for name in _ROWS
 """Each by its field and the name of its row."""
 
 RULES_BY_ID = {rule.id: rule for rule in RULES.values()}
-
-
-def is_hazard(field: Field, name: str) -> bool:
-    """Whether a change can refuse what was taken, by the way in which it goes."""
-    return EFFECTS[name] in ("fewer" if field == "parameters" else "more", "either")

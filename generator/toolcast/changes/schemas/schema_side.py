@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ...reading.tree import Path
 
 __all__ = [
     "ANNOTATIONS",
+    "Acceptor",
     "Conjunction",
     "Positions",
     "SchemaSide",
@@ -267,6 +268,62 @@ class SchemaSide:
             value = schema.get(keyword)
             if isinstance(value, dict):
                 yield from value.items()
+
+
+class Acceptor:
+    """What a side accepts when the tool is called, or gives as its result.
+
+    Args:
+        side: the schema.
+        is_closed: whether names at the top that the schema does not declare are refused.
+        refuses_besides: what else refuses a value.
+    """
+
+    def __init__(
+        self,
+        side: SchemaSide,
+        *,
+        is_closed: bool,
+        refuses_besides: Callable[[Any], bool] | None = None,
+    ) -> None:
+        self.side = side
+        self.is_closed = is_closed
+        self._refuses_besides = refuses_besides
+
+    @cached_property
+    def parts(self) -> Conjunction:
+        """All that is asked of a value."""
+        parts = self.side.conjunction(self.side.root)
+        if not self.is_closed:
+            return parts
+        declared = self.side.declared
+        closed = {
+            "properties": dict.fromkeys(sorted(declared.names), True),
+            "patternProperties": dict.fromkeys(declared.patterns, True),
+            "additionalProperties": False,
+        }
+        return (*parts, closed)
+
+    @cached_property
+    def _validator(self) -> Any:
+        return build(self.side.root, asserts_formats=self.side.asserts_formats)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is accepted.
+
+        Raises:
+            ValueError: the schema cannot be applied.
+        """
+        validator = self._validator
+        try:
+            if not validator.is_valid(value):
+                return False
+        except (ValueError, TypeError):
+            return False  # A pattern that gives up accepts nothing.
+        is_object = isinstance(value, dict)
+        if self.is_closed and is_object and self.side.declared.lacks(value):
+            return False
+        return self._refuses_besides is None or not self._refuses_besides(value)
 
 
 def schemas_under(
