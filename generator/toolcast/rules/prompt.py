@@ -168,11 +168,11 @@ def _field(tool: ToolSpec) -> str:
 def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     is_given = "description" in tool.fields
     if is_given and not (tool.description or "").strip():
-        said = "null" if tool.description is None else "empty"
+        described = "null" if tool.description is None else "empty"
         yield at(
             tool,
             ("description",),
-            f"the description is {said}",
+            f"the description is {described}",
             "say what the tool does; without the field the summary is used",
         )
     elif "description" in tool.mcp_omit:
