@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from inspect import signature
 from typing import Any
 
-from toolcast.model.mcp.mcp_servers import McpServer, ToolRouter
+from toolcast.model.mcp_servers import McpServer, ToolRouter
 from toolcast.targets.external import RUNTIME_NAMES
 from toolcast_runtime.external import ExternalServer
 from toolcast_runtime.router import ChatModel

@@ -13,7 +13,7 @@ from ..encoders.json_text import compact
 from ..facts.client_kinds import callers
 from ..facts.token_costs import client_costs, list_tokens, prompt_tokens
 from ..model.clients import Client
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolcast_runtime.cli.one_call.call_once import Request
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ..model.mcp.mcp_servers import McpServer
+    from ..model.mcp_servers import McpServer
     from ..model.model import Toolset, Workspace
 
 __all__ = [

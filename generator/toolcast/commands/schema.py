@@ -15,7 +15,7 @@ from toolcast_runtime.files.regular_file import read_regular
 from ..changes.review.acceptances import ACCEPT_FILE
 from ..language.spec_language import SCHEMAS, schema_text
 from ..model.folders import kind_of_file
-from ..model.mcp.mcp_spec_files import FOLDERS
+from ..model.mcp_spec_files import FOLDERS
 from ..project import WORKSPACE_FILE
 from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root

@@ -11,7 +11,7 @@ from toolcast_runtime.files.regular_file import read_regular
 
 from ..documents.filling import LARGEST, Region, regions_in
 from ..findings import has_errors
-from ..model.mcp.mcp_servers import McpServer
+from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.project_files import DiskFiles
 from ..reading.tree import Document, Path

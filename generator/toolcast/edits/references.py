@@ -14,7 +14,7 @@ from ..facts.tool_names import (
     mentions_in,
     other_meanings,
 )
-from ..model.mcp.mcp_specs import ResourceSpec
+from ..model.mcp_specs import ResourceSpec
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned

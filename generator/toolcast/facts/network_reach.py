@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..model.mcp.mcp_servers import McpServer, references, without_references
+from ..model.mcp_servers import McpServer, references, without_references
 from ..model.model import Toolset
 from ..reading.tree import Path
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..language.spec_language import annotated
 from ..reading.tree import Document
 from .clients import Client, NameEntry, expanded
-from .mcp.mcp_servers import bind_mcp_servers, bind_router
+from .mcp_servers import bind_mcp_servers, bind_router
 from .model import (
     Action,
     Actions,

@@ -6,10 +6,7 @@ Patterns become the names of today's tools here, so that what is generated names
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from .model import ToolSpec
+from typing import NamedTuple
 
 __all__ = ["Client", "NameEntry", "expanded"]
 
@@ -77,9 +74,9 @@ class Client(NamedTuple):
         entries = self.allow_entries if is_allow else self.restrict_entries
         return next((entry for entry in entries if tool in entry.names), None)
 
-    def permits(self, tool: ToolSpec) -> bool:
+    def permits(self, permission: str | None) -> bool:
         """Whether the client has the permission that a tool needs, if it needs one."""
-        return tool.permission is None or tool.permission in self.permissions
+        return permission is None or permission in self.permissions
 
 
 def expanded(

@@ -1,9 +1,10 @@
-"""Which files of a folder are specs, and what lies where nothing would read it."""
+"""Where specs lie: the folders of toolsets, their files, and the commands that a project declares."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity
 from ..reading.project_files import Entry, ProjectFiles
@@ -17,7 +18,10 @@ __all__ = [
     "specs_below",
     "specs_in",
     "unlisted",
+    "PYPROJECT",
+    "console_commands",
 ]
+
 
 TOOLSET_FILE = "toolset.yaml"
 DEFINITIONS_FILE = "definitions.yaml"
@@ -167,3 +171,26 @@ def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
                 "toolcast.yaml does not list this toolset, so nothing reads it",
                 f"add `{folder}` to `toolsets`, or move it elsewhere",
             )
+
+
+PYPROJECT = "pyproject.toml"
+_MOST_BYTES = 1 << 20
+
+
+def console_commands(files: ProjectFiles) -> Mapping[str, str] | None:
+    """What each command runs, by its name, from `[project.scripts]`.
+
+    Returns:
+        None where no pyproject.toml is there that can be read: others say what is wrong
+        with it.
+    """
+    try:
+        data = files.read(PYPROJECT, _MOST_BYTES + 1)
+        value = tomllib.loads(data.decode("utf-8")) if len(data) <= _MOST_BYTES else {}
+    except (OSError, ValueError, RecursionError):
+        return None
+    project = value.get("project")
+    scripts = project.get("scripts", {}) if isinstance(project, dict) else None
+    if not isinstance(scripts, dict):
+        return None
+    return {name: str(target) for name, target in scripts.items()}

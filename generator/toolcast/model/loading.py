@@ -21,18 +21,18 @@ from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..suggestions import quoted_list
 from .binding import bind_tool, bind_toolset
 from .bundling import bundled, too_much_copied
-from .console_commands import console_commands
 from .definitions import Definitions
 from .folders import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
+    console_commands,
     misnamed,
     specs_below,
     specs_in,
     unlisted,
 )
-from .mcp.mcp_servers import unused_locks, with_locks
-from .mcp.mcp_spec_files import mcp_prompts, mcp_resources
+from .mcp_servers import unused_locks, with_locks
+from .mcp_spec_files import mcp_prompts, mcp_resources
 from .model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 

@@ -20,8 +20,8 @@ from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .clients import Client
 from .definitions import Definitions
-from .mcp.mcp_servers import McpServer, ToolRouter
-from .mcp.mcp_specs import PromptSpec, ResourceSpec
+from .mcp_servers import McpServer, ToolRouter
+from .mcp_specs import HandlerReference, PromptSpec, ResourceSpec, Suppression
 
 __all__ = [
     "Action",
@@ -142,30 +142,6 @@ class SelectionGates(NamedTuple):
     top: int = 1
     margin: float = 0.0
     coverage: float = 0.0
-
-
-class Suppression(NamedTuple):
-    """A finding that is accepted, with the reason."""
-
-    rule: str
-    reason: str
-    until: str | None = None
-
-
-class HandlerReference(NamedTuple):
-    """`module:function`, or `module:Class` for a type."""
-
-    module: str
-    function: str
-
-    @classmethod
-    def parse(cls, text: str) -> HandlerReference:
-        """The reference that a well-formed `module:function` names."""
-        module, _, function = text.partition(":")
-        return cls(module, function)
-
-    def __str__(self) -> str:
-        return f"{self.module}:{self.function}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,7 +381,7 @@ class Toolset:
     def is_offered(self, tool: ToolSpec, client: Client) -> bool:
         """Whether a client may see and call a tool: both sides must agree."""
         listed = tool.clients is None or client.name in tool.clients
-        return listed and client.permits(tool) and client.allows(tool.name)
+        return listed and client.permits(tool.permission) and client.allows(tool.name)
 
     def excluded(self, target: str) -> frozenset[str]:
         """The names of the tools that are declared not to be in a target."""

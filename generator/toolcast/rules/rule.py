@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 from ..findings import Finding, Place, Severity
 from ..model.definitions import Definitions
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from .page import Paragraph, page

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..findings import Finding, Severity
 from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean
 from .places import Where, places_of_tool, places_of_toolset

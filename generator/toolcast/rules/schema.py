@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from toolcast_runtime.calls.tool_validators import problems_with_action
 from toolcast_runtime.tools.tool import Action
@@ -406,76 +407,72 @@ def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     )
 
 
-# Those of RFC 2045, section 6.2, that change nothing of a text.
-_PLAIN = ("7bit", "8bit", "binary")
-_KNOWN = (*ENCODINGS, *_PLAIN)
-_MOST_SHOWN_UNKNOWN_ENCODING = 60
-_OTHERWISE_UNKNOWN_ENCODING = (
-    "such a text stays a text for handlers; say in its description what it is"
-)
-_MEANT_UNKNOWN_ENCODING = {"hex": "base16", "qp": "quoted-printable"}
+class _Standard(NamedTuple):
+    """What standards know as the value of a keyword.
 
+    Attributes:
+        what: what it is, and whose.
+        known: the values.
+        meant: those that are meant by others.
+        otherwise: what to do where none is near.
+    """
 
-def _other_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    name = node.value.get("contentEncoding")
-    if isinstance(name, str) and name not in _KNOWN:
-        message = (
-            f"`{name[:_MOST_SHOWN_UNKNOWN_ENCODING]}` is no encoding of RFC 4648 or RFC 2045, so nothing"
-            " knows it"
-        )
-        meant = _MEANT_UNKNOWN_ENCODING.get(name.casefold())
-        help_ = f"did you mean `{meant}`?" if meant else did_you_mean(name, _KNOWN)
-        path = (*node.path, "contentEncoding")
-        yield at(node.tool, path, message, help_ or _OTHERWISE_UNKNOWN_ENCODING)
-
-
-@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
-def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    yield from _other_format(node, where)
-    yield from _other_encoding(node, where)
+    what: str
+    known: Sequence[str]
+    meant: Mapping[str, str]
+    otherwise: str
 
 
 # Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
 # of providers.
-_OTHERS = frozenset(
-    (
-        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
-        " decimal128 byte binary base64url char password commonmark html media-range"
-        " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
-        " sf-integer sf-string sf-token"
-        " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
-        " google-duration google-fieldmask"
-    ).split()
-)
-_MOST_SHOWN_UNKNOWN_FORMAT = 60
-_OTHERWISE_UNKNOWN_FORMAT = (
-    "say what a value has to be with `pattern`, or in the description; suppress this where"
-    " all your clients know it"
-)
-_MEANT_UNKNOWN_FORMAT = {
-    "url": "uri",
-    "guid": "uuid",
-    "timestamp": "date-time",
-    "iso8601": "date-time",
+_OTHER_FORMATS = (
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
+    " decimal128 byte binary base64url char password commonmark html media-range"
+    " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
+    " sf-integer sf-string sf-token"
+    " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
+    " google-duration google-fieldmask"
+).split()
+_STANDARDS = {
+    "format": _Standard(
+        "format of JSON Schema or OpenAPI",
+        [*FORMATS, *sorted(_OTHER_FORMATS)],
+        {
+            "url": "uri",
+            "guid": "uuid",
+            "timestamp": "date-time",
+            "iso8601": "date-time",
+        },
+        "say what a value has to be with `pattern`, or in the description; suppress this"
+        " where all your clients know it",
+    ),
+    "contentEncoding": _Standard(
+        "encoding of RFC 4648 or RFC 2045",
+        # The last three change nothing of a text: RFC 2045, section 6.2.
+        [*ENCODINGS, "7bit", "8bit", "binary"],
+        {"hex": "base16", "qp": "quoted-printable"},
+        "such a text stays a text for handlers; say in its description what it is",
+    ),
 }
 
 
-def _other_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    name = node.value.get("format")
-    if isinstance(name, str) and name not in FORMATS and name not in _OTHERS:
-        message = (
-            f"`{name[:_MOST_SHOWN_UNKNOWN_FORMAT]}` is no format of JSON Schema or OpenAPI, so nothing"
-            " knows it"
-        )
-        yield at(node.tool, (*node.path, "format"), message, _meant(name))
+@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
+def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    for keyword, standard in _STANDARDS.items():
+        name = node.value.get(keyword)
+        if isinstance(name, str) and name not in standard.known:
+            message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
+            help_ = _meant(keyword, name)
+            yield at(node.tool, (*node.path, keyword), message, help_)
 
 
 @lru_cache(maxsize=4096)
-def _meant(name: str) -> str:
-    meant = _MEANT_UNKNOWN_FORMAT.get(name.casefold())
+def _meant(keyword: str, name: str) -> str:
+    standard = _STANDARDS[keyword]
+    meant = standard.meant.get(name.casefold())
     if meant:
         return f"did you mean `{meant}`?"
-    return did_you_mean(name, [*FORMATS, *sorted(_OTHERS)]) or _OTHERWISE_UNKNOWN_FORMAT
+    return did_you_mean(name, standard.known) or standard.otherwise
 
 
 # Widely used words of other vocabularies, some of them near a keyword.
@@ -528,7 +525,7 @@ def _naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             continue  # `schema/definition-reference` says so
         if suggestions is None:
             suggestions = Suggestions(
-                _known_of_unresolved_ref(schema.graph, where.toolset.definitions)
+                _references_that_lead(schema.graph, where.toolset.definitions)
             )
         message = f"`{reference.text[:80]}` names nothing in this schema"
         help_ = suggestions.near(reference.text)
@@ -538,7 +535,7 @@ def _naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-def _known_of_unresolved_ref(
+def _references_that_lead(
     schema: JsonSchema, shared: Definitions | None
 ) -> Iterator[str]:
     """The references that would name something."""

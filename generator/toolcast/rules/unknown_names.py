@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..facts.prompt_docs import prompt_blocks
 from ..findings import Severity
 from ..language.spec_language import annotated, parts
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from ..suggestions import Suggestions, known_instead, quoted_list

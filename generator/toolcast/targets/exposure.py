@@ -70,7 +70,7 @@ def _kept_by(toolset: Toolset, tool: ToolSpec, client: Client) -> str:
     if restriction is not None:
         by = f" by {restriction.text}" if restriction.is_pattern else ""
         return f"`restrict` of {client.name} names it{by}"
-    if not client.permits(tool):
+    if not client.permits(tool.permission):
         return f"{client.name} has not the permission {tool.permission}"
     return f"`allow` of {client.name} does not name it"
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.python import identifier, literal
-from ..model.mcp.mcp_servers import McpServer
+from ..model.mcp_servers import McpServer
 from ..model.model import Toolset
 from ..rendering.output_shape import JsonShape, PythonShape
 from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing

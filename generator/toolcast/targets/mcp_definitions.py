@@ -12,7 +12,7 @@ from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.python import words
 from ..facts.uri_templates import variables_of
-from ..model.mcp.mcp_specs import PromptSpec, ResourceSpec
+from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset
 from ..rendering.output_shape import JsonShape, PythonShape
 from .target import Context, header, signature

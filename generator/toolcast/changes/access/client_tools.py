@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...model.clients import Client, NameEntry
-from ...model.mcp.mcp_servers import McpServer
+from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ..change import (
@@ -208,7 +208,10 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
     if listed[0] != listed[1]:
         verb = "name" if listed[1] else "do not name"
         return ("clients",), True, f"the tool's `clients` {verb} it"
-    permits = [case.was.permits(case.old), case.now.permits(case.new)]
+    permits = [
+        case.was.permits(case.old.permission),
+        case.now.permits(case.new.permission),
+    ]
     if permits[0] != permits[1]:
         is_own = case.old.permission != case.new.permission
         path = ("permission",) if is_own else ("clients", name, "permissions")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...model.mcp.mcp_specs import PromptArgument, PromptSpec, ResourceSpec
+from ...model.mcp_specs import PromptArgument, PromptSpec, ResourceSpec
 from ...model.model import Toolset, Workspace
 from ..change import ABSENT, Change, ChangeRule, Grade, Grades, SpecFiles
 from ..family import Family, Rules

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...facts.network_reach import secret_places
-from ...model.mcp.mcp_servers import McpServer
+from ...model.mcp_servers import McpServer
 from ...model.model import Toolset, Workspace
 from ...reading.tree import Path
 from ...servers.server_listing import ListingError, locked_listing

@@ -15,7 +15,7 @@ from .live import fail_on_option, judged, limits_or_end, note, print_verdict
 
 if TYPE_CHECKING:
     from ...changes.outside.listed_entries import ListingChanges
-    from ...model.mcp.mcp_servers import McpServer
+    from ...model.mcp_servers import McpServer
     from ...model.model import Workspace
     from ...servers.server_listing import ServerListing
 

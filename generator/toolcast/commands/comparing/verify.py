@@ -14,7 +14,7 @@ from .live import fail_on_option, judged, limits_or_end, note, print_verdict
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ...model.mcp.mcp_servers import McpServer
+    from ...model.mcp_servers import McpServer
     from ...model.model import Toolset
     from ...servers.server_listing import ServerListing
 

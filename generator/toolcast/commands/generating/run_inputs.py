@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import toolcast_runtime
 
 from ...extensions import loaded_from
-from ...model.console_commands import PYPROJECT
+from ...model.folders import PYPROJECT
 from ...model.model import Workspace
 from ...model.schema_files import named_schema
 from ...package_data import package_folders

@@ -13,7 +13,7 @@ from ...edits.project_edit import Editing, ProjectEdit, Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.yaml_block import block, scalar
-from ...model.mcp.mcp_spec_files import FOLDERS
+from ...model.mcp_spec_files import FOLDERS
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...model.schema_files import schemas_beside
 from ...rendering.renderer import render

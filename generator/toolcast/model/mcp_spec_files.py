@@ -9,15 +9,28 @@ from typing import Any
 
 from toolcast_runtime.files.regular_file import NoRegularFile
 
-from ...findings import Finding, Severity
-from ...reading.characters import decoded, describe, forbidden
-from ...reading.project_files import ProjectFiles
-from ...reading.tree import Document
-from ..folders import specs_in
-from ..model import HandlerReference, Suppression
-from .mcp_specs import PromptArgument, PromptMessage, PromptSpec, ResourceSpec
+from ..findings import Finding, Severity
+from ..reading.characters import decoded, describe, forbidden
+from ..reading.project_files import ProjectFiles
+from ..reading.tree import Document
+from .folders import specs_in
+from .mcp_specs import (
+    HandlerReference,
+    PromptArgument,
+    PromptMessage,
+    PromptSpec,
+    ResourceSpec,
+    Suppression,
+)
 
-__all__ = ["FOLDERS", "LARGEST_FILE", "ReadDocument", "mcp_prompts", "mcp_resources"]
+__all__ = [
+    "FOLDERS",
+    "LARGEST_FILE",
+    "ReadDocument",
+    "mcp_prompts",
+    "mcp_resources",
+]
+
 
 FOLDERS = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}
 """The folders of a toolset that have such specs, each with their kind."""

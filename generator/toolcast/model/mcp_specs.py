@@ -4,14 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ...reading.tree import NOWHERE, Source
+from ..reading.tree import NOWHERE, Source
 
-if TYPE_CHECKING:
-    from ..model import HandlerReference, Suppression
+__all__ = [
+    "HandlerReference",
+    "PromptArgument",
+    "PromptMessage",
+    "PromptSpec",
+    "ResourceSpec",
+    "Suppression",
+]
 
-__all__ = ["PromptArgument", "PromptMessage", "PromptSpec", "ResourceSpec"]
+
+class Suppression(NamedTuple):
+    """A finding that is accepted, with the reason."""
+
+    rule: str
+    reason: str
+    until: str | None = None
+
+
+class HandlerReference(NamedTuple):
+    """`module:function`, or `module:Class` for a type."""
+
+    module: str
+    function: str
+
+    @classmethod
+    def parse(cls, text: str) -> HandlerReference:
+        """The reference that a well-formed `module:function` names."""
+        module, _, function = text.partition(":")
+        return cls(module, function)
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.function}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ...findings import Finding, Place, Severity
-from ...reading.project_files import ProjectFiles
+from ..findings import Finding, Place, Severity
+from ..reading.project_files import ProjectFiles
 
 __all__ = [
     "McpServer",
@@ -22,6 +22,7 @@ __all__ = [
     "with_locks",
     "without_references",
 ]
+
 
 _LARGEST_LOCK = 32 * 1024 * 1024
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')

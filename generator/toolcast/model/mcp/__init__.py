@@ -1,1 +1,0 @@
-"""MCP servers, resources and prompts that a toolset names."""
