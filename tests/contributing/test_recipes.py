@@ -101,3 +101,26 @@ def test_a_rule_and_a_target_are_added_as_the_page_says(
     assert "generated/molecule/overview.md" in changed
     assert "docs/targets.md" in changed
     assert "docs/spec.md" in changed
+
+
+def test_a_field_is_added_as_the_page_says(
+    clone: Path, do: Callable[[str], str]
+) -> None:
+    said = ""
+    for step in steps_of(PAGE, "Add a field of the spec language"):
+        if step.path:
+            step.edit(clone)
+            continue
+        for line in step.text.splitlines():
+            said += do(line)
+
+    assert "did you mean `main`?" in said
+    assert "did you mean `queue`?" in said
+    changed = git(clone, "diff", "--name-only").split()
+    assert {name for name in changed if name.startswith("generator/")} == {
+        "generator/toolcast/language/tool.language.yaml",
+        "generator/toolcast/model/model.py",
+        "generator/toolcast/targets/registry.py",
+    }
+    page = (clone / "docs/spec.md").read_text(encoding="utf-8")
+    assert "| `queue` | string | The pool whose queue its calls wait in" in page

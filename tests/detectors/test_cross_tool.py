@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.properties import tried
 from toolcast.detectors.cross_tool import CrossToolInstructions, _pattern
-from toolcast.detectors.phrase import folded
+from toolcast.detectors.phrases import folded
 
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
 

@@ -17,7 +17,7 @@ import pytest
 from tests.rules.attacks import RULES, TESTED, check
 from toolcast.detectors.confusables import confusable_word
 from toolcast.detectors.cross_tool import CrossToolInstructions
-from toolcast.detectors.injection_patterns import (
+from toolcast.detectors.phrases import (
     MARKUP,
     OTHER_TOOLS,
     SECRECY,

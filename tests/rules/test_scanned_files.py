@@ -132,7 +132,7 @@ def test_more_files_than_are_searched_are_told_of(
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is not None
     found = scanned(loaded.workspace)
-    assert len(found.said) == 3
+    assert len(found.mentions) == 3
     assert any("more than 3 files" in problem for _, problem in found.problems)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
-from .phrase import folded
+from .phrases import folded
 
 __all__ = ["CrossToolInstructions"]
 

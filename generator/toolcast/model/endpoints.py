@@ -14,7 +14,7 @@ __all__ = [
     "EndpointPlan",
     "endpoints",
     "joined",
-    "said_of_server",
+    "server_option",
     "toolsets_of",
     "variable",
 ]
@@ -54,7 +54,7 @@ def toolsets_of(workspace: Workspace, endpoint: SharedEndpoint) -> list[Toolset]
     return [there[name] for name in endpoint.toolsets if name in there]
 
 
-def said_of_server(toolset: Toolset, option: str) -> Any:
+def server_option(toolset: Toolset, option: str) -> Any:
     """What a toolset says of its server; None where it says nothing."""
     value: Any = toolset.targets.get("mcp", {})
     for key in option.split("."):
@@ -71,19 +71,19 @@ def joined(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Toolset:
     options: dict[str, Any] = {}
     http: dict[str, Any] = {}
     for option in AGREED:
-        settings = [said_of_server(toolset, option) for toolset in toolsets]
+        settings = [server_option(toolset, option) for toolset in toolsets]
         given = next((one for one in settings if one is not None), None)
         if given is not None:
             in_http = option.startswith("http.")
             (http if in_http else options)[option.removeprefix("http.")] = given
-    options["external"] = any(said_of_server(one, "external") for one in toolsets)
+    options["external"] = any(server_option(one, "external") for one in toolsets)
     for key in ("allowed_hosts", "allowed_origins", "headers"):
-        lists = [said_of_server(one, f"http.{key}") or [] for one in toolsets]
+        lists = [server_option(one, f"http.{key}") or [] for one in toolsets]
         listed = list(dict.fromkeys(text for each in lists for text in each))
         if key != "headers":
             listed = [text for text in listed if all(text in each for each in lists)]
         http[key] = listed
-    sizes = [said_of_server(one, "http.max_body") for one in toolsets]
+    sizes = [server_option(one, "http.max_body") for one in toolsets]
     known = [size for size in sizes if size is not None]
     if known:
         http["max_body"] = min(known + [_MOST_BODY] * (len(known) < len(sizes)))

@@ -18,18 +18,20 @@ _HELP = "decide what the message means, and say it once"
 def _contradicting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds cases that cannot all pass."""
     meant: dict[str, str | None] = {}
-    for said in messages_of(toolset):
-        if said.is_near:
+    for attempt in messages_of(toolset):
+        if attempt.is_near:
             continue
-        first = meant.setdefault(said.same_words, said.tool)
-        if first != said.tool:
+        first = meant.setdefault(attempt.same_words, attempt.tool)
+        if first != attempt.tool:
             text = f"the message means {_name(first)} in another case"
-            yield at(said.owner, said.path, text, _HELP)
-    for said in messages_of(toolset):
-        is_meant = said.tool is not None and meant.get(said.same_words) == said.tool
-        if said.is_near and is_meant:
-            text = f"a near miss of `{said.tool}` means it in another case"
-            yield at(said.owner, said.path, text, _HELP)
+            yield at(attempt.owner, attempt.path, text, _HELP)
+    for attempt in messages_of(toolset):
+        is_meant = (
+            attempt.tool is not None and meant.get(attempt.same_words) == attempt.tool
+        )
+        if attempt.is_near and is_meant:
+            text = f"a near miss of `{attempt.tool}` means it in another case"
+            yield at(attempt.owner, attempt.path, text, _HELP)
     for declared in cases_of(toolset):
         case, path = declared.case, declared.path
         if case.tool in case.never:
@@ -49,12 +51,12 @@ def _name(tool: str | None) -> str:
 def _repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds messages that stand twice, for the same tool and in the same sense."""
     seen: set[tuple[str, str | None, bool]] = set()
-    for said in messages_of(toolset):
-        key = said.same_words, said.tool, said.is_near
+    for attempt in messages_of(toolset):
+        key = attempt.same_words, attempt.tool, attempt.is_near
         if key in seen:
             yield at(
-                said.owner,
-                said.path,
+                attempt.owner,
+                attempt.path,
                 "the same message stands in another case already",
                 "delete one of them; each counts once among those that pass",
             )

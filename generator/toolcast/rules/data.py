@@ -60,8 +60,8 @@ def undeclared_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         reported: set[tuple[str, str]] = set()
         for one in touched_of(workspace, toolset, tool):
             enough = _ENOUGH.get(one.kind, ())
-            said = named.get(one.table)
-            if not enough or said is None or said.intersection(enough):
+            allowed_at = named.get(one.table)
+            if not enough or allowed_at is None or allowed_at.intersection(enough):
                 continue
             if (one.table, one.kind) not in reported:
                 reported.add((one.table, one.kind))

@@ -19,7 +19,7 @@ from ..facts.skill_texts import (
 )
 from ..findings import Severity
 from ..model.clients import Client
-from ..model.endpoints import AGREED, endpoints, said_of_server, toolsets_of, variable
+from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
 from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
@@ -528,14 +528,14 @@ def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         _listed("speaks to", "host", outside.hosts),
         _listed("reads", "environment variable", outside.variables),
     ]
-    said = "; ".join(part for part in parts if part)
-    if said:
+    reach = "; ".join(part for part in parts if part)
+    if reach:
         path = next(
             (key,)
             for key in (*_PLACES, *toolset.extensions, "clients", "targets", "name")
             if key in toolset.fields
         )
-        message = f"the toolset {said}"
+        message = f"the toolset {reach}"
         yield at(toolset, path, message, _HELP, at_key=True)
 
 
@@ -641,8 +641,8 @@ def _problems_of_shared_endpoint(
             "name the clients in its toolset.yaml",
         )
     for option in AGREED:
-        said = [(one, said_of_server(one, option)) for one in shared]
-        given = [(one, value) for one, value in said if value is not None]
+        settings = [(one, server_option(one, option)) for one in shared]
+        given = [(one, value) for one, value in settings if value is not None]
         for one, value in given[1:]:
             if value != given[0][1]:
                 yield (
@@ -675,8 +675,8 @@ def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         first: dict[tuple[str, str], tuple[Toolset, str]] = {}
         for one in shared[: shared.index(toolset)]:
-            for said in _names(one):
-                first.setdefault((said.what, said.name), (one, said.server))
+            for named in _names(one):
+                first.setdefault((named.what, named.name), (one, named.server))
         for owner, path, what, name, server in _names(toolset):
             other, others_server = first.get((what, name), (None, ""))
             # Toolsets may use one server: its tools are then the first one's.
@@ -698,7 +698,7 @@ def _names(toolset: Toolset) -> Iterator[_Name]:
         yield _Name(tool, ("name",), "tool", tool.name)
         for index, name in enumerate(tool.renamed_from):
             yield _Name(tool, ("renamed_from", index), "tool", name)
-    if said_of_server(toolset, "external"):
+    if server_option(toolset, "external"):
         for server in toolset.listed_servers:
             for name in server.declared_names:
                 path = ("mcp_servers", server.name)

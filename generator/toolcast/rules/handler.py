@@ -562,11 +562,14 @@ def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         if reference is None or not isinstance(schema, dict):
             continue
         fields = fields_of_class(where.workspace, where.toolset, reference)
-        said = schema.get("properties")
-        if fields is None or not isinstance(said, dict):
+        own_properties = schema.get("properties")
+        if fields is None or not isinstance(own_properties, dict):
             continue
         compare = _arguments if field == "arguments_type" else _result
-        for problem in [*compare(fields, said, schema), *_kinds(fields, said)]:
+        for problem in [
+            *compare(fields, own_properties, schema),
+            *_kinds(fields, own_properties),
+        ]:
             message = (
                 f"`{reference.function}` does not agree with the schema: {problem}"
             )
@@ -575,9 +578,11 @@ def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 def _arguments(
-    fields: Mapping[str, ClassField], said: Mapping[str, Any], schema: Mapping[str, Any]
+    fields: Mapping[str, ClassField],
+    own_properties: Mapping[str, Any],
+    schema: Mapping[str, Any],
 ) -> Iterator[str]:
-    for name in said:
+    for name in own_properties:
         if name not in fields:
             yield f"it has no `{name}`, which callers may send"
     needed = schema.get("required", ())
@@ -587,20 +592,24 @@ def _arguments(
 
 
 def _result(
-    fields: Mapping[str, ClassField], said: Mapping[str, Any], schema: Mapping[str, Any]
+    fields: Mapping[str, ClassField],
+    own_properties: Mapping[str, Any],
+    schema: Mapping[str, Any],
 ) -> Iterator[str]:
     for name in schema.get("required", ()):
         if name not in fields:
             yield f"it has no `{name}`, which is required"
     if schema.get("additionalProperties", True) is False:
         for name in fields:
-            if name not in said:
+            if name not in own_properties:
                 yield f"`{name}` is not in `returns`"
 
 
-def _kinds(fields: Mapping[str, ClassField], said: Mapping[str, Any]) -> Iterator[str]:
+def _kinds(
+    fields: Mapping[str, ClassField], own_properties: Mapping[str, Any]
+) -> Iterator[str]:
     for name, field in fields.items():
-        schema = said.get(name)
+        schema = own_properties.get(name)
         kind = schema.get("type") if isinstance(schema, dict) else None
         if field.kind is None or not isinstance(kind, str) or kind == field.kind:
             continue

@@ -207,15 +207,15 @@ def _clashes(
 
 def _in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = scanned(workspace)
-    gone = tool_names(toolset, workspace).removed
-    for said in found.mentions:
-        if said.name in gone:
-            end = said.column + len(said.name)
+    not_live = tool_names(toolset, workspace).removed
+    for mention in found.mentions:
+        if mention.name in not_live:
+            end = mention.column + len(mention.name)
             yield Problem(
-                Place(said.file, said.line, said.column, end),
-                f"the file still says `{said.name}`",
-                gone[said.name],
-                said.text,
+                Place(mention.file, mention.line, mention.column, end),
+                f"the file still says `{mention.name}`",
+                not_live[mention.name],
+                mention.text,
             )
     if toolset is workspace.toolsets[0]:
         for index, problem in found.problems:

@@ -11,8 +11,15 @@ from toolcast_runtime.skills.skill_files import LONGEST, MAIN, MOST_LINES, is_lo
 
 from ..detectors.confusables import confusable_word
 from ..detectors.cross_tool import CrossToolInstructions
-from ..detectors.injection_patterns import MARKUP, OTHER_TOOLS, SECRECY, SECRETS
-from ..detectors.phrase import Phrase, first_phrase, may_have
+from ..detectors.phrases import (
+    MARKUP,
+    OTHER_TOOLS,
+    SECRECY,
+    SECRETS,
+    Phrase,
+    first_phrase,
+    may_have,
+)
 from ..facts.client_kinds import Limited, callers, crossed, limits_here
 from ..facts.prompt_docs import prompt_blocks
 from ..facts.skill_texts import (
@@ -161,11 +168,11 @@ def _field(tool: ToolSpec) -> str:
 def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     is_given = "description" in tool.fields
     if is_given and not (tool.description or "").strip():
-        said = "null" if tool.description is None else "empty"
+        described = "null" if tool.description is None else "empty"
         yield at(
             tool,
             ("description",),
-            f"the description is {said}",
+            f"the description is {described}",
             "say what the tool does; without the field the summary is used",
         )
     elif "description" in tool.mcp_omit:

@@ -360,13 +360,13 @@ def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
             name = match[1].strip(" ")
             used.add(name)
             if name not in names:
-                said = f"`{match[0]}` stands for no argument"
+                text = f"`{match[0]}` stands for no argument"
                 help_ = did_you_mean(name, names) or f"add `{name}` to `arguments`"
-                yield at(prompt, ("messages", index, "text"), said, help_)
+                yield at(prompt, ("messages", index, "text"), text, help_)
     for index, name in enumerate(names):
         if name not in used and name not in names[:index]:
-            said = f"nothing that the prompt says has `{{{{{name}}}}}`"
-            yield at(prompt, ("arguments", index, "name"), said, "use it, or remove it")
+            text = f"nothing that the prompt says has `{{{{{name}}}}}`"
+            yield at(prompt, ("arguments", index, "name"), text, "use it, or remove it")
 
 
 @rule("spec/removal-date", on="tool", severity=Severity.ERROR)
