@@ -87,7 +87,6 @@ def parts(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield "*", node[keyword]
 
 
-@cache
 def annotation_schema() -> dict[str, Any]:
     """The JSON Schema that annotated schemas are held to."""
     return _read("annotations.schema")
@@ -136,7 +135,6 @@ def _can_happen(event: str, node: Mapping[str, Any]) -> bool:
     return True
 
 
-@cache
 def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """The annotated schema of one of `LANGUAGE`, with the fields of extensions.
 
@@ -146,30 +144,38 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     own = _read(f"{kind}.language")
     if not extensions or kind not in ("tool", "toolset"):
         return own
-    added = fields_of(extensions)
-    _add(own, added.tool if kind == "tool" else added.toolset, extensions)
-    if kind == "toolset":
-        targets = own["properties"]["targets"]
-        of_any = targets["additionalProperties"]
-        options = {n: {**of_any, **given} for n, given in added.target_options.items()}
-        _add(targets, options, extensions)
-    return own
+    return _extended(kind, extensions)
 
 
+@cache
+def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
+    own, added = _read(f"{kind}.language"), fields_of(extensions)
+    if kind == "tool":
+        return _with(own, added.tool, extensions)
+    targets = own["properties"]["targets"]
+    of_any = targets["additionalProperties"]
+    options = {n: {**of_any, **given} for n, given in added.target_options.items()}
+    whole = _with(own, added.toolset, extensions)
+    whole["properties"]["targets"] = _with(targets, options, extensions)
+    return whole
+
+
+@cache
 def _read(name: str) -> dict[str, Any]:
     text = read_packaged("language", f"{name}.yaml")
     value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
     return value
 
 
-def _add(
-    node: dict[str, Any], properties: Mapping[str, Any], extensions: tuple[str, ...]
-) -> None:
-    for name, value in properties.items():
+def _with(
+    node: Mapping[str, Any], added: Mapping[str, Any], extensions: tuple[str, ...]
+) -> dict[str, Any]:
+    """A schema with more properties."""
+    for name in added:
         if name in node["properties"]:
             names = ", ".join(extensions)
             raise ExtensionFailure(f"the field `{name}` of {names} is there already")
-        node["properties"][name] = value
+    return {**node, "properties": {**node["properties"], **added}}
 
 
 def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
@@ -197,7 +203,6 @@ def _opened(value: Any, levels: int, indent: str = "") -> str:
     return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
 
 
-@cache
 def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """One of `SCHEMAS`, as editors and validators take it.
 
@@ -205,6 +210,12 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
         ExtensionFailure: as of `annotated`; or an extension adds a field whose schema is
             none.
     """
+    # One call of each form: a cache takes a default that is written out for another one.
+    return _schema(kind, extensions)
+
+
+@cache
+def _schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     if kind == "project":
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -53,11 +54,15 @@ def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[I
     if each:
         return [_item([one], named) for one in worst_first]
     alike: dict[object, list[Judged]] = {}
+    seen: Counter[object] = Counter()
     for one in worst_first:
         repeated: object = ""
         if one.fails or one.change.grades.worst > Grade.SAFE:
             values = differing(_unsaid(one.change), _MOST_COMPARED)
-            repeated = _of_any(one.change), values
+            said = _of_any(one.change), values
+            # Two of one tool are two, each with its place.
+            seen[_kind(one), said, one.owner] += 1
+            repeated = said, seen[_kind(one), said, one.owner]
         alike.setdefault((_kind(one), repeated), []).append(one)
     return [_item(group, named) for group in alike.values()]
 

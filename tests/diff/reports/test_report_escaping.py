@@ -204,6 +204,23 @@ def test_what_is_the_same_in_many_tools_is_said_once() -> None:
     assert "and 2,980 more: the tool is gone" in annotation
 
 
+def test_two_changes_of_one_tool_are_told_each_with_its_fingerprint() -> None:
+    changes = [
+        Change(
+            RULE, "toy", tool, ("parameters", place), 1, 2, "`x` is another one",
+            RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+        )
+        for tool, place in (("act", "a"), ("act", "b"), ("be", "a"))
+    ]  # fmt: skip
+    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    verdict = judge(
+        Comparison(changes, []), sides, "main",
+        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+    )  # fmt: skip
+    text = report_changes(verdict, "text", ABOUT)
+    assert all(change.fingerprint in text for change in changes)
+
+
 def test_every_case_is_rendered_without_html_of_specs() -> None:
     for case in CASES:
         html = rendered((case / "expected" / "comment.md").read_text("utf-8"))

@@ -36,7 +36,13 @@ __all__ = ["ListSides", "list_sides_or_end"]
 _STDIO = "stdio:"
 _URLS = ("http://", "https://")
 _MOST_NOTES = 20
-_ABOUT_PROJECTS = ("expose/", "spec/", "target/", "prompt/summary", "prompt/usage")
+_ABOUT_PROJECTS = (
+    "expose/",
+    "spec/",
+    "target/",
+    "prompt/summary-long",
+    "prompt/usage-missing",
+)
 """Rules about what a list does not have: clients, summaries, prompt docs, outputs."""
 
 
