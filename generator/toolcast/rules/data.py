@@ -11,6 +11,7 @@ from ..python_code.handler import is_below
 from ..python_code.modules import read_module
 from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
+from .places import Where
 from .rule import Problem, at, rule
 from .unknown_names import names_rule, unknown_names
 
@@ -51,48 +52,47 @@ def at_data(tool: ToolSpec, message: str, help_: str) -> Problem:
 _ENOUGH = {"writes": ("writes",), "destroys": ("destroys",)}
 
 
-@rule("data/undeclared-effect", on="toolset", severity=Severity.ERROR)
-def undeclared_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not toolset.pools:
+@rule("data/undeclared-effect", on="tool", severity=Severity.ERROR)
+def undeclared_effect(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if not where.toolset.pools:
         return
-    for tool in toolset.tools:
-        named = declared(tool)
-        reported: set[tuple[str, str]] = set()
-        for one in touched_of(workspace, toolset, tool):
-            enough = _ENOUGH.get(one.kind, ())
-            allowed_at = named.get(one.table)
-            if not enough or allowed_at is None or allowed_at.intersection(enough):
-                continue
-            if (one.table, one.kind) not in reported:
-                reported.add((one.table, one.kind))
-                yield at_data(
-                    tool,
-                    f"{place(one.file, one.line)} {one.kind} `{one.table}`, and the spec"
-                    f" does not say so{way_to(one.way)}",
-                    f"add it to `data.{one.kind}`, or leave the table as it is",
-                )
-
-
-@rule("data/undeclared-table", on="toolset", severity=Severity.ERROR)
-def undeclared_table(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not toolset.pools:
-        return
-    known = {table for tables in toolset.pools.values() for table in tables}
-    for tool in toolset.tools:
-        named = declared(tool)
-        reported = {*named}
-        for one in touched_of(workspace, toolset, tool):
-            is_table = one.is_certain or one.table in known
-            if one.table in reported or not is_table or wrong_pool(toolset, one):
-                continue
-            reported.add(one.table)
-            has = f"it names {quoted_list(list(named))}" if named else "it names none"
+    named = declared(tool)
+    reported: set[tuple[str, str]] = set()
+    for one in touched_of(where.workspace, where.toolset, tool):
+        enough = _ENOUGH.get(one.kind, ())
+        allowed_at = named.get(one.table)
+        if not enough or allowed_at is None or allowed_at.intersection(enough):
+            continue
+        if (one.table, one.kind) not in reported:
+            reported.add((one.table, one.kind))
             yield at_data(
                 tool,
-                f"{place(one.file, one.line)} {one.kind} `{one.table}`, a table that the"
-                f" spec does not name{way_to(one.way)}",
-                f"{has}; is it the right table? Then add it to `data.{one.kind}`",
+                f"{place(one.file, one.line)} {one.kind} `{one.table}`, and the spec"
+                f" does not say so{way_to(one.way)}",
+                f"add it to `data.{one.kind}`, or leave the table as it is",
             )
+
+
+@rule("data/undeclared-table", on="tool", severity=Severity.ERROR)
+def undeclared_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    pools = where.toolset.pools
+    if not pools:
+        return
+    known = {table for tables in pools.values() for table in tables}
+    named = declared(tool)
+    reported = {*named}
+    for one in touched_of(where.workspace, where.toolset, tool):
+        is_table = one.is_certain or one.table in known
+        if one.table in reported or not is_table or wrong_pool(where.toolset, one):
+            continue
+        reported.add(one.table)
+        has = f"it names {quoted_list(list(named))}" if named else "it names none"
+        yield at_data(
+            tool,
+            f"{place(one.file, one.line)} {one.kind} `{one.table}`, a table that the"
+            f" spec does not name{way_to(one.way)}",
+            f"{has}; is it the right table? Then add it to `data.{one.kind}`",
+        )
 
 
 @rule("data/unknown-accessor", on="toolset", severity=Severity.ERROR)
@@ -140,25 +140,25 @@ def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from unknown_names("pool")(toolset, workspace)
 
 
-@rule("data/wrong-pool", on="toolset", severity=Severity.ERROR)
-def check_wrong_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not any(toolset.pool_accessors.values()):
+@rule("data/wrong-pool", on="tool", severity=Severity.ERROR)
+def check_wrong_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    accessors = where.toolset.pool_accessors
+    if not any(accessors.values()):
         return
-    for tool in toolset.tools:
-        reported: set[str] = set()
-        for one in touched_of(workspace, toolset, tool):
-            right = wrong_pool(toolset, one)
-            if right is None or one.table in reported:
-                continue
-            reported.add(one.table)
-            through = " and ".join(f"`{pool}`" for pool in sorted(one.pools))
-            yield at_data(
-                tool,
-                f"{place(one.file, one.line)} queries `{one.table}` through the pool"
-                f" {through}, and the table is in `{right}`{way_to(one.way)}",
-                (
-                    f"use the accessor of `{right}`: {', '.join(toolset.pool_accessors[right])}"
-                    if toolset.pool_accessors.get(right)
-                    else f"take a connection of `{right}`"
-                ),
-            )
+    reported: set[str] = set()
+    for one in touched_of(where.workspace, where.toolset, tool):
+        right = wrong_pool(where.toolset, one)
+        if right is None or one.table in reported:
+            continue
+        reported.add(one.table)
+        through = " and ".join(f"`{pool}`" for pool in sorted(one.pools))
+        yield at_data(
+            tool,
+            f"{place(one.file, one.line)} queries `{one.table}` through the pool"
+            f" {through}, and the table is in `{right}`{way_to(one.way)}",
+            (
+                f"use the accessor of `{right}`: {', '.join(accessors[right])}"
+                if accessors.get(right)
+                else f"take a connection of `{right}`"
+            ),
+        )

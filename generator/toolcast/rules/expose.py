@@ -601,13 +601,11 @@ def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule(
     "expose/shared-endpoint",
-    on="toolset",
+    on="workspace",
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def shared_endpoint(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if toolset is not workspace.toolsets[0]:
-        return
+def shared_endpoint(workspace: Workspace) -> Iterator[Problem]:
     for endpoint in workspace.endpoints:
         place = ("endpoints", endpoint.name)
         for message, help_ in _problems_of_shared_endpoint(endpoint, workspace):

@@ -440,18 +440,12 @@ def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Proble
             yield at(spec, ("name",), message, "rename one of the two")
 
 
-@rule("spec/section-missing", on="toolset", severity=Severity.WARNING)
-def section_missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not toolset.sections or "prompts" not in toolset.targets:
-        return
-    for tool in toolset.tools_in("prompts"):
-        if tool.section is None:
-            yield at(
-                tool,
-                ("name",),
-                f"`{tool.name}` has no section, while the toolset has some",
-                "add `section:`; without one it stands behind all others",
-            )
+@rule("spec/section-missing", on="tool", severity=Severity.WARNING)
+def section_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if where.toolset.sections and where.has(tool, "prompts") and tool.section is None:
+        message = f"`{tool.name}` has no section, while the toolset has some"
+        help_ = "add `section:`; without one it stands behind all others"
+        yield at(tool, ("name",), message, help_)
 
 
 @rule("spec/server-lock", on="toolset", severity=Severity.ERROR)

@@ -112,10 +112,10 @@ def unknown_option(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from graded(Severity.WARNING, _without_effect(toolset, workspace))
 
 
-@rule("target/unused-template", on="toolset", severity=Severity.WARNING)
-def unused_template(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("target/unused-template", on="workspace", severity=Severity.WARNING)
+def unused_template(workspace: Workspace) -> Iterator[Problem]:
     folder = workspace.templates
-    if folder is None or toolset is not workspace.toolsets[0]:
+    if folder is None or not workspace.toolsets:
         return
     if not os.path.isdir(os.path.join(workspace.root, folder)):
         yield at(
