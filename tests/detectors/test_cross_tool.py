@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.detectors.cross_tool import CrossToolInstructions, _pattern
-from toolcast.detectors.phrases import folded
+from toolcast.detectors.phrases import CrossToolInstructions, _pattern, folded
 
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
 

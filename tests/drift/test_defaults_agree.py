@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 from toolcast.model.mcp_servers import McpServer, ToolRouter
-from toolcast.targets.external import RUNTIME_NAMES
+from toolcast.targets.registry import RUNTIME_NAMES
 from toolcast_runtime.external import ExternalServer
 from toolcast_runtime.router import ChatModel
 

@@ -45,6 +45,7 @@ HERE = Path(__file__).parent
 GENERATOR = HERE.parents[1] / "generator" / "toolcast"
 FORMER_RULES = GENERATOR / "rules" / "former_ids.yaml"
 FORMER_KINDS = GENERATOR / "changes" / "former_ids.yaml"
+LETTA_FIELDS = HERE.parents[1] / "letta" / "toolcast_letta" / "fields.language.yaml"
 CHANGES = ("changes", "schemas", "histories")
 MADE = ("functions", "handlers_as_functions")
 GRADES = ("safe", "risky", "breaking")
@@ -89,8 +90,9 @@ class Comparison:
 
     @classmethod
     def of_the_code(cls) -> Comparison:
-        """The maps that the generator has."""
-        return cls(former_ids(FORMER_RULES), former_ids(FORMER_KINDS))
+        """The maps that the generator has, and letta, whose kinds stand by its fields."""
+        letta = former_ids(LETTA_FIELDS).get("former_changes", {})
+        return cls(former_ids(FORMER_RULES), {**former_ids(FORMER_KINDS), **letta})
 
     def differences(
         self, part: str, old: Iterable[Row], new: Iterable[Row]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.rules.attacks import check
-from toolcast.detectors.confusables import confusable_word
+from toolcast.detectors.phrases import confusable_word
 from toolcast.facts.similar_names import similar_pairs
 
 

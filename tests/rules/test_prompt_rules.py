@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from tests.rules.attacks import RULES, TESTED, check
-from toolcast.detectors.confusables import confusable_word
-from toolcast.detectors.cross_tool import CrossToolInstructions
 from toolcast.detectors.phrases import (
     MARKUP,
     OTHER_TOOLS,
     SECRECY,
     SECRETS,
+    CrossToolInstructions,
     Phrase,
+    confusable_word,
     first_phrase,
 )
 from toolcast.pipeline import generate

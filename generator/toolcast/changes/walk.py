@@ -17,7 +17,7 @@ from toolcast_runtime.validation.formats import ASSERTED
 from ..language.spec_language import parts
 from ..model.model import Toolset
 from ..reading.tree import Path
-from .change import ABSENT, HIDDEN, Change, Grades, place_of
+from .change import ABSENT, HIDDEN, Change, Grade, Grades, place_of
 from .json_equality import key_of, same
 from .json_values import said
 from .state import FilePair, is_whole
@@ -223,12 +223,22 @@ class _Walk:
             concerned = _concerned(node["counts"], self._pair.toolset)
             if not concerned and rule.grades != Grades():
                 grades, reason = Grades(), "it stands for none of the tools"
+        if "denied_by" in node and not self._was_denied(node["denied_by"], at):
+            grades = Grades(*(min(grade, Grade.RISKY) for grade in rule.grades))
+            reason = "nothing said the contrary" if grades != rule.grades else ""
         message = self._words(node, event, row, at, concerned)
         if same(before, after):
             message += ", which may hold a secret"
         return self._pair.files.changed(
             rule, path, message, before, after, grades=grades, reason=reason
         )
+
+    def _was_denied(self, contraries: Mapping[str, Any], at: _At) -> bool:
+        """Whether the old side said one of the contraries beside a field."""
+        beside = self._pair.states[0].written
+        for step in at.path[:-1]:
+            beside = _get(beside, str(step))
+        return any(same(_get(beside, one), value) for one, value in contraries.items())
 
     def _words(
         self,

@@ -1,18 +1,15 @@
-"""Phrases of attacks on models, which reviewers should look at twice, and the search for them.
-
-These are heuristics. They find the wording of published attacks and of their imitators, and
-whoever knows them can write around them. Every pattern has an example that it finds; gaps
-are bounded, so that a long text costs time in proportion to its length.
-"""
+"""Phrases and letters in texts that a person would stumble over: orders to a model, secrets, look-alikes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 
 __all__ = [
+    "confusable_word",
+    "CrossToolInstructions",
     "MARKUP",
     "OTHER_TOOLS",
     "SECRECY",
@@ -22,6 +19,134 @@ __all__ = [
     "folded",
     "may_have",
 ]
+
+
+_CONFUSABLES = (
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u051d\u04bb\u04cf"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
+    "\u03bf\u03bd\u03b9\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u0585\u057d\u0578\u0570\u0261\u0269\u13a0\u13a1\u13aa\u13b3\u13c0\u13d2\u13da\u13de\u13df"
+)
+
+
+def confusable_word(text: str) -> tuple[str, str] | None:
+    """A word that mixes Latin letters with confusable ones, and the first of those.
+
+    Words in the styled letters of mathematics count, too. None when there is none.
+    """
+    if text.isascii():
+        return None
+    for pattern in _patterns():
+        match = pattern.search(text)
+        if match:
+            return match.group(), match[1]
+    return None
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Mixed and styled words; made when the first text needs them, because few do."""
+    return (
+        re.compile(
+            rf"(?=\w{{0,60}}[A-Za-z])(?=\w{{0,60}}([{_CONFUSABLES}]))"
+            rf"(?<!\w)[A-Za-z0-9_{_CONFUSABLES}]{{3,60}}(?!\w)"
+        ),
+        re.compile("([\U0001d400-\U0001d7ff])[\U0001d400-\U0001d7ff]{2,}"),
+    )
+
+
+_ORDER = (
+    r"(?:"
+    r"\b(?:always|must|never|do not|don['’]t|have to|required to|are to)"
+    r" (?:\w+ ){{0,1}}(?:call|use|invoke|run|execute|trust)"
+    r"|\b(?:before|after|whenever|every time|each time)"
+    r" (?:you )?(?:call|use|invoke|run|execut|us|invok|runn)(?:e|ing)?"
+    r"|\b(?:overrides?|replaces?|supersedes?|disables?)"
+    r") (?:the |to )?(?:tool |function )?{0}"
+    r"|{0} (?:tool |function )?(?:must|should) (?:never|not|always|first|only)"
+    r" (?:\w+ ){{0,1}}(?:call|use|invoke|run|execute|trust)\w{{0,2}}\b"
+)
+
+# What names of tools are made of.
+_NAMES = re.compile(r"[a-z0-9_.-]+")
+_LONGEST_NAME = 128
+# A name that no word of a sentence is.
+_TELLING_OF_TOOLS = re.compile(r"[_.\d-]|[a-z][A-Z]")
+_OPENING, _CLOSING = "`'\"‘“", "`'\"’”"
+
+
+class CrossToolInstructions:
+    """Finds phrases that order the use of one of many tools.
+
+    A pattern of all names would be tried at each letter of each text; one of the few names
+    that occur in a text is small. A name that could be a word of a sentence counts in
+    quotes only.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_fold: dict[str, list[str]] = {}
+        for name in names:
+            self._by_fold.setdefault(folded(name), []).append(name)
+
+    def finditer(self, text: str, own: str = "") -> Iterator[re.Match[str]]:
+        """The matches in a text, each with the name in one of its groups.
+
+        Args:
+            text: what is searched.
+            own: the name of the tool whose text it is, which is not looked for.
+        """
+        names = self.names_in(text, own)
+        if names and _order_of_any().search(text):
+            yield from _pattern(tuple(sorted(names))).finditer(text)
+
+    def names_in(self, text: str, own: str = "") -> list[str]:
+        """The names that a text has where they count, but for its tool's own."""
+        searched = folded(text)
+        runs = frozenset(_NAMES.findall(searched))
+        return [
+            name
+            for fold in self._folds_in(runs) - {folded(own)}
+            for name in self._by_fold[fold]
+            if _TELLING_OF_TOOLS.search(name) or _is_quoted(fold, searched)
+        ]
+
+    def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
+        """The names that a text may have, one that stands before a full stop among them."""
+        found = set(runs & self._by_fold.keys())
+        for run in [run[:_LONGEST_NAME] for run in runs if "." in run]:
+            while "." in run:
+                run = run.rpartition(".")[0]
+                if run in self._by_fold:
+                    found.add(run)
+        return frozenset(found)
+
+
+def _is_quoted(fold: str, text: str) -> bool:
+    return any(f"{mark}{fold}" in text for mark in _OPENING)
+
+
+def _spelled_out(name: str) -> str:
+    return _ORDER.replace(" ", r"\s{{1,4}}").format(name)
+
+
+@cache
+def _order_of_any() -> re.Pattern[str]:
+    """An order to use whatever tool: few texts have one, and a pattern is slow to compile."""
+    name = rf"(?:[{_OPENING}]|(?<![\w./-]))[\w.-]{{1,{_LONGEST_NAME}}}[{_CLOSING}]?"
+    return re.compile(_spelled_out(name), re.IGNORECASE)
+
+
+@lru_cache(maxsize=256)
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    quoted = "|".join(re.escape(name) for name in names)
+    telling = [name for name in names if _TELLING_OF_TOOLS.search(name)]
+    plain = "|".join(re.escape(name) for name in telling)
+    shown = rf"[{_OPENING}]({quoted})[{_CLOSING}]"
+    if plain:
+        shown = rf"(?:{shown}|(?<![\w./-])({plain})(?![\w/-]))"
+    # The name stands in the pattern twice; groups tell which one was found.
+    return re.compile(_spelled_out(shown), re.IGNORECASE)
+
 
 # The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
 _FOLDS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}

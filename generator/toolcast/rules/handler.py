@@ -9,8 +9,8 @@ from typing import Any
 
 from ..encoders.json_text import compact
 from ..encoders.python import is_keyword_argument
-from ..facts.types.annotation import Annotations
-from ..facts.types.schema_types import SchemaTypes
+from ..facts.annotation import Annotations
+from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
 from ..model.mcp_specs import PromptSpec, ResourceSpec

@@ -9,14 +9,14 @@ from functools import lru_cache
 from toolcast_runtime.ledger.secret_names import name_in_words, secrecy
 from toolcast_runtime.skills.skill_files import LONGEST, MAIN, MOST_LINES, is_long
 
-from ..detectors.confusables import confusable_word
-from ..detectors.cross_tool import CrossToolInstructions
 from ..detectors.phrases import (
     MARKUP,
     OTHER_TOOLS,
     SECRECY,
     SECRETS,
+    CrossToolInstructions,
     Phrase,
+    confusable_word,
     first_phrase,
     may_have,
 )

@@ -26,15 +26,21 @@ from ..encoders.python_types import (
     signature,
     subscript,
 )
-from ..facts.types.python_type import (
-    PythonType,
-)
-from ..facts.types.schema_types import SchemaTypes
+from ..facts.annotated_types import PythonType
+from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape
+from .printed_types import (
+    RUNTIME_TYPES,
+    DictView,
+    Handled,
+    PrintedTypes,
+    Results,
+    handled_types,
+    results_of,
+    wider,
+)
 from .target import Context, header
-from .types.handled_types import Handled, Results, handled_types, results_of
-from .types.printed_types import RUNTIME_TYPES, DictView, PrintedTypes, wider
 
 __all__ = ["shown_types", "types_file"]
 

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from toolcast_runtime.providers import PROVIDERS
 
-from ...encoders.code import Code
-from ...encoders.plain_text import line
-from ...encoders.python import literal
-from ...facts.prompt_docs import listed_sections
-from ...facts.provider_lists import declared_providers, provider_lists
-from ...model.model import Toolset
-from ...rendering.output_shape import PythonShape, TextShape
-from ..target import Context, Target, header, signature
+from ..encoders.code import Code
+from ..encoders.plain_text import line
+from ..encoders.python import literal
+from ..facts.prompt_docs import listed_sections
+from ..facts.provider_lists import declared_providers, provider_lists
+from ..model.model import Toolset
+from ..rendering.output_shape import PythonShape, TextShape
+from .target import Context, Target, header, signature
 
 __all__ = ["TARGET"]
 

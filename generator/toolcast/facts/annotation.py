@@ -10,11 +10,11 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...python_code.annotations import Unknown, read_annotation
-from ...python_code.classes import DictField, typed_dict_fields
-from ...python_code.module_names import Definition, ModuleNames
-from ...python_code.modules import PythonModule, shown
-from .python_type import (
+from ..python_code.annotations import Unknown, read_annotation
+from ..python_code.classes import DictField, typed_dict_fields
+from ..python_code.module_names import Definition, ModuleNames
+from ..python_code.modules import PythonModule, shown
+from .annotated_types import (
     Array,
     Choice,
     ObjectName,
@@ -25,7 +25,10 @@ from .python_type import (
     Table,
 )
 
-__all__ = ["Annotations"]
+__all__ = [
+    "Annotations",
+]
+
 
 _ARRAYS = frozenset(["Sequence", "list", "Iterable", "Collection"])
 _TABLES = frozenset(["Mapping", "dict"])

@@ -14,24 +14,28 @@ from toolcast_runtime.validation.declared_names import DeclaredNames
 from toolcast_runtime.validation.references import References
 from toolcast_runtime.values.format_values import conversion_of
 
-from ...encoders.python import nested_class_name
-from .conditional_texts import ConditionalTexts
-from .python_type import (
+from ..encoders.python import nested_class_name
+from .annotated_types import (
     ANY,
     Array,
     Choice,
+    ConditionalTexts,
     Member,
     ObjectName,
     ObjectType,
+    Place,
     Plain,
     PythonType,
     Table,
     is_literal,
     one_of,
+    tag_of,
 )
-from .schema_place import Place, tag_of
 
-__all__ = ["SchemaTypes"]
+__all__ = [
+    "SchemaTypes",
+]
+
 
 _SCALARS = {
     "string": Plain("str"),

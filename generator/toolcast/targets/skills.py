@@ -1,7 +1,6 @@
 """The files of a toolset's skills.
 
-Source: https://agentskills.io/specification
-"""
+Source: https://agentskills.io/specification"""
 
 from __future__ import annotations
 
@@ -11,12 +10,12 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.skills.skill_files import MAIN
 
-from ...encoders.code import Code
-from ...encoders.markdown import inline
-from ...encoders.python import literal
-from ...encoders.yaml_block import signed
-from ...facts.prompt_docs import usage_lines
-from ...facts.skill_texts import (
+from ..encoders.code import Code
+from ..encoders.markdown import inline
+from ..encoders.python import literal
+from ..encoders.yaml_block import signed
+from ..facts.prompt_docs import usage_lines
+from ..facts.skill_texts import (
     front_matter_of,
     guidance_of,
     has_own_skill,
@@ -26,11 +25,13 @@ from ...facts.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ...model.model import Toolset, ToolSpec
-from ...rendering.output_shape import MarkdownShape, PythonShape
-from ..target import Context, Target, header, signature
+from ..model.model import Toolset, ToolSpec
+from ..rendering.output_shape import MarkdownShape, PythonShape
+from .target import Context, Target, header, signature
 
-__all__ = ["TARGET"]
+__all__ = [
+    "TARGET",
+]
 
 
 class ModuleView(NamedTuple):

@@ -1,1 +1,0 @@
-"""The Python types of what a schema lets through."""
