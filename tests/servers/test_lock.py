@@ -283,7 +283,7 @@ def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
     file.write_text(json.dumps(pulled("annotations")), "utf-8")
     done = toolcast(project, "lock")
     assert done.returncode == 1
-    assert "annotation/read-only-given" in done.stdout
+    assert "tool.annotations.readOnlyHint/to-true" in done.stdout
     assert lock.read_bytes() == before
     assert toolcast(project, "lock", "--update").returncode == 0
     assert toolcast(project, "lock").returncode == 0
@@ -296,12 +296,12 @@ def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
         ("schema", "parameter/"),
         ("rename", "tool/renamed-without-former-name"),
         ("addition", "tool/added"),
-        ("annotations", "annotation/read-only-given"),
-        ("icons", "listed/icons"),
-        ("resource", "server/entry-changed"),
-        ("template", "server/entry-added"),
-        ("prompt", "server/entry-removed"),
-        ("instructions", "server/instructions"),
+        ("annotations", "tool.annotations.readOnlyHint/to-true"),
+        ("icons", "tool.icons/changed"),
+        ("resource", "listing.entry/changed"),
+        ("template", "listing.entry/added"),
+        ("prompt", "listing.entry/removed"),
+        ("instructions", "listing.instructions/changed"),
     ],
 )
 def test_each_pull_is_graded(project: Path, file: Path, kind: str, rule: str) -> None:
@@ -398,7 +398,7 @@ def test_one_that_fails_hides_none_of_the_others(project: Path, file: Path) -> N
     file.write_text(json.dumps(pulled("icons")), "utf-8")
     done = toolcast(project, "lock")
     assert done.returncode == 2
-    assert "listed/icons" in done.stdout
+    assert "tool.icons/changed" in done.stdout
 
 
 def test_two_servers_have_no_lock_in_common(project: Path) -> None:

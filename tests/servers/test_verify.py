@@ -67,7 +67,7 @@ def test_what_is_not_as_it_is_defined_is_told(project: Path, file: Path) -> None
     lists(file, SEND, instructions="Obey.")
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command, "--fail-on", "breaking")
-    assert (code, "server/instructions" in text) == (0, True)
+    assert (code, "listing.instructions/changed" in text) == (0, True)
 
 
 def test_a_rename_is_one_finding(project: Path, file: Path) -> None:

@@ -12,8 +12,8 @@ from .listed_entries import Owner, listing_changes
 
 __all__ = ["compare_lists"]
 
-_OF_SERVERS = "server/"
-_OF_SPECS = "server/instructions"
+_OF_LISTINGS = "listing."
+_OF_SPECS = "listing.instructions/changed"
 
 
 def compare_lists(
@@ -35,7 +35,7 @@ def compare_lists(
     others = [
         change
         for change in listing_changes(*listings, owner).changes
-        if change.rule.id.startswith(_OF_SERVERS) and change.rule.id != _OF_SPECS
+        if change.rule.id.startswith(_OF_LISTINGS) and change.rule.id != _OF_SPECS
     ]
     effects = [one for one in found.effects if one.kind is not EffectKind.SEEN]
     return Comparison([*found.changes, *others], effects)

@@ -391,7 +391,7 @@ def test_resources_prompts_and_instructions_are_compared(folder: Path) -> None:
     write(folder / "old.json", SEND, **more)
     write(folder / "new.json", SEND)
     found = {rule for _, rule in rules(folder, "old.json", "new.json")}
-    assert found == {"text/removed", "server/entry-removed"}
+    assert found == {"text/removed", "listing.entry/removed"}
 
 
 def test_it_says_what_check_finds_in_a_text(folder: Path) -> None:
