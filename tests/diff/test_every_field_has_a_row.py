@@ -149,12 +149,8 @@ def test_a_mistyped_event_of_an_extension_is_refused(
 ) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "fields_of", lambda _: Fields({"owner": node}))
-    spec_language._extended.cache_clear()
-    spec_language._schema.cache_clear()
     with pytest.raises(ExtensionFailure, match="lowred"):
         spec_language.schema("tool", ("mistyped",))
-    spec_language._extended.cache_clear()
-    spec_language._schema.cache_clear()
 
 
 def _own(known: Mapping[str, Any]) -> Iterator[str]:

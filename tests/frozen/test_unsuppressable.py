@@ -1,4 +1,4 @@
-"""Sixteen rules that nobody can suppress: without them a spec would decide what code runs,
+"""Seventeen rules that nobody can suppress: without them a spec would decide what code runs,
 what it is told and who is sent it.
 
 The list is written out. A rule more or a rule less is a decision that is made here.
@@ -20,6 +20,7 @@ from toolcast.preflight import preflight
 from toolcast.rules.table import rules
 
 UNSUPPRESSABLE = (
+    "accept/former",
     "accept/over",
     "accept/unused",
     "expose/oauth-setting",
@@ -120,7 +121,8 @@ def test_a_suppression_removes_nothing_and_is_an_error(
         assert toolcast(root, "generate").returncode == 0
     if is_accepted:
         (root / "toolcast.accept.yaml").write_text(HOSTILE[rule], "utf-8")
-        lay_out("", tmp_path / "before")
+        # The change that the acceptance under a former id is for.
+        lay_out("# toolset.yaml\ntitle: Old\n", tmp_path / "before")
         words = ["diff", "--against", str(tmp_path / "before")]
     there, _ = found(root, *words)
     assert [one for one in there if one[0] == rule], there
