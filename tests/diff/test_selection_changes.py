@@ -9,7 +9,7 @@ import pytest
 
 from toolcast.changes.change import Change, Grade
 from toolcast.changes.comparison import compare
-from toolcast.changes.selection import RULES
+from toolcast.changes.selection_cases import RULES
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 

@@ -11,14 +11,14 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from .change import (
     ABSENT,
-    Both,
     Change,
     SpecFiles,
+    ToolPair,
     files_of,
     raw,
     tools_of_both,
 )
-from .json_values import said
+from .quoted_values import quoted
 from .table import row_of
 
 __all__ = ["NameLists", "compare_tools", "compare_toolsets"]
@@ -92,7 +92,7 @@ def _clients(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 continue
             number = sum(one.is_offered(tool, client) for tool in one.tools)
             tools = f"{number} tool{'' if number == 1 else 's'}"
-            name = said(client.name)
+            name = quoted(client.name)
             is_new = event == "added"
             yield files.changed(
                 row_of(f"client/{event}"),
@@ -134,7 +134,7 @@ def _client(
             files.changed(
                 row_of("client.allow/opened" if is_open else "client.allow/listed"),
                 (*path, "allow"),
-                f"{said(name)} may have {words}",
+                f"{quoted(name)} may have {words}",
                 _allow(old),
                 _allow(new),
             )
@@ -145,21 +145,21 @@ def _client(
         if permission in permissions:
             continue
         if permission in new.permissions:
-            message = f"{said(name)} has the permission {said(permission)}"
+            message = f"{quoted(name)} has the permission {quoted(permission)}"
             changes.append(
                 files.changed(
                     row_of("client.permissions/added"), where, message, after=permission
                 )
             )
         else:
-            message = f"{said(name)} has no permission {said(permission)} any more"
+            message = f"{quoted(name)} has no permission {quoted(permission)} any more"
             changes.append(
                 files.changed(
                     row_of("client.permissions/removed"), where, message, permission
                 )
             )
     if not changes:
-        message = f"the lists of {said(name)} are others, its tools are the same"
+        message = f"the lists of {quoted(name)} are others, its tools are the same"
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
@@ -189,8 +189,8 @@ def _matched(
         yield files._replace(tool=tool.name).changed(
             row_of("tool.offered/by-pattern"),
             ("clients", client.name, "allow", index),
-            f"{said(client.name)} has {said(tool.name)}, which is new:"
-            f" {said(entry.text)} of its `allow` stands for it",
+            f"{quoted(client.name)} has {quoted(tool.name)}, which is new:"
+            f" {quoted(entry.text)} of its `allow` stands for it",
             after=client.name,
         )
 
@@ -208,7 +208,7 @@ def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
     return where.changed(
         row_of("tool.offered/added" if has else "tool.offered/removed"),
         path,
-        f"{said(name)} {verb} {said(tool.name)}: {cause}",
+        f"{quoted(name)} {verb} {quoted(tool.name)}: {cause}",
         ABSENT if has else name,
         name if has else ABSENT,
     )
@@ -232,7 +232,7 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         path = ("permission",) if is_own else ("clients", name, "permissions")
         verb = "permits" if permits[1] else "does not permit"
         needs = tool.permission or case.old.permission
-        return path, is_own, f"what it has {verb} {said(needs)}"
+        return path, is_own, f"what it has {verb} {quoted(needs)}"
     for key in ("restrict", "allow"):
         had = case.was.entry_for(key, case.old.name)
         has = case.now.entry_for(key, tool.name)
@@ -241,7 +241,7 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
     by = has or had
     if by is not None and by.is_pattern and by.text != "*":
         verb = "stands" if has else "stands no longer"
-        words = f"{said(by.text)} of its `{key}` {verb} for the tool"
+        words = f"{quoted(by.text)} of its `{key}` {verb} for the tool"
         if by.text in case.was.texts(key) and by.text in case.now.texts(key):
             # The lists are the same: the tool has come under it, or left it.
             return ("name",) if by.section is None else ("section",), True, words
@@ -273,7 +273,7 @@ def _outside(
         yield files.changed(
             row_of("tool.offered/added" if has else "tool.offered/removed"),
             ("clients", new.name, before_.differing(after_, name)),
-            f"{said(new.name)} {verb} {said(name)} of an external server",
+            f"{quoted(new.name)} {verb} {quoted(name)} of an external server",
             before=ABSENT if has else name,
             after=name if has else ABSENT,
         )
@@ -296,12 +296,12 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 yield files.changed(
                     row_of("server.clients/added" if has else "server.clients/removed"),
                     path,
-                    f"{said(client.name)} {verb} the tools of {said(server.name)}",
+                    f"{quoted(client.name)} {verb} the tools of {quoted(server.name)}",
                     ABSENT if has else client.name,
                     client.name if has else ABSENT,
                 )
         if not is_found:
-            message = f"the clients of {said(server.name)} are written otherwise"
+            message = f"the clients of {quoted(server.name)} are written otherwise"
             values = [
                 ABSENT if one.clients is None else list(one.clients)
                 for one in (old, server)
@@ -311,14 +311,16 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
             )
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
+def compare_tools(both: ToolPair) -> Iterator[Change]:
     """What a tool says of who may have it, where that changes nothing for anybody."""
     if _changes_access(both):
         return
     old, new = both.before, both.after
     before, after = raw(old, "permission"), raw(new, "permission")
     if before != after:
-        needs = "no permission" if after is ABSENT else f"the permission {said(after)}"
+        needs = (
+            "no permission" if after is ABSENT else f"the permission {quoted(after)}"
+        )
         yield both.files.changed(
             row_of("tool.permission/changed"),
             ("permission",),
@@ -337,7 +339,7 @@ def compare_tools(both: Both) -> Iterator[Change]:
         )
 
 
-def _changes_access(both: Both) -> bool:
+def _changes_access(both: ToolPair) -> bool:
     """Whether a client gains or loses the tool, which `compare_toolsets` says."""
     before, after = both.toolset_before, both.toolset_after
     for client in after.clients:

@@ -19,7 +19,7 @@ __all__ = [
     "ABSENT",
     "AUDIENCES",
     "HIDDEN",
-    "Both",
+    "ToolPair",
     "Change",
     "ChangeRule",
     "Grade",
@@ -121,7 +121,7 @@ class Rules(list[ChangeRule]):
         return self[-1]
 
 
-class Both(NamedTuple):
+class ToolPair(NamedTuple):
     """A tool on both sides, with its toolsets and workspaces.
 
     Attributes:

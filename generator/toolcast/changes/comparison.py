@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ..extensions import CHANGES, ExtensionFailure, guarded, values
 from ..model.model import Toolset, Workspace
-from . import access, selection, servers, special
-from .change import Both, Change, ChangeRule, Grade, Grades
+from . import access, selection_cases, servers, special
+from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, effects_of
 from .schemas import schema_family
 from .schemas.schema_rules import RULES as SCHEMA_RULES
@@ -26,7 +26,7 @@ from .walk import changes_of
 __all__ = ["ChangeFunctions", "Comparison", "compare", "rules"]
 
 _Rows = Mapping[str, ChangeRule]
-_OfTool = Callable[[Both], Iterator[Change]]
+_OfTool = Callable[[ToolPair], Iterator[Change]]
 _OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]
 
 _OF_TOOL: tuple[_OfTool, ...] = (
@@ -76,7 +76,7 @@ class ChangeFunctions:
         of_toolset: tells those of a toolset, given before and after.
     """
 
-    of_tool: Callable[[Both, _Rows], Iterator[Change]] | None = None
+    of_tool: Callable[[ToolPair, _Rows], Iterator[Change]] | None = None
     of_toolset: Callable[[Toolset, Toolset, _Rows], Iterator[Change]] | None = None
 
 

@@ -11,7 +11,7 @@ from ..facts.client_kinds import Limited, crossed, limits_of
 from ..facts.token_costs import Cost, client_costs, estimated_tokens
 from ..model.model import Toolset, ToolSpec, Workspace
 from .change import ABSENT
-from .json_values import said
+from .quoted_values import quoted
 from .tools import Matched
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _place(
     before: frozenset[str],
     after: frozenset[str],
 ) -> Effect:
-    who = said(client) if client else "the caller"
+    who = quoted(client) if client else "the caller"
     words = [
         f"{verb} in {_listed(places)}"
         for verb, places in (
@@ -257,7 +257,9 @@ def _place(
 def _listed(places: frozenset[str]) -> str:
     """The places in words, those of the built-in targets first."""
     named = [_PLACES[place] for place in _PLACES if place in places]
-    named += [f"the target {said(place)}" for place in sorted(places - _PLACES.keys())]
+    named += [
+        f"the target {quoted(place)}" for place in sorted(places - _PLACES.keys())
+    ]
     return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
 
 
@@ -265,7 +267,7 @@ def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Ef
     client = toolset.client(name) if name else None
     limits = limits_of(toolset, client, Limited.TOOLS)
     for limit in crossed(limits, before, after):
-        who = f"{said(name)} has" if name else "there are"
+        who = f"{quoted(name)} has" if name else "there are"
         takes = f"{limit.client} takes {limit.most}"
         message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
         yield Effect(
@@ -287,7 +289,7 @@ def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Ef
         if abs(new - old) > _TOLD_PART * old
     ]
     if parts:
-        whose = f" of {said(client)}" if client else ""
+        whose = f" of {quoted(client)}" if client else ""
         yield Effect(
             EffectKind.TOKENS,
             client,

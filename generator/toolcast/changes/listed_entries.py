@@ -18,8 +18,8 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
-from .change import ABSENT, Both, Change, Grade, Grades, SpecFiles
-from .json_values import said
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair
+from .quoted_values import quoted
 from .schemas import schema_family
 from .state import tool_pair
 from .table import row_of
@@ -191,20 +191,20 @@ def _tools(
         gone.remove(was)
         came.remove(is_)
         files = SpecFiles(owner.toolset, is_, owner.source(was), owner.source(was))
-        message = f"{said(was)} is called {said(is_)}"
+        message = f"{quoted(was)} is called {quoted(is_)}"
         yield is_, files.changed(
             row_of("tool/renamed-without-former-name"), ("name",), message, was, is_
         )
         yield from _tool({**old[was], "name": is_}, new[is_], is_, owner)
     for name in gone:
         files = SpecFiles(owner.toolset, name, owner.source(name), NOWHERE)
-        message = f"{said(name)} is not there"
+        message = f"{quoted(name)} is not there"
         yield name, files.changed(
             row_of("tool/removed"), ("name",), message, before=name
         )
     for name in came:
         files = SpecFiles(owner.toolset, name, NOWHERE, owner.source(name))
-        message = f"{said(name)} is new"
+        message = f"{quoted(name)} is new"
         yield name, files.changed(
             row_of("tool/added"),
             ("name",),
@@ -272,7 +272,7 @@ def _tool(
         Toolset(owner.toolset, "", "", (sides[1],)),
     )
     empty = Workspace("", (), ())
-    both = Both(*sides, *toolsets, empty, empty)
+    both = ToolPair(*sides, *toolsets, empty, empty)
     told: set[str] = set()
     of_fields = tool_pair(both.files, sides, toolsets, ())
     for change in (
@@ -287,7 +287,7 @@ def _tool(
             continue
         before, after = (_at(side, path) for side in (old, new))
         place = ".".join(map(str, path))
-        message = f"{said(place)} of {said(name)} is another one"
+        message = f"{quoted(place)} of {quoted(name)} is another one"
         yield name, both.files.changed(
             row_of("listing.tool/changed"), path, message, before, after
         )
@@ -340,12 +340,12 @@ def _entries(
         source = owner.source("")
         files = SpecFiles(owner.toolset, f"{kind}/{name}", source, source)
         if name not in new:
-            message = f"the {word} {said(name)} is not there"
+            message = f"the {word} {quoted(name)} is not there"
             change = files.changed(
                 row_of("listing.entry/removed"), (key,), message, before=old[name]
             )
         elif name not in old:
-            message = f"the {word} {said(name)} is new"
+            message = f"the {word} {quoted(name)} is new"
             change = files.changed(
                 row_of("listing.entry/added"), (key,), message, after=new[name]
             )
@@ -353,7 +353,7 @@ def _entries(
             for path in differing(old[name], new[name], exact_text):
                 sides = [_at(side[name], path) for side in (old, new)]
                 place = ".".join(map(str, path))
-                message = f"{said(place)} of the {word} {said(name)} is another one"
+                message = f"{quoted(place)} of the {word} {quoted(name)} is another one"
                 yield kind, name, files.changed(
                     row_of("listing.entry/changed"), path, message, *sides
                 )

@@ -15,8 +15,8 @@ from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
 from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
-from .json_values import said
 from .listed_entries import Owner, listing_changes
+from .quoted_values import quoted
 from .table import row_of
 
 __all__ = ["compare_toolsets"]
@@ -53,9 +53,13 @@ def _reached_by(
         field = "args" if old.command == new.command else "command"
     elif old.url is not None and new.url is not None:
         rule = row_of("server.url/changed")
-    message = f"the server {said(new.name)} is {said(after)} instead of {said(before)}"
+    message = (
+        f"the server {quoted(new.name)} is {quoted(after)} instead of {quoted(before)}"
+    )
     if before == after:
-        message = f"the server {said(new.name)} is another one, which may hold a secret"
+        message = (
+            f"the server {quoted(new.name)} is another one, which may hold a secret"
+        )
     yield files.changed(rule, (*path, field), message, before, after)
 
 
@@ -78,7 +82,7 @@ def _shown(server: McpServer, path: Path, text: str | None) -> Any:
 def _names(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    of = f"of the server {said(new.name)}"
+    of = f"of the server {quoted(new.name)}"
     for own in dict.fromkeys((*new.tools, *old.tools)):
         before, after = old.tools.get(own), new.tools.get(own)
         if before == after:
@@ -89,7 +93,7 @@ def _names(
         ]
         if called[0] == called[1]:
             continue  # its default, written out
-        message = f"the tool {said(own)} {of} is called {said(called[1])}"
+        message = f"the tool {quoted(own)} {of} is called {quoted(called[1])}"
         yield files.changed(
             row_of("server.tools/changed"),
             (*path, "tools", own),
@@ -102,7 +106,7 @@ def _names(
 def _taken(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    of = f"of the server {said(new.name)}"
+    of = f"of the server {quoted(new.name)}"
     if (old.allow is None) != (new.allow is None):
         is_open = new.allow is None
         words = "every tool" if is_open else "the named tools alone"
@@ -125,7 +129,7 @@ def _taken(
         yield files.changed(
             row_of("server.taken/added" if is_ else "server.taken/removed"),
             (*path, field),
-            f"the tool {said(own)} {of} is {verb}",
+            f"the tool {quoted(own)} {of} is {verb}",
             ABSENT if is_ else own,
             own if is_ else ABSENT,
         )
@@ -166,11 +170,11 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
         came, gone = (row_of(f"toolset.{kind}s/{e}") for e in ("added", "removed"))
         for name, path in reached[1][index].items():
             if name not in there[0][index] and name not in unsaid[0]:
-                message = f"the {kind} {said(name)} is {done}, and was not"
+                message = f"the {kind} {quoted(name)} is {done}, and was not"
                 yield files.changed(came, path, message, after=name)
         for name, path in reached[0][index].items():
             if name not in there[1][index] and name not in unsaid[1]:
-                message = f"the {kind} {said(name)} is no longer {done}"
+                message = f"the {kind} {quoted(name)} is no longer {done}"
                 yield files.changed(gone, path, message, before=name)
     yield from _sent(before, after, files)
 
@@ -222,10 +226,12 @@ def _sent(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]
     rule = row_of("toolset.variables_sent/added")
     for (owner, name), path in new.items():
         if (owner, name) not in old:
-            message = f"the variable {said(name)} is sent to {said(owner)}"
+            message = f"the variable {quoted(name)} is sent to {quoted(owner)}"
             yield files.changed(rule, path, message, after=name)
     rule = row_of("toolset.variables_sent/removed")
     for (owner, name), path in old.items():
         if (owner, name) not in new:
-            message = f"the variable {said(name)} is no longer sent to {said(owner)}"
+            message = (
+                f"the variable {quoted(name)} is no longer sent to {quoted(owner)}"
+            )
             yield files.changed(rule, path, message, before=name)

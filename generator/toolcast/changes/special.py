@@ -8,15 +8,15 @@ from typing import Any
 
 from ..facts.cli_commands import CliPositional, parse_usage
 from ..model.model import Action, Toolset, ToolSpec, Workspace
-from .change import ABSENT, Both, Change, Grade, Grades, SpecFiles, files_of
-from .json_values import said
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, files_of
+from .quoted_values import quoted
 from .state import spec_files
 from .table import row_of, rows
 
 __all__ = ["compare_tools", "compare_toolsets", "compare_workspaces"]
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
+def compare_tools(both: ToolPair) -> Iterator[Change]:
     """The changes of a tool's former names, actions and command."""
     yield from _former_names(both)
     yield from _usage(both)
@@ -47,9 +47,7 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
         if name in old and old[name].folder != new[name].folder:
             folders = old[name].folder, new[name].folder
             rule = row_of("toolset.folder/changed")
-            message = (
-                f"the toolset is in {said(folders[1])} instead of {said(folders[0])}"
-            )
+            message = f"the toolset is in {quoted(folders[1])} instead of {quoted(folders[0])}"
             yield files._replace(toolset=name).changed(rule, path, message, *folders)
     orders = [n for n in old if n in new], [n for n in new if n in old]
     if orders[0] != orders[1]:
@@ -57,7 +55,7 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
         yield files.changed(row_of("workspace.toolsets/moved"), path, message, *orders)
 
 
-def _former_names(both: Both) -> Iterator[Change]:
+def _former_names(both: ToolPair) -> Iterator[Change]:
     old, new = both.before, both.after
     # The name that a renamed tool had is a part of the rename.
     before = dict.fromkeys((*old.renamed_from, old.name))
@@ -65,25 +63,25 @@ def _former_names(both: Both) -> Iterator[Change]:
     path = ("renamed_from",)
     for name in after:
         if name not in before and name != new.name:
-            message = f"calls of the former name {said(name)} are answered"
+            message = f"calls of the former name {quoted(name)} are answered"
             rule = row_of("tool.renamed_from/added")
             yield both.files.changed(rule, path, message, after=name)
     for name in before:
         if name in after or name == old.name:
             continue
-        message = f"calls of the former name {said(name)} are no longer answered"
+        message = f"calls of the former name {quoted(name)} are no longer answered"
         grades, reason = None, ""
         if any(tool.name == name for tool in both.toolset_after.tools):
-            message = f"calls of the former name {said(name)} are another tool's"
+            message = f"calls of the former name {quoted(name)} are another tool's"
             grades = Grades(call=Grade.RISKY)
-            reason = f"the tool {said(name)} answers them"
+            reason = f"the tool {quoted(name)} answers them"
         rule = row_of("tool.renamed_from/removed")
         yield both.files.changed(
             rule, path, message, before=name, grades=grades, reason=reason
         )
 
 
-def _usage(both: Both) -> Iterator[Change]:
+def _usage(both: ToolPair) -> Iterator[Change]:
     """The change of the arguments that a command takes by place."""
     sides = [side.cli for side in (both.before, both.after)]
     usages = [side.usage or "" for side in sides if side is not None and side.keyword]
@@ -101,8 +99,8 @@ def _usage(both: Both) -> Iterator[Change]:
     yield both.files.changed(
         row_of(f"tool.cli.usage/{event}"),
         ("cli", "usage"),
-        f"the command takes {word} arguments by place: {said(usages[1])} instead of"
-        f" {said(usages[0])}",
+        f"the command takes {word} arguments by place: {quoted(usages[1])} instead of"
+        f" {quoted(usages[0])}",
         usages[0] or ABSENT,
         usages[1] or ABSENT,
     )
@@ -114,12 +112,12 @@ def _is_more(more: tuple[CliPositional, ...], less: tuple[CliPositional, ...]) -
     return is_same and all(one.optional for one in more[len(less) :])
 
 
-def _one_of(both: Both, old: Action, new: Action) -> Iterator[Change]:
+def _one_of(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
     before, after = set(old.requires_any), set(new.requires_any)
     if before == after:
         return
-    words = " or ".join(map(said, new.requires_any)) or "none of them"
-    message = f"the action {said(new.name)} needs {words}"
+    words = " or ".join(map(quoted, new.requires_any)) or "none of them"
+    message = f"the action {quoted(new.name)} needs {words}"
     # To need one of none is to need none.
     for event, happened in (
         ("narrowed", bool(after) and (not before or bool(before - after))),
@@ -135,7 +133,7 @@ def _one_of(both: Both, old: Action, new: Action) -> Iterator[Change]:
             )
 
 
-def _accepted(both: Both, old: Action, new: Action) -> Iterator[Change]:
+def _accepted(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
     """The parameters that an action takes more, or no more."""
     # Without `accepts` an action takes every parameter.
     takes = [None if a.accepts is None else {*a.parameters} for a in (old, new)]
@@ -149,12 +147,14 @@ def _accepted(both: Both, old: Action, new: Action) -> Iterator[Change]:
         was, is_ = (side is None or name in side for side in takes)
         if was == is_:
             continue
-        what = "parameters that the schema does not name" if name == "*" else said(name)
+        what = (
+            "parameters that the schema does not name" if name == "*" else quoted(name)
+        )
         verb, event = ("takes", "added") if is_ else ("refuses", "removed")
         yield both.files.changed(
             row_of(f"tool.actions.values.accepts/{event}"),
             ("actions", "values", new.name, "accepts"),
-            f"the action {said(new.name)} {verb} {what}",
+            f"the action {quoted(new.name)} {verb} {what}",
             ABSENT if is_ else name,
             name if is_ else ABSENT,
         )
@@ -175,11 +175,11 @@ def _reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
     for name, reason in new.items():
         if name not in old:
             rule = row_of("toolset.reserved_names/added")
-            message = f"the name {said(name)} is reserved: {said(reason)}"
+            message = f"the name {quoted(name)} is reserved: {quoted(reason)}"
             yield files.changed(rule, path, message, after=name)
         elif old[name] != reason:
             rule = row_of("toolset.reserved_names/changed")
-            message = f"the name {said(name)} is reserved for another reason"
+            message = f"the name {quoted(name)} is reserved for another reason"
             values = {name: old[name]}, {name: reason}
             yield files.changed(rule, path, message, *values)
     for name in old:
@@ -189,7 +189,7 @@ def _reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
             if is_tool:
                 event, words = "reused", "is a tool's"
             rule = row_of(f"toolset.reserved_names/{event}")
-            message = f"the reserved name {said(name)} {words}"
+            message = f"the reserved name {quoted(name)} {words}"
             yield files.changed(rule, path, message, before=name)
 
 
@@ -210,18 +210,18 @@ def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
         if not (tool in there and tool in had and is_shared):
             grades = Grades()
             reason = "the tool or the target is not on both sides"
-        subject = f"{said(tool)} is left out of {said(target)}"
+        subject = f"{quoted(tool)} is left out of {quoted(target)}"
         if was is not ABSENT and is_ is not ABSENT:
             event, message = "changed", f"{subject} for another reason"
             grades, reason = None, ""
         elif is_ is not ABSENT:
-            event, message = "added", f"{subject}: {said(is_)}"
+            event, message = "added", f"{subject}: {quoted(is_)}"
             if grades is None:
                 grades = _lost_with(target)
-                reason = f"that is what {said(target)} is for"
+                reason = f"that is what {quoted(target)} is for"
         else:
             event = "removed"
-            message = f"{said(tool)} is no longer left out of {said(target)}"
+            message = f"{quoted(tool)} is no longer left out of {quoted(target)}"
         where = files._replace(tool=tool) if tool in there else files
         rule = row_of(f"toolset.exclusions/{event}")
         yield where.changed(rule, path, message, was, is_, grades=grades, reason=reason)
@@ -247,7 +247,7 @@ def _specs(before: Toolset, after: Toolset) -> Iterator[Change]:
         for (kind, name), spec in side.items():
             if (kind, name) in other:
                 continue
-            message = f"the {kind} {said(name)} {words}"
+            message = f"the {kind} {quoted(name)} {words}"
             values = (ABSENT, name) if event == "added" else (name, ABSENT)
             files = spec_files(after.name, spec, spec)
             yield files.changed(row_of(f"{kind}/{event}"), ("name",), message, *values)
@@ -256,7 +256,7 @@ def _specs(before: Toolset, after: Toolset) -> Iterator[Change]:
         was = contents.get(one.name)
         if was is None or was.file != one.file or was.content == one.content:
             continue
-        message = f"{said(one.file)} holds something else"
+        message = f"{quoted(one.file)} holds something else"
         digests = [_digest(side.content) for side in (was, one)]
         files = spec_files(after.name, was, one)
         rule = rows(())["resource.file/changed"]

@@ -19,7 +19,7 @@ from ..extensions import fields_of
 from ..language.spec_language import Field, annotated, parts
 from ..package_data import read_packaged
 from .change import AUDIENCES, ChangeRule, Grade, Grades
-from .json_values import said
+from .quoted_values import quoted
 
 __all__ = [
     "FILES",
@@ -243,7 +243,7 @@ class Unsaid:
 
 def called(node: Mapping[str, Any], name: str) -> str:
     """What messages call a field, with `{}` for the key of the mapping that it is in."""
-    plain = said(name).replace("{", "{{").replace("}", "}}")
+    plain = quoted(name).replace("{", "{{").replace("}", "}}")
     words: str = node.get("called", plain)
     return words
 

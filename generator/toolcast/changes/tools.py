@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import NOWHERE
-from .change import ABSENT, Both, Change, ChangeRule, Grade, SpecFiles
+from .change import ABSENT, Change, ChangeRule, Grade, SpecFiles, ToolPair
 from .json_equality import key_of
 from .table import row_of
 
@@ -29,7 +29,7 @@ class Matched(NamedTuple):
     """
 
     toolsets: list[tuple[Toolset, Toolset]]
-    tools: list[Both]
+    tools: list[ToolPair]
     changes: list[Change]
 
 
@@ -88,7 +88,7 @@ def match(
     ]
     changes += [_came(one, day) for one in new if id(one.toolset) in whole]
     both = [
-        Both(old.tool, current.tool, old.toolset, current.toolset, before, after)
+        ToolPair(old.tool, current.tool, old.toolset, current.toolset, before, after)
         for old, current in pairs
     ]
     return Matched(toolsets, both, changes)

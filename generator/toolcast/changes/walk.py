@@ -19,7 +19,7 @@ from ..model.model import Toolset
 from ..reading.tree import Path
 from .change import ABSENT, HIDDEN, Change, Grade, Grades, place_of
 from .json_equality import key_of, same
-from .json_values import said
+from .quoted_values import quoted
 from .state import FilePair, is_whole
 from .table import called, id_of, language, rows
 
@@ -196,7 +196,7 @@ class _Walk:
             )
 
     def _unsaid(self, old: Any, new: Any, at: _At) -> Change:
-        name = said(".".join(map(str, at.path)))
+        name = quoted(".".join(map(str, at.path)))
         message = f"the extension's field {name} has another value"
         return self._pair.files.changed(self._rows[_FIELD], at.path, message, old, new)
 
@@ -248,7 +248,7 @@ class _Walk:
         at: _At,
         concerned: int,
     ) -> str:
-        named = said(at.keys[-1]) if at.keys else ""
+        named = quoted(at.keys[-1]) if at.keys else ""
         own = str(at.path[-1]) if at.path else ""
         what = called(node, own).format(named)
         old, new = self._masked(at.path, event.old, event.new)
@@ -257,7 +257,7 @@ class _Walk:
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            what = said(own)
+            what = quoted(own)
         words = row.get("says", _WORDS.get(event.name, _OTHER))
         return str(
             words.format(
@@ -287,10 +287,10 @@ class _Said:
         self._value = value
 
     def __getitem__(self, key: str) -> str:
-        return said(self._value[key]) if key in _mapping(self._value) else "none"
+        return quoted(self._value[key]) if key in _mapping(self._value) else "none"
 
     def __str__(self) -> str:
-        return "" if self._value is ABSENT else said(self._value)
+        return "" if self._value is ABSENT else quoted(self._value)
 
     def __format__(self, form: str) -> str:
         return str(self)

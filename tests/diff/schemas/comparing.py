@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcast.changes.change import Both, Change
+from toolcast.changes.change import Change, ToolPair
 from toolcast.changes.schemas.schema_family import compare
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 
@@ -19,7 +19,7 @@ def compared(
 ) -> list[Change]:
     """What changes of a tool when only one of its schemas does; None is no schema."""
     old, new = (_tool({"parameters": {}, field: s}, others) for s in (before, after))
-    both = Both(old, new, toolset, toolset, WORKSPACE, WORKSPACE)
+    both = ToolPair(old, new, toolset, toolset, WORKSPACE, WORKSPACE)
     return list(compare(both))
 
 

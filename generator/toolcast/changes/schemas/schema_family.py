@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import shown_types
-from ..change import ABSENT, Both, Change, Grade, Grades
+from ..change import ABSENT, Change, Grade, Grades, ToolPair
 from ..json_equality import same
 from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_nodes import Difference, Edit, Pair, Place, node_at
@@ -90,7 +90,7 @@ class TypeChanges:
 _WHOLE = {"parameters": "a call", "returns": "a result"}
 
 
-def compare(both: Both) -> Iterator[Change]:
+def compare(both: ToolPair) -> Iterator[Change]:
     """The changes of both schemas of a tool."""
     for field in FIELDS:
         old, new = both.before.schemas.get(field), both.after.schemas.get(field)
@@ -117,7 +117,7 @@ def compare(both: Both) -> Iterator[Change]:
 
 
 def _of_field(
-    both: Both, field: Field, before: Any, after: Any, is_whole: bool
+    both: ToolPair, field: Field, before: Any, after: Any, is_whole: bool
 ) -> Iterator[Change]:
     is_call = field == "parameters"
     sides = (
@@ -158,7 +158,7 @@ def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
     return has and toolset.proxy_of(tool) is None
 
 
-def _has_python(both: Both) -> bool:
+def _has_python(both: ToolPair) -> bool:
     """Whether Python of the project takes the tool's arguments or gives its results."""
     sides = (both.toolset_before, both.before), (both.toolset_after, both.after)
     return any(
@@ -170,7 +170,7 @@ def _has_python(both: Both) -> bool:
     )
 
 
-def _values(both: Both, field: Field) -> Grade:
+def _values(both: ToolPair, field: Field) -> Grade:
     """What it means for the handler that a format stands for another type of Python's."""
     old, new = both.before, both.after
     if field == "parameters":
@@ -186,7 +186,7 @@ def _values(both: Both, field: Field) -> Grade:
 
 
 def _graded(
-    both: Both, field: Field, change: Difference, call: Verdict, types: TypeChanges
+    both: ToolPair, field: Field, change: Difference, call: Verdict, types: TypeChanges
 ) -> Change:
     rule = RULES[field, change.row]
     code, code_reason = types.grade(change, rule.grades.code)
@@ -231,7 +231,7 @@ def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Dif
 
 
 def _not_compared(
-    both: Both, field: Field, before: Any, after: Any, why: str
+    both: ToolPair, field: Field, before: Any, after: Any, why: str
 ) -> Change:
     rule = RULES[field, "not-compared"]
     text = f"`{field}` is another schema, and is not compared: {why}"
@@ -241,7 +241,7 @@ def _not_compared(
     )
 
 
-def _actions(both: Both) -> Callable[[Any], bool] | None:
+def _actions(both: ToolPair) -> Callable[[Any], bool] | None:
     """What the chosen action refused before, beside the schema."""
     actions = both.before.actions
     if actions is None:

@@ -9,14 +9,14 @@ from ...facts.client_kinds import Limited
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ...suggestions import dotted
-from ..change import ABSENT, Both, Change, files_of, raw
-from ..json_values import said
+from ..change import ABSENT, Change, ToolPair, files_of, raw
+from ..quoted_values import quoted
 from .text_change import Owner, TextSides, changes_within, text_changes
 
 __all__ = ["compare_tools", "compare_toolsets"]
 
 
-def compare_tools(both: Both) -> Iterator[Change]:
+def compare_tools(both: ToolPair) -> Iterator[Change]:
     """The changes of a tool's texts, those of its skill among them."""
     owner = Owner(
         both.files,
@@ -41,7 +41,7 @@ def compare_toolsets(
         yield from text_changes(text, owner)
 
 
-def _of_tool(both: Both) -> Iterator[TextSides]:
+def _of_tool(both: ToolPair) -> Iterator[TextSides]:
     before, after = both.before, both.after
     is_description = before.description is None and after.description is None
     limited = Limited.DESCRIPTION if is_description else None
@@ -77,7 +77,7 @@ def _of_tool(both: Both) -> Iterator[TextSides]:
         yield TextSides(path, "the reason of the deprecation", old, new)
 
 
-def _of_schemas(both: Both) -> Iterator[TextSides]:
+def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
     """The descriptions in a tool's schemas that differ."""
     for field in ("parameters", "returns"):
         if getattr(both.before, field) == getattr(both.after, field):
@@ -93,7 +93,7 @@ def _of_schemas(both: Both) -> Iterator[TextSides]:
             before, after = (_description(side.get(path)) for side in (old, new))
             if before != after:
                 where = (field, *path, "description")
-                subject = f"the description at {said(dotted((field, *path)))}"
+                subject = f"the description at {quoted(dotted((field, *path)))}"
                 yield TextSides(where, subject, before, after)
 
 
@@ -149,7 +149,7 @@ def _of_sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
         old = known.get(section.name)
         if old is None:
             continue
-        of = f"of the section {said(section.name)}"
+        of = f"of the section {quoted(section.name)}"
         path = ("sections", section.name)
         headings = old.heading, section.heading
         yield TextSides((*path, "heading"), f"the heading {of}", *headings)

@@ -22,15 +22,15 @@ from ...reading.tree import Path
 from ...suggestions import dotted
 from ..change import (
     ABSENT,
-    Both,
     Change,
     ChangeRule,
     Grade,
     Grades,
     Rules,
     SpecFiles,
+    ToolPair,
 )
-from ..json_values import said
+from ..quoted_values import quoted
 
 __all__ = [
     "RESTYLED",
@@ -184,7 +184,7 @@ def changes_within(text: TextSides, owner: Owner) -> Iterator[Change]:
 
 
 def with_moved_texts(
-    changes: Sequence[Change], tools: Iterable[Both]
+    changes: Sequence[Change], tools: Iterable[ToolPair]
 ) -> Iterator[Change]:
     """The changes, but descriptions in schemas that models go on to read.
 
@@ -203,13 +203,13 @@ def with_moved_texts(
             continue
         if moved.get(_home(one)) is one:
             new = came[_home(one)]
-            words = f"the description at {said(dotted(one.path))} stands at"
+            words = f"the description at {quoted(dotted(one.path))} stands at"
             yield replace(
                 new,
                 rule=MOVED,
                 before=dotted(one.path),
                 after=dotted(new.path),
-                message=f"{words} {said(dotted(new.path))}",
+                message=f"{words} {quoted(dotted(new.path))}",
                 grades=MOVED.grades,
                 reason="",
             )
@@ -234,7 +234,7 @@ def _parameter(path: Path) -> Path:
     return (*path[:1], *names)
 
 
-def _still_read(change: Change, both: Both | None) -> Change:
+def _still_read(change: Change, both: ToolPair | None) -> Change:
     """A change of a description that is gone: safe where another of its parameter says it."""
     schema = both and both.after.schemas.get(str(change.path[0]))
     for path, inner in schema.subschemas.items() if schema else ():
@@ -242,7 +242,7 @@ def _still_read(change: Change, both: Both | None) -> Change:
         if inner.get("description") == change.before and _parameter(
             place
         ) == _parameter(change.path):
-            reason = f"models read the same at {said(dotted(place))}"
+            reason = f"models read the same at {quoted(dotted(place))}"
             return replace(change, grades=Grades(), reason=reason)
     return change
 
@@ -325,20 +325,20 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Within]:
     (before, after), (old, new) = named, unknown
     subject = text.subject
     for name in sorted(after - before - old):
-        message = f"{subject} names the tool {said(name)}"
+        message = f"{subject} names the tool {quoted(name)}"
         yield NAMES_TOOL, message, ABSENT, name
     for name in sorted(before - after - new):
-        message = f"{subject} no longer names the tool {said(name)}"
+        message = f"{subject} no longer names the tool {quoted(name)}"
         yield NAMES_TOOL_NO_MORE, message, name, ABSENT
     changed = old ^ new
     if changed:
         # What is a parameter or a value on one side was meant as one on the other, too.
         changed -= {word for side in owner.toolsets for word in other_meanings(side)}
     for name in sorted(changed & new):
-        message = f"{subject} names {said(name)}, and there is no such tool"
+        message = f"{subject} names {quoted(name)}, and there is no such tool"
         yield NAMES_UNKNOWN, message, ABSENT, name
     for name in sorted(changed & old):
-        message = f"{subject} no longer names an unknown tool {said(name)}"
+        message = f"{subject} no longer names an unknown tool {quoted(name)}"
         yield NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
 
 

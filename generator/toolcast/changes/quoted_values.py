@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["said"]
+__all__ = ["quoted"]
 
 _WIDTH = 60
 
 
-def said(value: Any) -> str:
+def quoted(value: Any) -> str:
     """A value as a message says it: one short line in backticks.
 
     What is longer is cut, what cannot be seen is an escape of JSON. Backticks inside of the
