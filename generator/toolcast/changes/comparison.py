@@ -41,7 +41,7 @@ _OF_TOOLSET: tuple[_OfToolset, ...] = (
     access.compare_toolsets,
     servers.compare_toolsets,
     special.compare_toolsets,
-    selection.compare_toolsets,
+    selection_cases.compare_toolsets,
 )
 _LEVELS = ("draft", "beta", "stable")
 _Levels = dict[tuple[str, str], str]
@@ -124,7 +124,7 @@ def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    told = [*SCHEMA_RULES.values(), *TEXT_RULES, *selection.RULES]
+    told = [*SCHEMA_RULES.values(), *TEXT_RULES, *selection_cases.RULES]
     known = {**rows(extensions), **{rule.id: rule for rule in told}}
     return with_former_ids(known, extensions)
 
