@@ -37,12 +37,7 @@ from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
 from .places import Where
-from .rule import Problem, Rule, at, rule
-
-RULES = (
-    Rule("handler/not-imported", Severity.ERROR, __name__, can_be_suppressed=False),
-    Rule("handler/not-set", Severity.WARNING, __name__, can_be_suppressed=False),
-)
+from .rule import Problem, at, rule
 
 
 def place(file: str, line: int) -> str:
