@@ -26,6 +26,7 @@ __all__ = [
     "literal",
     "one_string",
     "modules_imported",
+    "optional",
     "tuple_of_names",
     "words",
 ]
@@ -189,6 +190,11 @@ def literal(value: Any, before: str = "", after: str = "") -> Code:
     return Code(laid_out(encode(value), before, after))
 
 
+def optional(value: Any, before: str = "", after: str = "") -> Code:
+    """`literal`, and nothing for None."""
+    return Code() if value is None else literal(value, before, after)
+
+
 def one_string(text: str) -> Code:
     """A text as one string literal, however long."""
     return Code(string(text))
@@ -293,6 +299,8 @@ def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> 
 def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     """`from module import listed`, in parentheses where a line is too short for it.
 
+    Nothing where nothing is listed.
+
     Args:
         module: a dotted name; dots before it make it a relative one.
         listed: what is imported, in this order.
@@ -301,6 +309,8 @@ def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     Raises:
         ValueError: a name is no identifier.
     """
+    if not listed:
+        return Code()
     relative = module[: len(module) - len(module.lstrip("."))]
     where = relative
     if module != relative:
