@@ -608,7 +608,8 @@ def _kinds(
         kind = schema.get("type") if isinstance(schema, dict) else None
         if field.kind is None or not isinstance(kind, str) or kind == field.kind:
             continue
-        if {kind, field.kind} != {"integer", "number"}:
+        is_iterated = field.is_lazy and kind in ("string", "object")
+        if {kind, field.kind} != {"integer", "number"} and not is_iterated:
             yield f"`{name}` is of type {field.kind}, and {kind} in the schema"
 
 
