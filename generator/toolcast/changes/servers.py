@@ -15,7 +15,7 @@ from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
 from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
-from .listed_entries import Owner, listing_changes
+from .lists import Owner, listing_changes
 from .quoted_values import quoted
 from .table import row_of
 

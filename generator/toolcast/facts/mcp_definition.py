@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from ..model.model import ToolSpec
 
-__all__ = ["mcp_definition"]
+__all__ = ["MEMBERS", "is_name_of_tool", "mcp_definition"]
+
+MEMBERS: Mapping[str, str] = {
+    "title": "title",
+    "description": "description",
+    "inputSchema": "parameters",
+    "outputSchema": "returns",
+    "annotations": "annotations",
+    "icons": "icons",
+    "_meta": "meta",
+    "execution": "execution",
+}
+"""The members of an MCP tool beside its name, and the fields of specs that say them."""
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 _ASKS = "anthropic/requiresUserInteraction"
 """The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
@@ -22,15 +37,12 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
-        "name": ("name", tool.name),
-        "title": ("title", tool.title),
-        "parameters": ("inputSchema", tool.parameters),
-        "returns": ("outputSchema", tool.returns),
-        "annotations": ("annotations", tool.annotations),
-        "icons": ("icons", None if tool.icons is None else list(tool.icons)),
-        "meta": ("_meta", tool.meta),
-        "execution": ("execution", tool.execution),
+        field: (member, getattr(tool, field))
+        for member, field in MEMBERS.items()
+        if field != "description"
     }
+    values["name"] = "name", tool.name
+    values["icons"] = "icons", None if tool.icons is None else list(tool.icons)
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"
         value = tool.description if has_description else tool.summary
@@ -47,3 +59,8 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     if tool.confirm is not None and tool.confirm.when is None:
         definition["_meta"] = {_ASKS: True, **(tool.meta or {})}
     return definition
+
+
+def is_name_of_tool(name: str) -> bool:
+    """Whether a spec may have a tool's name."""
+    return _NAME.fullmatch(name) is not None

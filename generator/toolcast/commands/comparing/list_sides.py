@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...changes.comparison import Comparison, compare_lists
+from ...changes.lists import for_rules, list_workspace
 from ...changes.review.check_findings import CheckFindings, check_findings
-from ...changes.two_lists import compare_lists
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
 from ...imports.forms import Source, source_of_server
-from ...imports.list_workspace import for_rules, list_workspace
 from ...imports.source_file import MOST_BYTES, listed_in, read_listed
 from ...reports.escaping import printable
 from ...servers.declared_servers import command_server, headers_of, url_server
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ...changes.comparison import Comparison
     from ...model.model import Workspace
 
 __all__ = ["ListSides", "list_sides_or_end"]
@@ -56,8 +55,8 @@ class ListSides:
     def __init__(self, old: Source, new: Source) -> None:
         self._sources = old, new
         self.workspaces: tuple[Workspace, Workspace] = (
-            list_workspace(old),
-            list_workspace(new),
+            list_workspace(old.listing, old.name),
+            list_workspace(new.listing, new.name),
         )
 
     def compared(self, today: datetime.date) -> Comparison:

@@ -14,7 +14,7 @@ from ..options import changes_format_option, project_option
 from .live import fail_on_option, judged, limits_or_end, note, print_verdict
 
 if TYPE_CHECKING:
-    from ...changes.listed_entries import ListingChanges
+    from ...changes.lists import ListingChanges
     from ...model.mcp_servers import McpServer
     from ...model.model import Workspace
     from ...servers.server_listing import ServerListing
@@ -147,7 +147,7 @@ def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
     Raises:
         ListingError: what is there is no lock.
     """
-    from ...changes.listed_entries import Owner, listing_changes
+    from ...changes.lists import Owner, listing_changes
     from ...servers.server_listing import locked_listing
 
     if locked.server.locked is None:

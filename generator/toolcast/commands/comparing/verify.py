@@ -56,7 +56,7 @@ def command(
     what differs at each start by itself is a note. Ends with exit code 1 where the server
     is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
     """
-    from ...changes.listed_entries import Owner, listing_changes
+    from ...changes.lists import Owner, listing_changes
     from ...servers.declared_servers import (
         behind,
         declared_listing,
