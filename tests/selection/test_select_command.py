@@ -282,7 +282,9 @@ def test_many_tools_and_long_names_fit_a_terminal(
     assert max(map(len, lines)) <= 80 and len(lines) < 50
     assert "open_aaa" in lines[1]
     assert any("20 more tools" in line for line in lines)
-    project.edit("specs/toy/toolset.yaml", "targets", "selection: {coverage: 1}\ntargets")
+    project.edit(
+        "specs/toy/toolset.yaml", "targets", "selection: {coverage: 1}\ntargets"
+    )
     done = project.toolcast("select")
     assert done.returncode == 1
     assert " and 30 more\n" in done.stdout
