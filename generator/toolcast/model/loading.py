@@ -19,7 +19,7 @@ from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..suggestions import quoted_list
-from .binding import bind_tool, bind_toolset
+from .binding import bind, bind_tool, bind_toolset
 from .bundling import bundled, too_much_copied
 from .definitions import Definitions
 from .folders import (
@@ -33,7 +33,7 @@ from .folders import (
 )
 from .mcp_servers import unused_locks, with_locks
 from .mcp_spec_files import mcp_prompts, mcp_resources
-from .model import SharedEndpoint, Toolset, ToolSpec, Workspace
+from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
 
 __all__ = [
@@ -108,22 +108,15 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
     value = document.value
-    workspace = Workspace(
-        root,
-        tuple(folder.strip("/") for folder in value["toolsets"]),
-        tuple(value.get("targets", DEFAULT_TARGETS)),
-        value.get("output", "generated"),
-        tuple(value.get("sources", (".",))),
-        value.get("templates"),
-        tuple(value.get("documents", ())),
-        tuple(value.get("extensions", ())),
+    workspace = bind(
+        Workspace,
+        value,
+        root=root,
+        toolset_folders=tuple(folder.strip("/") for folder in value["toolsets"]),
+        toolsets=(),
+        targets=tuple(value.get("targets", DEFAULT_TARGETS)),
         commands=console_commands(files),
-        endpoints=tuple(
-            SharedEndpoint(name, tuple(given["toolsets"]), given.get("title"))
-            for name, given in value.get("endpoints", {}).items()
-        ),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
-        not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,
     )
     findings += _outside(document, workspace, files)

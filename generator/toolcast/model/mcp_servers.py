@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..findings import Finding, Place, Severity
 from ..reading.project_files import ProjectFiles
@@ -14,8 +14,6 @@ from ..reading.project_files import ProjectFiles
 __all__ = [
     "McpServer",
     "ToolRouter",
-    "bind_mcp_servers",
-    "bind_router",
     "reference_problem",
     "references",
     "unused_locks",
@@ -134,35 +132,6 @@ def references(text: str) -> list[str]:
 def without_references(text: str) -> str:
     """The literal text, with the references replaced by their defaults."""
     return _REFERENCE.sub(lambda found: found[0].partition(":-")[2].rstrip("}"), text)
-
-
-def bind_mcp_servers(value: Mapping[str, Any]) -> tuple[McpServer, ...]:
-    """The servers of a valid toolset file, in their order."""
-    timeout = float(value.get("timeout", 60.0))
-    return tuple(
-        _server(name, body, timeout)
-        for name, body in value.get("mcp_servers", {}).items()
-    )
-
-
-def _server(name: str, body: Mapping[str, Any], timeout: float) -> McpServer:
-    bound: dict[str, Any] = {"call_timeout": timeout, **body}
-    for key in ("args", "allow", "restrict", "clients"):
-        if key in bound:
-            bound[key] = tuple(bound[key])
-    for key in ("connect_timeout", "list_timeout", "call_timeout"):
-        if key in bound:
-            bound[key] = float(bound[key])
-    return McpServer(name=name, fields=tuple(body), **bound)
-
-
-def bind_router(value: Mapping[str, Any]) -> ToolRouter | None:
-    """The router of a valid toolset file; None without one."""
-    body = value.get("router")
-    if body is None:
-        return None
-    router = ToolRouter(**body)
-    return ToolRouter(**{**body, "timeout": float(router.timeout)})
 
 
 def with_locks(

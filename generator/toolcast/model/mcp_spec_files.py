@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from toolcast_runtime.files.regular_file import NoRegularFile
 
@@ -13,15 +12,9 @@ from ..findings import Finding, Severity
 from ..reading.characters import decoded, describe, forbidden
 from ..reading.project_files import ProjectFiles
 from ..reading.tree import Document
+from .binding import bind
 from .folders import specs_in
-from .mcp_specs import (
-    HandlerReference,
-    PromptArgument,
-    PromptMessage,
-    PromptSpec,
-    ResourceSpec,
-    Suppression,
-)
+from .mcp_specs import PromptSpec, ResourceSpec
 
 __all__ = [
     "FOLDERS",
@@ -40,10 +33,6 @@ LARGEST_FILE = 1 << 20
 ReadDocument = Callable[[str, str], tuple[Document | None, list[Finding]]]
 """Reads a file, by its path and kind; None with findings when it is not valid."""
 
-_VERBATIM = (
-    "name title description uri uri_template mime_type text file timeout".split()
-)
-
 
 def mcp_resources(
     files: ProjectFiles, folder: str, read: ReadDocument
@@ -52,7 +41,14 @@ def mcp_resources(
     documents, findings = _documents(files, folder, "mcp_resources", read)
     specs = []
     for document in documents:
-        spec = _resource(document)
+        value = document.value
+        variables = value.get("variables", {}).items()
+        spec = bind(
+            ResourceSpec,
+            value,
+            variables={name: tuple(about["enum"]) for name, about in variables},
+            source=document.source,
+        )
         if spec.file is not None:
             content, problem = _content(files, folder, spec)
             if problem:
@@ -70,7 +66,7 @@ def mcp_prompts(
 ) -> tuple[list[PromptSpec], list[Finding]]:
     """The same for its MCP prompts."""
     documents, findings = _documents(files, folder, "mcp_prompts", read)
-    return [_prompt(document) for document in documents], findings
+    return [bind(PromptSpec, d.value, source=d.source) for d in documents], findings
 
 
 def _documents(
@@ -154,45 +150,3 @@ def _problem_with_text(
         return None
     message = f"`{path}` has the character {describe(bad)}, which is not allowed"
     return message, "remove it; no output can show it safely"
-
-
-def _resource(document: Document) -> ResourceSpec:
-    value: Mapping[str, Any] = document.value
-    return ResourceSpec(
-        **{key: value[key] for key in _VERBATIM if key in value},
-        handler=_handler(value),
-        uses=tuple(value.get("uses", ())),
-        variables={
-            name: tuple(about["enum"])
-            for name, about in value.get("variables", {}).items()
-        },
-        clients=_clients(value),
-        suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
-        source=document.source,
-    )
-
-
-def _prompt(document: Document) -> PromptSpec:
-    value: Mapping[str, Any] = document.value
-    return PromptSpec(
-        **{key: value[key] for key in _VERBATIM if key in value},
-        arguments=tuple(
-            PromptArgument(**{**one, "enum": tuple(one.get("enum", ()))})
-            for one in value.get("arguments", ())
-        ),
-        messages=tuple(PromptMessage(**one) for one in value.get("messages", ())),
-        handler=_handler(value),
-        uses=tuple(value.get("uses", ())),
-        clients=_clients(value),
-        suppress=tuple(Suppression(**one) for one in value.get("suppress", ())),
-        source=document.source,
-    )
-
-
-def _handler(value: Mapping[str, Any]) -> HandlerReference | None:
-    named = value.get("handler")
-    return None if named is None else HandlerReference.parse(named)
-
-
-def _clients(value: Mapping[str, Any]) -> tuple[str, ...] | None:
-    return tuple(value["clients"]) if "clients" in value else None
