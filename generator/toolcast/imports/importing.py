@@ -19,7 +19,7 @@ from ..encoders.yaml_block import block
 from ..facts.mcp_definition import mcp_definition
 from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.schema_files import SCHEMA_FILE, named_schema, schemas_beside
+from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from .forms import MEMBERS, Source

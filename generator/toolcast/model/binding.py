@@ -1,20 +1,22 @@
 """Makes the model from documents that the spec language's schema allows.
 
 A field that the model has under its own name becomes what the model's annotation says of it:
-lists are tuples, mappings are the class that is named, texts are references of handlers.
+lists are tuples, mappings are the class that is named, texts are references of handlers. What
+a tool's schemas use of the shared definitions is given to them, so that each stands alone.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..reading.tree import Document
-from .clients import Client, NameEntry, expanded
+from ..findings import Finding, Severity
+from ..json_schema.graph import JsonSchema
+from ..reading.tree import SHARED, Document
 from .mcp_servers import McpServer
 from .model import (
     Case,
@@ -25,12 +27,18 @@ from .model import (
     Toolset,
     ToolSpec,
 )
+from .toolset_parts import Client, Definitions, NameEntry, expanded
 
 __all__ = [
     "bind",
     "bind_tool",
     "bind_toolset",
+    "MOST_COPIED",
+    "bundled",
+    "definitions_in",
+    "too_much_copied",
 ]
+
 
 _Made = TypeVar("_Made")
 _Convert = Callable[[Any], Any]
@@ -147,13 +155,16 @@ def bind_toolset(
     upfront = budget.get("upfront", {})
     pools = value.get("pools", {})
     timeout = float(value.get("timeout", 60.0))
+    proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     servers = tuple(
         bind(
-            McpServer, {"call_timeout": timeout, **body}, name=name, fields=tuple(body)
+            McpServer,
+            {"call_timeout": timeout, **_with_runtime_names(body)},
+            name=name,
+            fields=tuple(body),
         )
         for name, body in value.get("mcp_servers", {}).items()
     )
-    proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     outside = [n for s in servers if s.name not in proxies for n in s.declared_names]
     places = {tool.name: tool.section for tool in tools}
     return bind(
@@ -186,6 +197,11 @@ def bind_toolset(
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
+
+
+def _with_runtime_names(server: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a server, one of which the runtime calls otherwise."""
+    return {"most_tools" if k == "max_tools" else k: v for k, v in server.items()}
 
 
 def _client(
@@ -227,3 +243,62 @@ def _in_declared_order(
         return section, tool.order is None, tool.order or 0, tool.name
 
     return tuple(sorted(tools, key=key))
+
+
+MOST_COPIED = 250_000
+"""Values of definitions that the schemas of a toolset have together."""
+
+_DEFS, _SHARED = map(str, SHARED)
+
+
+def bundled(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
+    """The tool with what its schemas use, as the last member of their `$defs`."""
+    # What the file says: this tool may have been given definitions before.
+    own = {field: tool.source.tree.get(field) for field in tool.schemas}
+    schemas = {
+        field: _with_definitions(schema, definitions) for field, schema in own.items()
+    }
+    # What stands there already stands in the tool's own file.
+    shared = None if any(map(definitions_in, own.values())) else definitions.source
+    return replace(tool, **schemas, source=replace(tool.source, shared=shared))
+
+
+def _with_definitions(schema: Any, definitions: Definitions) -> Any:
+    used = definitions.used_by(JsonSchema(schema).references)
+    if not used or not isinstance(schema, dict):
+        return schema
+    own = schema.get(_DEFS, {})
+    if not isinstance(own, dict) or _SHARED in own:
+        return schema  # `schema/invalid` and `schema/definition-reference` say so
+    shared = {name: definitions.schemas[name] for name in used}
+    return {**schema, _DEFS: {**own, _SHARED: shared}}
+
+
+def too_much_copied(
+    tools: Sequence[ToolSpec], definitions: Definitions
+) -> Iterator[Finding]:
+    """A finding where definitions that many tools use would fill memory and disk."""
+    copied = sum(
+        definitions.sizes[name]
+        for tool in tools
+        for schema in tool.schemas.values()
+        for name in definitions_in(schema.value)
+        if name in definitions.sizes
+    )
+    if copied > MOST_COPIED:
+        yield definitions.source.finding(
+            "yaml/too-large",
+            Severity.ERROR,
+            (),
+            f"the schemas of this toolset would have {copied:,} values of definitions;"
+            f" {MOST_COPIED:,} are the most",
+            "each schema gets a copy of what it uses: make the definitions smaller, or use"
+            " them in fewer tools",
+        )
+
+
+def definitions_in(schema: Any) -> Mapping[str, Any]:
+    """The shared definitions that a schema has, by their names."""
+    own = schema.get(_DEFS) if isinstance(schema, dict) else None
+    shared = own.get(_SHARED) if isinstance(own, dict) else None
+    return shared if isinstance(shared, dict) else {}

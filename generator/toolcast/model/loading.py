@@ -19,22 +19,22 @@ from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..suggestions import quoted_list
-from .binding import bind, bind_tool, bind_toolset
-from .bundling import bundled, too_much_copied
-from .definitions import Definitions
-from .folders import (
+from .binding import bind, bind_tool, bind_toolset, bundled, too_much_copied
+from .mcp_servers import unused_locks, with_locks
+from .model import Toolset, ToolSpec, Workspace
+from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
     console_commands,
+    mcp_prompts,
+    mcp_resources,
     misnamed,
     specs_below,
     specs_in,
     unlisted,
 )
-from .mcp_servers import unused_locks, with_locks
-from .mcp_spec_files import mcp_prompts, mcp_resources
-from .model import Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
+from .toolset_parts import Definitions
 
 __all__ = [
     "KnownTools",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from toolcast_runtime.external.server_settings import ExternalServer
 
 from ..findings import Finding, Place, Severity
 from ..reading.project_files import ProjectFiles
@@ -30,50 +32,17 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
 
 @dataclass(frozen=True)
-class McpServer:
-    """An external MCP server: a command or a URL, and which of its tools are offered.
+class McpServer(ExternalServer):
+    """What the runtime is told of a server, and what it is not.
 
     `fields` holds the keys that the toolset gives, in their order; `locked` the bytes of
     the file that `lock` names, None where it cannot be read.
     """
 
-    name: str
     fields: tuple[str, ...] = ()
     title: str = ""
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None
-    url: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    prefix: str = ""
-    tools: Mapping[str, str] = field(default_factory=dict)
-    allow: tuple[str, ...] | None = None
-    restrict: tuple[str, ...] = ()
-    clients: tuple[str, ...] | None = None
-    persistent: bool = False
-    connect_timeout: float = 30.0
-    list_timeout: float = 15.0
-    call_timeout: float = 60.0
-    max_tools: int = 250
     lock: str | None = None
-    on_change: str = "refuse"
     locked: bytes | None = field(default=None, repr=False)
-
-    def takes(self, own: str) -> bool:
-        """Whether a tool of this name, the server's own, is taken."""
-        return own not in self.restrict and (self.allow is None or own in self.allow)
-
-    def name_here(self, own: str) -> str:
-        """What a tool of the server is called in the toolset."""
-        return self.tools.get(own, self.prefix + own)
-
-    def own_name(self, name_here: str) -> str:
-        """The server's own name of a tool that is called so here."""
-        for own, name in self.tools.items():
-            if name == name_here:
-                return own
-        return name_here.removeprefix(self.prefix)
 
     @property
     def declared_names(self) -> tuple[str, ...]:
