@@ -9,8 +9,8 @@ from typing import Any
 
 from toolcast_runtime.external.server_settings import ExternalServer
 
-from ..facts.mcp_definition import mcp_definition
 from ..facts.skill_texts import front_matter_of, skill_owners
+from ..facts.tool_lists import mcp_definition
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing

@@ -14,9 +14,8 @@ from ..encoders.json_text import pretty
 from ..encoders.plain_text import word
 from ..encoders.python import identifier, literal, names, optional, words
 from ..facts.cli_commands import CliCommand, cli_commands
-from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
-from ..facts.provider_lists import refused_by
+from ..facts.tool_lists import mcp_definition, refused_by
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
