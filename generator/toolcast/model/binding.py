@@ -14,7 +14,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..findings import Finding, Severity
+from ..findings import Finding
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import SHARED, Document
 from .mcp_servers import McpServer
@@ -286,9 +286,8 @@ def too_much_copied(
         if name in definitions.sizes
     )
     if copied > MOST_COPIED:
-        yield definitions.source.finding(
+        yield definitions.source.error(
             "yaml/too-large",
-            Severity.ERROR,
             (),
             f"the schemas of this toolset would have {copied:,} values of definitions;"
             f" {MOST_COPIED:,} are the most",

@@ -126,9 +126,8 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
 
 def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
     for name in missing(workspace.extensions):
-        yield document.source.finding(
+        yield document.source.error(
             "spec/missing-extension",
-            Severity.ERROR,
             ("extensions", workspace.extensions.index(name)),
             f"the extension `{name}` is not installed",
             f"{install_command(name)}, or take it from `extensions`",
@@ -148,9 +147,8 @@ def _outside(
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if files.leads_out(folder):
-            yield document.source.finding(
+            yield document.source.error(
                 "spec/outside-project",
-                Severity.ERROR,
                 path,
                 f"`{folder}` is outside of the project",
                 "name a folder below the one of toolcast.yaml",
@@ -287,9 +285,8 @@ class _Loader(NamedTuple):
 
     def _unknown(self, folder: str, index: int) -> Finding:
         wrong = misnamed(self.files, folder)
-        return self.workspace.source.finding(
+        return self.workspace.source.error(
             "spec/unknown-toolset",
-            Severity.ERROR,
             ("toolsets", index),
             f"`{folder}` has no {TOOLSET_FILE}",
             (
@@ -326,9 +323,8 @@ def _load_tool(
     wanted = spec_name(tool.name)
     if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
         findings.append(
-            document.source.finding(
+            document.source.error(
                 "spec/file-stem",
-                Severity.ERROR,
                 ("name",),
                 f"the file of the tool `{tool.name}` is called" f" `{called}`",
                 _renaming_help(called, tool.name, wanted),
@@ -353,9 +349,8 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
     for tool in tools:
         other = first.setdefault(tool.name, tool)
         if other is not tool:
-            yield tool.source.finding(
+            yield tool.source.error(
                 "spec/duplicate-tool",
-                Severity.ERROR,
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
                 f" {other.source.file}",
@@ -377,9 +372,8 @@ def _handlers_in_output(
                 os.sep, "/"
             )
             if f"{folder}/".casefold().startswith(owned):
-                yield toolset.source.finding(
+                yield toolset.source.error(
                     "spec/output-over-input",
-                    Severity.ERROR,
                     ("handlers",),
                     f"`{toolset.handlers}` is in the output folder `{workspace.output}`",
                     "give the generator a folder of its own",
@@ -391,9 +385,8 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
     for toolset in toolsets:
         other = first.setdefault(toolset.name, toolset)
         if other is not toolset:
-            yield toolset.source.finding(
+            yield toolset.source.error(
                 "spec/duplicate-toolset",
-                Severity.ERROR,
                 ("name",),
                 f"{quoted_list([other.folder, toolset.folder])} have the same name"
                 f" `{toolset.name}`",

@@ -235,9 +235,7 @@ def mcp_resources(
         if spec.file is not None:
             content, problem = _content(files, folder, spec)
             if problem:
-                finding = document.source.finding(
-                    "spec/unreadable", Severity.ERROR, ("file",), *problem
-                )
+                finding = document.source.error("spec/unreadable", ("file",), *problem)
                 findings.append(finding)
             spec = replace(spec, content=content)
         specs.append(spec)
@@ -271,18 +269,16 @@ def _documents(
         named = document.value["name"]
         other = first.setdefault(named.casefold(), named)
         if other != named:
-            finding = document.source.finding(
+            finding = document.source.error(
                 "spec/file-stem",
-                Severity.ERROR,
                 ("name",),
                 f"`{named}` and `{other}` are one file where case does not count",
                 "rename one of the two",
             )
             findings.append(finding)
         if spec != f"{named}.yaml":
-            finding = document.source.finding(
+            finding = document.source.error(
                 "spec/file-stem",
-                Severity.ERROR,
                 ("name",),
                 f"the file of `{named}` is called `{posixpath.basename(spec)}`",
                 f"name the file `{named}.yaml`",

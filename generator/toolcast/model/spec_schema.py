@@ -12,7 +12,7 @@ from typing import Any
 
 from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
 
-from ..findings import Finding, Severity
+from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
 from ..json_schema.refusals import Refusal, refusals
 from ..language.spec_language import schema
@@ -144,15 +144,14 @@ def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Findi
         if keyword == "enum" and isinstance(refusal.value, str):
             meant = did_you_mean(refusal.value, map(str, refusal.expected))
         help_ = meant or _described(part)
-    yield document.source.finding(rule, Severity.ERROR, path, message, help_)
+    yield document.source.error(rule, path, message, help_)
 
 
 def _unknown_key(
     document: Document, path: Path, key: str, known: Sequence[str], meant: str
 ) -> Finding:
-    return document.source.finding(
+    return document.source.error(
         "spec/unknown-key",
-        Severity.ERROR,
         path,
         f"`{key}` is not a key of {_owner(path[:-1])}",
         meant or (f"the keys are {quoted_list(sorted(known))}" if known else ""),
@@ -183,13 +182,8 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
         for name in KEYWORDS.intersection(value):
             message = f"a definition cannot be called `{name}`"
             help_ = "that is a keyword of JSON Schema; choose another name"
-            yield document.source.finding(
-                "spec/invalid-value",
-                Severity.ERROR,
-                (name,),
-                message,
-                help_,
-                at_key=True,
+            yield document.source.error(
+                "spec/invalid-value", (name,), message, help_, at_key=True
             )
     if kind in ("mcp_resource", "mcp_prompt") and _is_device(value["name"]):
         # Files of the spec and of what is generated are called so.
@@ -223,9 +217,7 @@ def _keywords(
 
 def _taken(document: Document, path: Path, name: str) -> Finding:
     message = f"`{path[0]}` cannot be `{name}`"
-    return document.source.finding(
-        "spec/invalid-value", Severity.ERROR, path, message, _HELP
-    )
+    return document.source.error("spec/invalid-value", path, message, _HELP)
 
 
 def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
@@ -240,9 +232,8 @@ def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
     for path, folder in inputs:
         parts = [part for part in folder.casefold().split("/") if part != "."]
         if f"{'/'.join(parts)}/".startswith(owned):
-            yield document.source.finding(
+            yield document.source.error(
                 "spec/output-over-input",
-                Severity.ERROR,
                 path,
                 f"`{folder}` is in the output folder `{output}`",
                 "give the generator a folder of its own",
