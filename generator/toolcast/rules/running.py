@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..findings import Finding, Severity
-from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
+from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..suggestions import did_you_mean
 from .places import Where, places_of_tool, places_of_toolset
 from .rule import Rule
@@ -36,8 +36,9 @@ def check_workspace(
     """
     asked: dict[str, list[Rule]] = {}
     for one in rules(workspace.extensions).values():
-        if one.check is not None and one.severity in severities:
-            asked.setdefault(one.on, []).append(one)
+        for part in one.parts:
+            if part.check is not None and part.severity in severities:
+                asked.setdefault(part.on, []).append(part)
     found = [
         rule.finding(problem)
         for on, given in _places(workspace)
@@ -80,10 +81,10 @@ def without_suppressed(
     """The findings that are not suppressed, and those about the suppressions themselves.
 
     A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One whose rule is unknown, that nothing needs, or
-    whose date has come is a finding itself.
+    whose date has come is a finding itself. By a former id it removes what was told by that.
     """
     listed = list(findings)
-    known = rules(workspace.extensions)
+    known, former = rules(workspace.extensions), former_ids()
     suppressions = dict(_suppressions(workspace))
     remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()
@@ -100,7 +101,7 @@ def without_suppressed(
             used.add((file, match))
     for file, (owner, listed_here) in suppressions.items():
         for index, entry in enumerate(listed_here):
-            problem = _problem(entry, (file, index) in used, today, known)
+            problem = _problem(entry, (file, index) in used, today, known, former)
             if problem is not None:
                 rule, severity, message, help_ = problem
                 remaining.append(
@@ -138,14 +139,11 @@ def _match(
     if entries is None:
         return None
     for index, entry in enumerate(entries[1]):
-        if _present(entry.rule) == finding.rule and not _is_over(entry, today):
+        if entry.rule in (finding.rule, finding.formerly) and not _is_over(
+            entry, today
+        ):
             return index
     return None
-
-
-def _present(id: str) -> str:
-    """The id that a rule has now."""
-    return former_ids().get(id) or id
 
 
 def _is_over(entry: Suppression, today: datetime.date) -> bool:
@@ -153,10 +151,14 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 
 
 def _problem(
-    entry: Suppression, is_used: bool, today: datetime.date, known: Mapping[str, Rule]
+    entry: Suppression,
+    is_used: bool,
+    today: datetime.date,
+    known: Mapping[str, Rule],
+    former: Mapping[str, str | None],
 ) -> tuple[str, Severity, str, str] | None:
-    id_ = entry.rule if entry.rule in known else _present(entry.rule)
-    if entry.rule in former_ids() and id_ not in known:
+    id_ = former.get(entry.rule, entry.rule)
+    if id_ is None:
         return (
             "spec/unused-suppression",
             Severity.WARNING,

@@ -124,7 +124,6 @@ def verify(
     from ...servers.declared_servers import (
         behind,
         declared_listing,
-        declared_server,
         own_part,
         url_server,
     )
@@ -146,7 +145,7 @@ def verify(
             meant = url_server(server)
         else:
             toolsets, entry = _entry(toolsets, server)
-            meant = declared_server(entry)
+            meant = entry
         listing = read_server(meant, twice=True)
     except ListingError as error:
         fail(f"{error}\n  help: {_RUNS}")
@@ -273,7 +272,6 @@ def lock(
     a note. Ends with exit code 1 where something has changed or has no lock yet, with 2
     where a server or a lock cannot be read; with --update with 0 where all was written.
     """
-    from ...servers.declared_servers import declared_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
@@ -283,7 +281,7 @@ def lock(
     for one in _locked(workspace, servers):
         # One that fails hides none of the others.
         try:
-            listing = read_server(declared_server(one.server), twice=True)
+            listing = read_server(one.server, twice=True)
         except ListingError as error:
             left = "; its lock is left as it is" if update else ""
             tell_error(f"{error}{left}\n  help: {_RUNS}")
