@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..encoders.code import Code, lines
@@ -32,25 +32,21 @@ def parameter_table(tool: ToolSpec) -> Iterator[Code]:
         yield phrase("No parameters.")
         return
     titles = ("Parameter", "Type", "Required", "Description")
-    yield table_row([cell(title) for title in titles])
-    yield table_row([cell("---") for _ in titles])
-    yield from rows
+    yield from _table(map(cell, titles), rows)
 
 
-def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Code]:
+def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[Code]]:
     properties = schema.get("properties")
     required = schema.get("required")
     names = required if isinstance(required, list) else []
     for name, inner in properties.items() if isinstance(properties, dict) else ():
         description = inner.get("description") if isinstance(inner, dict) else None
-        yield table_row(
-            [
-                cell(span(f"{way}{name}")),
-                cell(_type(inner, 0)),
-                cell("yes" if name in names else ""),
-                cell(description if isinstance(description, str) else ""),
-            ]
-        )
+        yield [
+            cell(span(f"{way}{name}")),
+            cell(_type(inner, 0)),
+            cell("yes" if name in names else ""),
+            cell(description if isinstance(description, str) else ""),
+        ]
         if isinstance(inner, dict) and depth < _DEEPEST:
             yield from _rows(inner, f"{way}{name}.", depth + 1)
             items = inner.get("items")
@@ -149,9 +145,10 @@ def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
     return name
 
 
-def _table(titles: Sequence[Code], rows: Iterator[Sequence[Code]]) -> Iterator[Code]:
-    yield table_row(titles)
-    yield table_row([cell("---") for _ in titles])
+def _table(titles: Iterable[Code], rows: Iterable[Sequence[Code]]) -> Iterator[Code]:
+    named = list(titles)
+    yield table_row(named)
+    yield table_row([cell("---") for _ in named])
     for row in rows:
         yield table_row(row)
 
