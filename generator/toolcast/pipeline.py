@@ -106,6 +106,7 @@ def generate(
             f"the output still says `{mention.name}`",
             help_,
             mention.text,
+            formerly="output/former-name",
         )
         for mention, help_ in former_in_outputs(workspace, files)
     ]

@@ -28,11 +28,11 @@ import yaml
 
 from tests.frozen.cases import text_of
 from tests.frozen.collect import PARTS, Row, collect, names_of, written
+from toolcast.rules.table import former_ids as former_ids_of_rules
 
 __all__ = [
     "Comparison",
     "Differences",
-    "FORMER_RULES",
     "checked",
     "former_ids",
     "frozen",
@@ -43,7 +43,6 @@ __all__ = [
 
 HERE = Path(__file__).parent
 GENERATOR = HERE.parents[1] / "generator" / "toolcast"
-FORMER_RULES = GENERATOR / "rules" / "former_ids.yaml"
 FORMER_KINDS = GENERATOR / "changes" / "former_ids.yaml"
 LETTA_FIELDS = HERE.parents[1] / "letta" / "toolcast_letta" / "fields.language.yaml"
 CHANGES = ("changes", "schemas", "histories")
@@ -92,7 +91,7 @@ class Comparison:
     def of_the_code(cls) -> Comparison:
         """The maps that the generator has, and letta, whose kinds stand by its fields."""
         letta = former_ids(LETTA_FIELDS).get("former_changes", {})
-        return cls(former_ids(FORMER_RULES), {**former_ids(FORMER_KINDS), **letta})
+        return cls(former_ids_of_rules(), {**former_ids(FORMER_KINDS), **letta})
 
     def differences(
         self, part: str, old: Iterable[Row], new: Iterable[Row]

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.frozen.compare import FORMER_RULES, former_ids
 from tests.program import toolcast
 from tests.rules.layout import lay_out
 from toolcast.model.loading import load_workspace
 from toolcast.preflight import preflight
-from toolcast.rules.table import rules
+from toolcast.rules.table import former_ids, rules
 
 UNSUPPRESSABLE = (
     "accept/former",
@@ -42,7 +41,7 @@ HERE = Path(__file__).parent
 HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
 # Those of the commit of which the other frozen data is. It is never edited.
 WERE = json.loads((HERE / "data/unsuppressable.json").read_text("utf-8"))
-FORMER = former_ids(FORMER_RULES)
+FORMER = former_ids()
 # Each by its id, and by each that it had.
 NAMED = [
     pytest.param(rule, named, id=named)

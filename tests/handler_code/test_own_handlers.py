@@ -41,6 +41,29 @@ def own(): ...
 def __getattr__(name): return getattr(os, name)
 """
 
+# Python imports a module below a package only where that has no such name already.
+HIDING = """
+from .hiding import {name}
+run = {name}.own
+# handlers/hiding/__init__.py
+{before}
+{imported}
+{behind}
+# handlers/hiding/path.py
+def own(): ...
+"""
+
+
+def hiding(
+    before: str,
+    imported: str = "from . import path",
+    name: str = "path",
+    behind: str = "",
+) -> str:
+    """A module below a package, and what the package has by that name beside it."""
+    return HIDING.format(name=name, before=before, imported=imported, behind=behind)
+
+
 FOREIGN = {
     "imported": "from os import system as run",
     "imported within a try": """
@@ -158,6 +181,20 @@ FOREIGN = {
         """,
     "a package's way out": "from .. import os as run",
     "__getattr__": "from .lazy import system as run",
+    "a name that hides a module": hiding("from os import path"),
+    "a name that hides a module that gets another": hiding(
+        "from os import path", "from . import path as under", "under"
+    ),
+    "every name, above a module": hiding("from os import *"),
+    "every name, above a module that gets another": hiding(
+        "from os import *", "from . import path as under", "under"
+    ),
+    "__getattr__ above a module": hiding(
+        "import os\ndef __getattr__(name): return getattr(os, name)"
+    ),
+    "global above a module": hiding(
+        "def first():\n    global path\n    from os import path\nfirst()"
+    ),
     "a class attribute of the module's own": """
         import os
         class Tools: run = staticmethod(os.system)
@@ -187,6 +224,9 @@ OWN = {
     "an instance that can be called": "from .shelling import Box\nrun = Box()",
     "an instance of a class that inherits": "from .shelling import Mine\nrun = Mine()",
     "a module of the package that its `__init__` imports": "from .inner import deep\nrun = deep.own",
+    "a module under another name": hiding("", "from . import path as under", "under"),
+    "a module below every name of one without it": hiding("from ..deep import *"),
+    "a module, and a name below it": hiding("import os", behind="system = os.system"),
     "a method": "from .shelling import BOX\nrun = BOX.act",
     "an inherited method": "from .shelling import Mine\nrun = Mine().act",
     "its own decorator": """

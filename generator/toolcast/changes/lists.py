@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.server_lock import differing
 
-from ..facts.mcp_definition import MEMBERS, is_name_of_tool
+from ..facts.tool_lists import MEMBERS, is_name_of_tool
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 
-from ..facts.mcp_definition import MEMBERS
+from ..facts.tool_lists import MEMBERS
 from ..reading.exact_json import exact_text
 from .forms import Source
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 
-from ..facts.mcp_definition import MEMBERS
+from ..facts.tool_lists import MEMBERS
 from ..servers.server_listing import ListingError, ServerListing, listing_of
 
 __all__ = [

@@ -13,7 +13,7 @@ from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.files.regular_file import read_regular
 from toolcast_runtime.validation.json_bounds import measure
 
-from ..facts.mcp_definition import is_name_of_tool
+from ..facts.tool_lists import is_name_of_tool
 from ..reading.exact_json import JsonProblem, read_json
 from ..servers.server_listing import ListingError
 from .forms import Source, source_of

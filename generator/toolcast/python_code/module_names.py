@@ -288,7 +288,9 @@ class _Search:
         elif not names.is_own(source.module):
             problem = f"is imported: it is `{source.dotted}` ({where})"
         elif source.module == module.name and module.is_package and itself is not None:
-            pass  # `from . import work` in an `__init__.py`: the module below it.
+            # `from . import work` in an `__init__.py`: the module below it, but where that
+            # has the name already.
+            problem = self._bound_before(module, source, where, way)
         else:
             there = names.module(source.module)
             if there is None:
@@ -304,6 +306,31 @@ class _Search:
         known = names.external(module, source.dotted)
         self._note(known, where, problem, way, is_absent=is_absent)
         return True
+
+    def _bound_before(
+        self, module: PythonModule, source: Imported, where: str, way: _Way
+    ) -> str:
+        """Why what a package imports from itself may be something else than a module."""
+        line, name = int(where.rpartition(":")[2]), source.name or ""
+        places = [*module.bindings.get(name, ())]
+        for star in module.bindings.get("*", ()):
+            bound = star.bound
+            there = (
+                self._names.module(bound.module)
+                if isinstance(bound, Imported)
+                else None
+            )
+            is_unread = there is None or there.problem
+            if is_unread or (there and _Search(self._names).name(there, name, way)):
+                places.append(star)
+        for one in places:
+            # A function's `global` stands anywhere.
+            is_before = one.bound is None or one.line < line
+            if is_before and one.bound != source:
+                return f"may be what line {one.line} of {module.file} binds ({where})"
+        if "__getattr__" in module.bindings:
+            return f"comes out of the `__getattr__` of {module.file}"
+        return ""
 
     def _note(
         self,

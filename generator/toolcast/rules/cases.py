@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
 from ..selection.trial import cases_of, messages_of
-from .rule import Problem, at, graded, rule
-from .unknown_names import names_rule
-
-RULES = (names_rule("cases/unknown-tool", __name__, "case_tool"),)
+from .rule import Problem, at, rule
 
 _HELP = "decide what the message means, and say it once"
 
 
-def _contradicting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("cases/contradiction", on="toolset", severity=Severity.ERROR)
+def contradicting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds cases that cannot all pass."""
     meant: dict[str, str | None] = {}
     for attempt in messages_of(toolset):
@@ -48,7 +46,8 @@ def _name(tool: str | None) -> str:
     return f"`{tool}`" if tool else "no tool"
 
 
-def _repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("cases/contradiction", on="toolset", severity=Severity.WARNING)
+def repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds messages that stand twice, for the same tool and in the same sense."""
     seen: set[tuple[str, str | None, bool]] = set()
     for attempt in messages_of(toolset):
@@ -61,9 +60,3 @@ def _repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "delete one of them; each counts once among those that pass",
             )
         seen.add(key)
-
-
-@rule("cases/contradiction", on="toolset", severity=Severity.ERROR)
-def contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _contradicting(toolset, workspace)
-    yield from graded(Severity.WARNING, _repeated(toolset, workspace))

@@ -13,9 +13,6 @@ from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
 from .places import Where
 from .rule import Problem, at, rule
-from .unknown_names import names_rule, unknown_names
-
-RULES = (names_rule("data/unknown-table", __name__, "table"),)
 
 
 def touched_of(
@@ -126,18 +123,12 @@ def _problem(
     return f"{found.file} defines no `{name}`", help_
 
 
-@rule("data/unknown-pool", on="toolset", severity=Severity.ERROR)
-def unknown_pool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        if tool.data is not None and "pool" not in tool.data:
-            yield at(
-                tool,
-                ("data",),
-                "`data` does not say in which pool the tables are",
-                "add `pool:`, one of the toolset's `pools`",
-                at_key=True,
-            )
-    yield from unknown_names("pool")(toolset, workspace)
+@rule("data/unknown-pool", on="tool", severity=Severity.ERROR)
+def unknown_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.data is not None and "pool" not in tool.data:
+        message = "`data` does not say in which pool the tables are"
+        help_ = "add `pool:`, one of the toolset's `pools`"
+        yield at(tool, ("data",), message, help_, at_key=True)
 
 
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)

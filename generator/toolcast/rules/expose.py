@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toolcast_runtime.http.oauth.oauth_settings import is_safe_url
 
@@ -18,63 +18,64 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..findings import Severity
-from ..model.clients import Client
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
 from .places import Where
-from .rule import Problem, at, graded, rule
-from .unknown_names import names_rule, unknown_names
-
-RULES = (
-    names_rule("expose/unknown-client", __name__, "client"),
-    names_rule("expose/unknown-tool", __name__, "tool_entry"),
-)
-
-
-_TASKS = {
-    "optional": (
-        Severity.NOTE,
-        "the tool is listed as one for tasks, and the server has none",
-        "leave `taskSupport` out; plain calls work either way",
-    ),
-    "required": (
-        Severity.ERROR,
-        "clients may call this tool as a task only, and the server has no tasks",
-        "leave `taskSupport` out: long calls have `timeout`",
-    ),
-}
+from .rule import Problem, at, rule
 
 
 @rule("expose/task-support", on="tool", severity=Severity.ERROR)
-def task_support(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    kind = str((tool.execution or {}).get("taskSupport"))
-    if kind in _TASKS and where.has(tool, "mcp"):
-        severity, message, help_ = _TASKS[kind]
-        problem = at(tool, ("execution", "taskSupport"), message, help_)
-        yield problem._replace(severity=severity)
+def task_required(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if _tasks(tool) == "required" and where.has(tool, "mcp"):
+        message = (
+            "clients may call this tool as a task only, and the server has no tasks"
+        )
+        help_ = "leave `taskSupport` out: long calls have `timeout`"
+        yield at(tool, ("execution", "taskSupport"), message, help_)
+
+
+@rule("expose/task-support", on="tool", severity=Severity.NOTE)
+def task_optional(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if _tasks(tool) == "optional" and where.has(tool, "mcp"):
+        message = "the tool is listed as one for tasks, and the server has none"
+        help_ = "leave `taskSupport` out; plain calls work either way"
+        yield at(tool, ("execution", "taskSupport"), message, help_)
+
+
+def _tasks(tool: ToolSpec) -> Any:
+    return (tool.execution or {}).get("taskSupport")
 
 
 @rule("expose/default-client", on="toolset", severity=Severity.ERROR)
-def default_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _served_client(toolset, "mcp")
+
+
+@rule("expose/default-client", on="toolset", severity=Severity.ERROR)
+def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _served_client(toolset, "cli")
+
+
+def _served_client(toolset: Toolset, target: str) -> Iterator[Problem]:
+    if target not in toolset.targets:
+        return
     names = [client.name for client in toolset.clients]
-    for target in ("mcp", "cli"):
-        if target not in toolset.targets:
-            continue
-        chosen = toolset.targets[target].get("client")
-        if chosen is None and names:
-            message = f"the toolset has clients, and `{target}` does not say which one it serves"
-            help_ = f"add `client:`, one of {quoted_list(names)}"
-            yield at(toolset, ("targets", target), message, help_)
-        elif chosen is not None and chosen not in names:
-            path = ("targets", target, "client")
-            help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
-            message = f"the toolset has no client `{chosen}`"
-            yield at(toolset, path, message, help_)
+    chosen = toolset.targets[target].get("client")
+    path: Path = ("targets", target)
+    if chosen is None and names:
+        message = (
+            f"the toolset has clients, and `{target}` does not say which one it serves"
+        )
+        yield at(toolset, path, message, f"add `client:`, one of {quoted_list(names)}")
+    elif chosen is not None and chosen not in names:
+        help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
+        message = f"the toolset has no client `{chosen}`"
+        yield at(toolset, (*path, "client"), message, help_)
 
 
 @rule("expose/cli-decision", on="tool", severity=Severity.ERROR)
@@ -166,10 +167,10 @@ def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
     return None
 
 
-def _usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not where.has(tool, "cli"):
-        return
-    if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
+@rule("expose/cli-usage", on="tool", severity=Severity.ERROR)
+def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    is_there = tool.cli is not None and tool.cli.keyword is not None
+    if tool.cli is not None and is_there and tool.cli.usage and where.has(tool, "cli"):
         for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
             yield at(tool, ("cli", "usage"), message, help_)
 
@@ -198,7 +199,8 @@ def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, st
             )
 
 
-def _program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("expose/cli-usage", on="toolset", severity=Severity.WARNING)
+def program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     program = toolset.targets.get("cli", {}).get("program")
     if not isinstance(program, str) or workspace.commands is None:
         return
@@ -219,13 +221,6 @@ def _program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         ),
         f'write `{program} = "{runs}"` in its `[project.scripts]`',
     )
-
-
-@rule("expose/cli-usage", on="toolset", severity=Severity.ERROR)
-def cli_usage(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in toolset.tools:
-        yield from _usage(tool, Where(toolset, workspace))
-    yield from graded(Severity.WARNING, _program(toolset, workspace))
 
 
 @rule("expose/client-contradiction", on="toolset", severity=Severity.ERROR)
@@ -342,7 +337,30 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-def _large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
+def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for client in callers(toolset):
+        count = sum(
+            client is None or toolset.is_offered(tool, client) for tool in toolset.tools
+        )
+        for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
+            own = client is not None and client.kind is not None
+            yield at(
+                toolset,
+                (
+                    ("clients", client.name, "kind")
+                    if client and own
+                    else ("client_kind",)
+                ),
+                f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
+                f" {limit.client} takes {limit.most} in a request"
+                f" ({limit.source})",
+                "offer it fewer: `allow`, `restrict`, or a toolset of their own",
+            )
+
+
+@rule("expose/tool-count", on="toolset", severity=Severity.NOTE)
+def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     known = {section.name for section in toolset.sections}
     for client in callers(toolset):
         limits = list(limits_of(toolset, client, Limited.NAMESPACE))
@@ -365,13 +383,8 @@ def _large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
                 )
 
 
-@rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
-def tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _too_many_tools(toolset, workspace)
-    yield from graded(Severity.NOTE, _large_namespaces(toolset, workspace))
-
-
-def _without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("expose/nobody", on="toolset", severity=Severity.WARNING)
+def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for tool in toolset.tools:
         # `clients: []` is a decision, and an `always` tool has a rule of its own.
         is_decided = tool.clients == () or tool.always
@@ -403,10 +416,10 @@ def _without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                 "name its tools in a client's `allow`, or remove the server",
                 at_key=True,
             )
-    yield from _offers(toolset)
 
 
-def _always_without_clients(toolset: Toolset) -> Iterator[Problem]:
+@rule("expose/nobody", on="toolset", severity=Severity.ERROR)
+def always_without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """What the system prompt counts on, and nobody has."""
     for tool in toolset.tools:
         if (
@@ -423,12 +436,7 @@ def _always_without_clients(toolset: Toolset) -> Iterator[Problem]:
 
 
 @rule("expose/nobody", on="toolset", severity=Severity.WARNING)
-def nobody(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _without_clients(toolset, workspace)
-    yield from graded(Severity.ERROR, _always_without_clients(toolset))
-
-
-def _offers(toolset: Toolset) -> Iterator[Problem]:
+def offers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Resources and prompts that no client has."""
     for spec in toolset.mcp_specs:
         what = f"no client may have the {spec.kind} `{spec.name}`"
@@ -711,30 +719,8 @@ def _names(toolset: Toolset) -> Iterator[_Name]:
             yield _Name(one, name_path(one), "skill", front_matter_of(one)["name"])
 
 
-def _too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for client in callers(toolset):
-        count = sum(
-            client is None or toolset.is_offered(tool, client) for tool in toolset.tools
-        )
-        for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
-            own = client is not None and client.kind is not None
-            yield at(
-                toolset,
-                (
-                    ("clients", client.name, "kind")
-                    if client and own
-                    else ("client_kind",)
-                ),
-                f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
-                f" {limit.client} takes {limit.most} in a request"
-                f" ({limit.source})",
-                "offer it fewer: `allow`, `restrict`, or a toolset of their own",
-            )
-
-
 @rule("expose/unknown-exclusion", on="toolset", severity=Severity.ERROR)
-def unknown_exclusion(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from unknown_names("excluded_tool", "enabled_target")(toolset, workspace)
+def half_excluded(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     is_there = {tool.name for tool in toolset.tools}
     for index, (tool, target, _) in enumerate(toolset.exclusions):

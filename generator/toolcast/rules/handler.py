@@ -13,8 +13,8 @@ from ..facts.annotation import Annotations
 from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..python_code.call_graph import Step, reached_from
 from ..python_code.classes import ClassField
 from ..python_code.handler import (
@@ -37,12 +37,7 @@ from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
 from .places import Where
-from .rule import Problem, Rule, at, rule
-
-RULES = (
-    Rule("handler/not-imported", Severity.ERROR, __name__, can_be_suppressed=False),
-    Rule("handler/not-set", Severity.WARNING, __name__, can_be_suppressed=False),
-)
+from .rule import Problem, at, rule
 
 
 def place(file: str, line: int) -> str:

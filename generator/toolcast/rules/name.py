@@ -16,7 +16,6 @@ from toolcast_runtime.tools.module_names import (
 
 from ..facts.client_kinds import Limited, limits_here
 from ..facts.former_names import scanned
-from ..facts.provider_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.similar_names import similar_pairs
 from ..facts.skill_texts import (
     LONGEST_NAME,
@@ -27,16 +26,57 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..facts.texts import prose_of
+from ..facts.tool_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
 from .places import Parameter, Where
-from .rule import Problem, at, graded, rule
+from .rule import Problem, at, rule
 
 
-def _also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/server-clash", on="toolset", severity=Severity.WARNING)
+def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    owners: dict[str, tuple[str, str]] = {}
+    for tool in toolset.tools:
+        owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
+    for tool in toolset.tools:
+        for former in tool.renamed_from:
+            owners.setdefault(
+                look_alike_key(former), (former, f"a former name of `{tool.name}`")
+            )
+    prefixes: dict[str, str] = {}
+    for server in toolset.listed_servers:
+        for path, own in _named(server):
+            name = server.name_here(own)
+            if not server.takes(own):
+                continue
+            mine = (name, f"a tool of `{server.name}`")
+            other = owners.setdefault(look_alike_key(name), mine)
+            taken, owner = other
+            # Names of one server may look alike.
+            if other is not mine and (taken == name or owner != mine[1]):
+                is_taken = "is" if taken == name else f"looks like `{taken}`,"
+                yield at(
+                    toolset,
+                    ("mcp_servers", server.name, *path),
+                    f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
+                    "give the server a `prefix`, its tool another name in `tools`, or leave"
+                    " it out",
+                )
+        first = prefixes.setdefault(server.prefix, server.name)
+        if server.prefix and first != server.name:
+            yield at(
+                toolset,
+                ("mcp_servers", server.name, "prefix"),
+                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
+                "give each its own: of two tools with one name, only the first is offered",
+            )
+
+
+@rule("name/server-clash", on="toolset", severity=Severity.ERROR)
+def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = {tool.name: tool.source.file for tool in toolset.tools}
     for server in toolset.listed_servers:
         if server.locked is None:
@@ -60,12 +100,6 @@ def _also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f"leave it out of the server's tools (`restrict: [{own}]`), remove"
                 f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`",
             )
-
-
-@rule("name/server-clash", on="toolset", severity=Severity.WARNING)
-def server_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _taken_by_servers(toolset, workspace)
-    yield from graded(Severity.ERROR, _also_live(toolset, workspace))
 
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING)
@@ -145,7 +179,8 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
             )
 
 
-def _alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/former-alive", on="toolset", severity=Severity.ERROR)
+def alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from _reserved(toolset)
     live: set[str] = set()
     owners: dict[str, str] = {}
@@ -205,7 +240,8 @@ def _clashes(
             yield at(tool, path, message, help_)
 
 
-def _in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/former-alive", on="toolset", severity=Severity.WARNING)
+def in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = scanned(workspace)
     not_live = tool_names(toolset, workspace).removed
     for mention in found.mentions:
@@ -222,12 +258,6 @@ def _in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield at(workspace, ("scan", index), problem)
 
 
-@rule("name/former-alive", on="toolset", severity=Severity.ERROR)
-def former_alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _alive(toolset, workspace)
-    yield from graded(Severity.WARNING, _in_files(toolset, workspace))
-
-
 NEEDED = frozenset("""
     toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs jwt langchain_core langgraph mcp
     mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
@@ -235,7 +265,8 @@ NEEDED = frozenset("""
     """.split())
 
 
-def _hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/not-importable", on="toolset", severity=Severity.ERROR)
+def hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     output = workspace.package.partition(".")[0]
     if _is_needed(output):
         yield at(
@@ -250,12 +281,6 @@ def _hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     handlers = (toolset.handlers or "").partition(".")[0]
     if _is_needed(handlers):
         yield at(toolset, ("handlers",), _message(handlers), "rename the package")
-
-
-@rule("name/not-importable", on="toolset", severity=Severity.ERROR)
-def not_importable(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _no_package_names(toolset, workspace)
-    yield from _hiding(toolset, workspace)
 
 
 def _is_needed(name: str) -> bool:
@@ -281,7 +306,8 @@ def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
         )
 
 
-def _no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/not-importable", on="toolset", severity=Severity.ERROR)
+def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if module_name(toolset.name) != toolset.name:
         yield at(
             toolset,
@@ -322,44 +348,6 @@ def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-def _taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    owners: dict[str, tuple[str, str]] = {}
-    for tool in toolset.tools:
-        owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
-    for tool in toolset.tools:
-        for former in tool.renamed_from:
-            owners.setdefault(
-                look_alike_key(former), (former, f"a former name of `{tool.name}`")
-            )
-    prefixes: dict[str, str] = {}
-    for server in toolset.listed_servers:
-        for path, own in _named(server):
-            name = server.name_here(own)
-            if not server.takes(own):
-                continue
-            mine = (name, f"a tool of `{server.name}`")
-            other = owners.setdefault(look_alike_key(name), mine)
-            taken, owner = other
-            # Names of one server may look alike.
-            if other is not mine and (taken == name or owner != mine[1]):
-                is_taken = "is" if taken == name else f"looks like `{taken}`,"
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, *path),
-                    f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
-                    "give the server a `prefix`, its tool another name in `tools`, or leave"
-                    " it out",
-                )
-        first = prefixes.setdefault(server.prefix, server.name)
-        if server.prefix and first != server.name:
-            yield at(
-                toolset,
-                ("mcp_servers", server.name, "prefix"),
-                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
-                "give each its own: of two tools with one name, only the first is offered",
-            )
-
-
 def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
     """The tools of a server that the toolset names, with the place: each once."""
     for own in server.tools:
@@ -392,7 +380,8 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-def _no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/skill-name", on="toolset", severity=Severity.ERROR)
+def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     taken: dict[str, Toolset | ToolSpec] = {}
@@ -426,7 +415,8 @@ _RESERVED = ("anthropic", "claude")
 _HELP = "say another one in `skill.name`"
 
 
-def _not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/skill-name", on="toolset", severity=Severity.WARNING)
+def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     taken: dict[str, str] = {}
@@ -447,13 +437,8 @@ def _not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
             yield at(owner, name_path(owner), message, _HELP)
 
 
-@rule("name/skill-name", on="toolset", severity=Severity.ERROR)
-def skill_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _no_skill_names(toolset, workspace)
-    yield from graded(Severity.WARNING, _not_taken_everywhere(toolset, workspace))
-
-
-def _of_no_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
+def of_no_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     names = tool_names(toolset, workspace)
     for owner, path, text in prose_of(toolset):
         for word, help_ in names.unknown_in(text):
@@ -465,7 +450,8 @@ def _of_no_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 
 
-def _not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
+def not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets or not has_own_skill(toolset):
         return
     texts = list(shared_texts(toolset))
@@ -483,9 +469,3 @@ def _not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
                     f"`{client.name}` is told of `{name}`, which it may not have",
                     f"say it in the `when_to_use` or `guidance` of `{name}`",
                 )
-
-
-@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
-def unknown_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _of_no_tool(toolset, workspace)
-    yield from _not_everybodys(toolset, workspace)

@@ -37,7 +37,6 @@ from ..reading.characters import describe
 from ..reading.tree import Path
 from .places import Parameter, Text, Where
 from .rule import Problem, Rule, at, rule
-from .unknown_names import names_rule
 
 
 def shown(text: str) -> str:
@@ -62,7 +61,6 @@ def _listed(
 
 
 RULES = (
-    names_rule("prompt/unknown-block", __name__, "block"),
     # Icons are pictures for people and may well be data URIs.
     _listed(
         "prompt/markup",
@@ -82,7 +80,8 @@ RULES = (
 )
 
 
-def _of_blocks(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
+def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budgets = toolset.token_budget.blocks
     if not budgets:
         return
@@ -99,7 +98,8 @@ def _of_blocks(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-def _of_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
+def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budget = toolset.token_budget
     if not budget.upfront:
         return
@@ -121,7 +121,8 @@ def _of_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-def _of_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
+def tool_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     most = toolset.token_budget.tool
     if most is None:
         return
@@ -135,13 +136,6 @@ def _of_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f" budget of {most:,}",
                 "shorten its texts, split it, or raise `token_budget.tool` of toolset.yaml",
             )
-
-
-@rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
-def token_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _of_clients(toolset, workspace)
-    yield from _of_tools(toolset, workspace)
-    yield from _of_blocks(toolset, workspace)
 
 
 @rule("prompt/description-long", on="tool", severity=Severity.WARNING)
@@ -288,7 +282,8 @@ def _wanted(name: str) -> str | None:
     return CONFIDENTIAL_PARAMETERS.get(name_in_words(name))
 
 
-def _made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("prompt/skill-text", on="toolset", severity=Severity.WARNING)
+def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     for owner in skill_owners(toolset):
@@ -312,7 +307,8 @@ def _made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
         yield at(owner, (field,), message, help_)
 
 
-def _long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("prompt/skill-text", on="toolset", severity=Severity.WARNING)
+def long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if "skills" not in toolset.targets:
         return
     for owner in skill_owners(toolset):
@@ -326,12 +322,6 @@ def _long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f" {MOST_LINES} and {LONGEST:,}, about 5,000 tokens",
                 "move what is not needed at each call elsewhere",
             )
-
-
-@rule("prompt/skill-text", on="toolset", severity=Severity.WARNING)
-def skill_text(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _made_descriptions(toolset, workspace)
-    yield from _long_skills(toolset, workspace)
 
 
 def _longest(owner: Toolset | ToolSpec) -> tuple[str, ...]:

@@ -7,19 +7,37 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, overload
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Required,
+    TypedDict,
+    Unpack,
+    overload,
+)
 
 from ..findings import Finding, Place, Severity
-from ..model.definitions import Definitions
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from .page import Paragraph, page
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 
-__all__ = ["Check", "On", "Problem", "Rule", "at", "graded", "limit", "rule"]
+__all__ = [
+    "Check",
+    "On",
+    "Problem",
+    "Rule",
+    "at",
+    "limit",
+    "family_page",
+    "page_beside",
+    "rule",
+]
 
 
 class Problem(NamedTuple):
@@ -30,14 +48,12 @@ class Problem(NamedTuple):
         message: what is wrong, lower case, names in backticks.
         help: what to do; empty when the message says it already.
         source_line: the text of the line at the place.
-        severity: how bad it is, where that is not what it is for most of its rule.
     """
 
     place: Place
     message: str
     help: str = ""
     source_line: str = ""
-    severity: Severity | None = None
 
 
 On = Literal[
@@ -53,7 +69,6 @@ On = Literal[
 """What a check is given, once for each there is."""
 Check = Callable[..., Iterator[Problem]]
 """What finds the problems of what it is given; `rule` says which arguments it takes."""
-_Found = Iterator[Problem]
 
 
 def at(
@@ -69,31 +84,35 @@ def at(
     return Problem(place, message, help, line)
 
 
-def graded(severity: Severity, problems: Iterable[Problem]) -> Iterator[Problem]:
-    """The same problems, of another severity than most of their rule."""
-    return (problem._replace(severity=severity) for problem in problems)
-
-
 @dataclass(frozen=True)
 class Rule:
-    """One rule.
+    """One rule, or a part of one: what is found by several checks has as many parts.
 
     Attributes:
         id: `family/kebab-name`.
         severity: an error only where an output would be wrong, unsafe or impossible.
-        module: the module of the family, beside which its page stands.
+        page: the file of the family's page, which has a paragraph of it.
         on: what the check is given.
         check: finds the problems of that; None for what is found elsewhere.
         can_be_suppressed: false where nobody may decide that the finding does not matter:
             without it a spec would decide what code runs.
+        formerly: the id by which this part alone was told before.
+        others: the other parts, by whose severity their problems are told.
     """
 
     id: str
     severity: Severity
-    module: str
+    page: str
     on: On = "workspace"
     check: Check | None = None
     can_be_suppressed: bool = True
+    formerly: str = ""
+    others: tuple[Rule, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Rule, ...]:
+        """Itself and the other parts."""
+        return (self, *self.others)
 
     def problems(self, *given: Any) -> Iterator[Problem]:
         """What the check finds in what it is given."""
@@ -101,8 +120,7 @@ class Rule:
 
     def finding(self, problem: Problem) -> Finding:
         """A problem that the check has found, as a finding of this rule."""
-        place, message, help_, line, severity = problem
-        return Finding(self.id, severity or self.severity, place, message, help_, line)
+        return Finding(self.id, self.severity, *problem, formerly=self.formerly)
 
     @property
     def text(self) -> Paragraph:
@@ -111,80 +129,74 @@ class Rule:
         Raises:
             PageError: the family's page does not say it.
         """
-        file = sys.modules[self.module].__file__ or ""
-        return page(f"{os.path.splitext(file)[0]}.md").paragraph(self.id)
+        return page(self.page).paragraph(self.id)
+
+
+def family_page(id: str) -> str:
+    """The page of the built-in family that an id begins with."""
+    return os.path.join(os.path.dirname(__file__), f"{id.partition('/')[0]}.md")
+
+
+def page_beside(module: str) -> str:
+    """The file of the page of a family, which stands beside its module."""
+    return f"{os.path.splitext(sys.modules[module].__file__ or '')[0]}.md"
+
+
+_Given = ParamSpec("_Given")
+_Makes = Callable[[Callable[_Given, Iterator[Problem]]], Rule]
+
+
+class _Said(TypedDict, total=False):
+    severity: Required[Severity]
+    can_be_suppressed: bool
 
 
 @overload
 def rule(
-    id: str,
-    *,
-    on: Literal["workspace"],
-    severity: Severity,
-    can_be_suppressed: bool = True,
-) -> Callable[[Callable[[Workspace], _Found]], Rule]: ...
+    id: str, *, on: Literal["workspace"], **said: Unpack[_Said]
+) -> _Makes[[Workspace]]: ...
 
 
 @overload
 def rule(
-    id: str,
-    *,
-    on: Literal["toolset"],
-    severity: Severity,
-    can_be_suppressed: bool = True,
-) -> Callable[[Callable[[Toolset, Workspace], _Found]], Rule]: ...
+    id: str, *, on: Literal["toolset"], **said: Unpack[_Said]
+) -> _Makes[[Toolset, Workspace]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["tool"], severity: Severity, can_be_suppressed: bool = True
-) -> Callable[[Callable[[ToolSpec, Where], _Found]], Rule]: ...
+    id: str, *, on: Literal["tool"], **said: Unpack[_Said]
+) -> _Makes[[ToolSpec, Where]]: ...
 
 
 @overload
 def rule(
-    id: str,
-    *,
-    on: Literal["text", "prose"],
-    severity: Severity,
-    can_be_suppressed: bool = True,
-) -> Callable[[Callable[[Text, Where], _Found]], Rule]: ...
+    id: str, *, on: Literal["text", "prose"], **said: Unpack[_Said]
+) -> _Makes[[Text, Where]]: ...
 
 
 @overload
 def rule(
-    id: str,
-    *,
-    on: Literal["schema"],
-    severity: Severity,
-    can_be_suppressed: bool = True,
-) -> Callable[[Callable[[ToolSchema, Where], _Found]], Rule]: ...
+    id: str, *, on: Literal["schema"], **said: Unpack[_Said]
+) -> _Makes[[ToolSchema, Where]]: ...
 
 
 @overload
 def rule(
-    id: str,
-    *,
-    on: Literal["schema node"],
-    severity: Severity,
-    can_be_suppressed: bool = True,
-) -> Callable[[Callable[[SchemaNode, Where], _Found]], Rule]: ...
+    id: str, *, on: Literal["schema node"], **said: Unpack[_Said]
+) -> _Makes[[SchemaNode, Where]]: ...
 
 
 @overload
 def rule(
-    id: str,
-    *,
-    on: Literal["parameter"],
-    severity: Severity,
-    can_be_suppressed: bool = True,
-) -> Callable[[Callable[[Parameter, Where], _Found]], Rule]: ...
+    id: str, *, on: Literal["parameter"], **said: Unpack[_Said]
+) -> _Makes[[Parameter, Where]]: ...
 
 
 def rule(
     id: str, *, on: On, severity: Severity, can_be_suppressed: bool = True
 ) -> Callable[[Check], Rule]:
-    """Makes a rule of the function that checks what it is given.
+    """Makes a rule of the function that checks what it is given; several parts make one.
 
     Args:
         id: `family/kebab-name`; the heading of its paragraph on the family's page.
@@ -192,12 +204,14 @@ def rule(
             `toolset` and the workspace; a `tool` and where it stands; a `text`, every string
             of a tool that models read, and the prose of all else; a text that is `prose`; a
             `schema` of a tool; a `schema node`, each schema inside of one; a `parameter`.
-        severity: an error only where an output would be wrong, unsafe or impossible.
+        severity: an error only where an output would be wrong, unsafe or impossible; of
+            several parts, pages tell that of the first.
         can_be_suppressed: whether a spec may say that a finding does not matter.
     """
 
     def made(check: Check) -> Rule:
-        return Rule(id, severity, check.__module__, on, check, can_be_suppressed)
+        file = page_beside(check.__module__)
+        return Rule(id, severity, file, on, check, can_be_suppressed)
 
     return made
 

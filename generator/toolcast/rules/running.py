@@ -8,12 +8,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from ..facts.texts import (
+    all_texts,
+    is_of_definition,
+    prose_of_mcp_spec,
+    prose_of_tool,
+    prose_of_toolset,
+)
 from ..findings import Finding, Severity
-from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
+from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..suggestions import did_you_mean
-from .places import Where, places_of_tool, places_of_toolset
+from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 from .rule import Rule
 from .table import former_ids, rules
 
@@ -36,8 +43,9 @@ def check_workspace(
     """
     asked: dict[str, list[Rule]] = {}
     for one in rules(workspace.extensions).values():
-        if one.check is not None and one.severity in severities:
-            asked.setdefault(one.on, []).append(one)
+        for part in one.parts:
+            if part.check is not None and part.severity in severities:
+                asked.setdefault(part.on, []).append(part)
     found = [
         rule.finding(problem)
         for on, given in _places(workspace)
@@ -54,10 +62,34 @@ def _places(workspace: Workspace) -> Iterator[tuple[str, tuple[Any, ...]]]:
         yield "toolset", (toolset, workspace)
         where = Where(toolset, workspace)
         for tool in toolset.tools:
-            for on, place in places_of_tool(tool):
+            for on, place in _of_tool(tool):
                 yield on, (place, where)
-        for on, place in places_of_toolset(toolset):
+        for on, place in _of_toolset(toolset):
             yield on, (place, where)
+
+
+def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
+    """What there is in a tool, each with the word by which checks ask for it."""
+    yield "tool", tool
+    for path, text, is_key in all_texts(tool):
+        yield "text", Text(tool, path, text, is_key, is_of_definition(path))
+    for path, text in prose_of_tool(tool):
+        yield "prose", Text(tool, path, text)
+    for field, graph in tool.schemas.items():
+        yield "schema", ToolSchema(tool, field, graph)
+        for path, value in graph.subschemas.items():
+            yield "schema node", SchemaNode(tool, (field, *path), value)
+    for name, schema in tool.properties.items():
+        yield "parameter", Parameter(tool, name, schema)
+
+
+def _of_toolset(toolset: Toolset) -> Iterator[tuple[str, Any]]:
+    """The texts of resources and MCP prompts, and the toolset's own."""
+    owned = [(spec, prose_of_mcp_spec(spec)) for spec in toolset.mcp_specs]
+    for owner, prose in (*owned, (toolset, prose_of_toolset(toolset))):
+        for path, text in prose:
+            yield "text", Text(owner, path, text)
+            yield "prose", Text(owner, path, text)
 
 
 def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:
@@ -80,10 +112,10 @@ def without_suppressed(
     """The findings that are not suppressed, and those about the suppressions themselves.
 
     A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One whose rule is unknown, that nothing needs, or
-    whose date has come is a finding itself.
+    whose date has come is a finding itself. By a former id it removes what was told by that.
     """
     listed = list(findings)
-    known = rules(workspace.extensions)
+    known, former = rules(workspace.extensions), former_ids()
     suppressions = dict(_suppressions(workspace))
     remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()
@@ -100,7 +132,7 @@ def without_suppressed(
             used.add((file, match))
     for file, (owner, listed_here) in suppressions.items():
         for index, entry in enumerate(listed_here):
-            problem = _problem(entry, (file, index) in used, today, known)
+            problem = _problem(entry, (file, index) in used, today, known, former)
             if problem is not None:
                 rule, severity, message, help_ = problem
                 remaining.append(
@@ -138,14 +170,11 @@ def _match(
     if entries is None:
         return None
     for index, entry in enumerate(entries[1]):
-        if _present(entry.rule) == finding.rule and not _is_over(entry, today):
+        if entry.rule in (finding.rule, finding.formerly) and not _is_over(
+            entry, today
+        ):
             return index
     return None
-
-
-def _present(id: str) -> str:
-    """The id that a rule has now."""
-    return former_ids().get(id) or id
 
 
 def _is_over(entry: Suppression, today: datetime.date) -> bool:
@@ -153,10 +182,14 @@ def _is_over(entry: Suppression, today: datetime.date) -> bool:
 
 
 def _problem(
-    entry: Suppression, is_used: bool, today: datetime.date, known: Mapping[str, Rule]
+    entry: Suppression,
+    is_used: bool,
+    today: datetime.date,
+    known: Mapping[str, Rule],
+    former: Mapping[str, str | None],
 ) -> tuple[str, Severity, str, str] | None:
-    id_ = entry.rule if entry.rule in known else _present(entry.rule)
-    if entry.rule in former_ids() and id_ not in known:
+    id_ = former.get(entry.rule, entry.rule)
+    if id_ is None:
         return (
             "spec/unused-suppression",
             Severity.WARNING,

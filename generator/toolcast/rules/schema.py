@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from toolcast_runtime.calls.tool_validators import problems_with_action
 from toolcast_runtime.tools.tool import Action
@@ -20,14 +19,14 @@ from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
 from ..json_schema.patterns import Pattern, can_be_applied, pattern
 from ..json_schema.values import ValueChecker
-from ..model.bundling import definitions_in
-from ..model.definitions import PREFIX, Definitions, shared_name
-from ..model.folders import DEFINITIONS_FILE
+from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
+from ..model.spec_files import DEFINITIONS_FILE
+from ..model.toolset_parts import PREFIX, Definitions, shared_name
 from ..reading.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .places import SchemaNode, ToolSchema, Where
-from .rule import Problem, at, graded, rule
+from .rule import Problem, at, rule
 
 
 def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
@@ -56,23 +55,13 @@ def _patterns_that(
             yield at(schema.tool, (schema.field, *path), message, help, at_key=is_key)
 
 
-def _no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
+def no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     yield from _patterns_that(
         schema,
         lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
         "quote the pattern and escape what is meant literally",
     )
-
-
-def _loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
-    for reference in schema.graph.loops:
-        yield at(
-            schema.tool,
-            (schema.field, *reference.path),
-            f"`{reference.text[:80]}` leads back to itself",
-            "a schema may contain itself only below `properties` or `items`,"
-            " where the data ends the recursion",
-        )
 
 
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
@@ -100,7 +89,8 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
 
 
-def _ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
+def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     definitions = toolset.definitions
     if definitions is None:
         return
@@ -138,7 +128,19 @@ def _in_definition(
                 )
 
 
-def _twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+@rule("schema/enum", on="schema node", severity=Severity.ERROR)
+def empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    if node.value.get("enum") == []:
+        yield at(
+            node.tool,
+            (*node.path, "enum"),
+            "`enum` is empty: no value is valid",
+            "list the values, or remove `enum`",
+        )
+
+
+@rule("schema/enum", on="schema node", severity=Severity.WARNING)
+def twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     values = node.value.get("enum")
     if not isinstance(values, list):
         return
@@ -155,36 +157,14 @@ def _twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
         seen.add(text)
 
 
-@rule("schema/enum", on="schema node", severity=Severity.ERROR)
-def enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    yield from _empty_enum(node, where)
-    yield from graded(Severity.WARNING, _twice_in_enum(node, where))
-
-
-def _not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/bad-pattern", on="schema", severity=Severity.WARNING)
+def not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     words = "is a regular expression that Python cannot read"
     yield from _patterns_that(
         schema,
         lambda _, facts: words if facts.is_ecma_only else "",
         "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
     )
-
-
-@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def bad_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
-    yield from _no_expression(schema, where)
-    yield from _not_applicable(schema, where)
-    yield from graded(Severity.WARNING, _not_for_python(schema, where))
-
-
-def _empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    if node.value.get("enum") == []:
-        yield at(
-            node.tool,
-            (*node.path, "enum"),
-            "`enum` is empty: no value is valid",
-            "list the values, or remove `enum`",
-        )
 
 
 @rule("schema/example-mismatch", on="tool", severity=Severity.ERROR)
@@ -241,7 +221,20 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *path), message, help_)
 
 
-def _too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/reference", on="schema", severity=Severity.ERROR)
+def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for reference in schema.graph.loops:
+        yield at(
+            schema.tool,
+            (schema.field, *reference.path),
+            f"`{reference.text[:80]}` leads back to itself",
+            "a schema may contain itself only below `properties` or `items`,"
+            " where the data ends the recursion",
+        )
+
+
+@rule("schema/reference", on="schema", severity=Severity.ERROR)
+def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         yield at(
             schema.tool,
@@ -251,15 +244,20 @@ def _too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
-def reference(schema: ToolSchema, where: Where) -> Iterator[Problem]:
-    yield from _loops(schema, where)
-    yield from _leading_out(schema, where)
-    yield from _naming_nothing(schema, where)
-    yield from _too_many_ways(schema, where)
+@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
+def other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    kinds = tool.parameters.get("type", "object")
+    if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
+        yield at(
+            tool,
+            ("parameters", "type"),
+            "arguments are always an object",
+            "write `type: object` and make the value one of its `properties`",
+        )
 
 
-def _root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+@rule("schema/root-not-object", on="tool", severity=Severity.WARNING)
+def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if "type" not in tool.parameters:
         yield at(
             tool,
@@ -270,13 +268,8 @@ def _root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
-def root_not_object(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    yield from _other_root(tool, where)
-    yield from graded(Severity.WARNING, _root_without_type(tool, where))
-
-
-def _own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
+def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if toolset.definitions is None:
         return
     defs, shared = SHARED
@@ -290,13 +283,8 @@ def _own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield at(tool, (field, *SHARED), message, help_, at_key=True)
 
 
-@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
-def definition_reference(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _ambiguous_references(toolset, workspace)
-    yield from _own_shared(toolset, workspace)
-
-
-def _leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/reference", on="schema", severity=Severity.ERROR)
+def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
         if not reference.is_local and not schema.is_shared(reference.path):
@@ -386,17 +374,6 @@ def _matches(text: str, name: str) -> bool:
     return re.search(text, name) is not None
 
 
-def _other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    kinds = tool.parameters.get("type", "object")
-    if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
-        yield at(
-            tool,
-            ("parameters", "type"),
-            "arguments are always an object",
-            "write `type: object` and make the value one of its `properties`",
-        )
-
-
 @rule("schema/slow-pattern", on="schema", severity=Severity.WARNING)
 def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     words = "repeats a repetition: matching can take time without end"
@@ -405,22 +382,6 @@ def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         lambda _, facts: words if facts.is_slow else "",
         "let each round of the outer repetition begin with a character of its own",
     )
-
-
-class _Standard(NamedTuple):
-    """What standards know as the value of a keyword.
-
-    Attributes:
-        what: what it is, and whose.
-        known: the values.
-        meant: those that are meant by others.
-        otherwise: what to do where none is near.
-    """
-
-    what: str
-    known: Sequence[str]
-    meant: Mapping[str, str]
-    otherwise: str
 
 
 # Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
@@ -433,46 +394,54 @@ _OTHER_FORMATS = (
     " base64 color cidr ipv4-cidr ipv6-cidr ip markdown enum google-datetime"
     " google-duration google-fieldmask"
 ).split()
-_STANDARDS = {
-    "format": _Standard(
-        "format of JSON Schema or OpenAPI",
-        [*FORMATS, *sorted(_OTHER_FORMATS)],
-        {
-            "url": "uri",
-            "guid": "uuid",
-            "timestamp": "date-time",
-            "iso8601": "date-time",
-        },
-        "say what a value has to be with `pattern`, or in the description; suppress this"
-        " where all your clients know it",
-    ),
-    "contentEncoding": _Standard(
-        "encoding of RFC 4648 or RFC 2045",
-        # The last three change nothing of a text: RFC 2045, section 6.2.
-        [*ENCODINGS, "7bit", "8bit", "binary"],
-        {"hex": "base16", "qp": "quoted-printable"},
-        "such a text stays a text for handlers; say in its description what it is",
-    ),
-}
+
+
+_FORMATS = (*FORMATS, *sorted(_OTHER_FORMATS))
+_MEANT_FORMATS = (
+    ("url", "uri"),
+    ("guid", "uuid"),
+    ("timestamp", "date-time"),
+    ("iso8601", "date-time"),
+)
+# The last three change nothing of a text: RFC 2045, section 6.2.
+_ENCODINGS = (*ENCODINGS, "7bit", "8bit", "binary")
+_MEANT_ENCODINGS = (("hex", "base16"), ("qp", "quoted-printable"))
 
 
 @rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
 def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    for keyword, standard in _STANDARDS.items():
-        name = node.value.get(keyword)
-        if isinstance(name, str) and name not in standard.known:
-            message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
-            help_ = _meant(keyword, name)
-            yield at(node.tool, (*node.path, keyword), message, help_)
+    name = node.value.get("format")
+    if isinstance(name, str) and name not in _FORMATS:
+        message = (
+            f"`{name[:60]}` is no format of JSON Schema or OpenAPI, so nothing knows it"
+        )
+        help_ = _near_value(name, _FORMATS, _MEANT_FORMATS) or (
+            "say what a value has to be with `pattern`, or in the description; suppress"
+            " this where all your clients know it"
+        )
+        yield at(node.tool, (*node.path, "format"), message, help_)
+
+
+@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
+def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
+    name = node.value.get("contentEncoding")
+    if isinstance(name, str) and name not in _ENCODINGS:
+        message = (
+            f"`{name[:60]}` is no encoding of RFC 4648 or RFC 2045, so nothing knows it"
+        )
+        help_ = _near_value(name, _ENCODINGS, _MEANT_ENCODINGS) or (
+            "such a text stays a text for handlers; say in its description what it is"
+        )
+        yield at(node.tool, (*node.path, "contentEncoding"), message, help_)
 
 
 @lru_cache(maxsize=4096)
-def _meant(keyword: str, name: str) -> str:
-    standard = _STANDARDS[keyword]
-    meant = standard.meant.get(name.casefold())
-    if meant:
-        return f"did you mean `{meant}`?"
-    return did_you_mean(name, standard.known) or standard.otherwise
+def _near_value(
+    name: str, known: tuple[str, ...], meant: tuple[tuple[str, str], ...]
+) -> str:
+    """What is meant by a value that no standard knows; `meant` are those that others say."""
+    other = dict(meant).get(name.casefold())
+    return f"did you mean `{other}`?" if other else did_you_mean(name, known)
 
 
 # Widely used words of other vocabularies, some of them near a keyword.
@@ -514,7 +483,8 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-def _naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/reference", on="schema", severity=Severity.ERROR)
+def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
@@ -549,7 +519,8 @@ def _references_that_lead(
 _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
-def _not_applicable(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+@rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
+def not_applicable(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if _are_too_large_together(schema.graph):
         message = "the patterns are too large together to check calls by"
         help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"

@@ -21,44 +21,15 @@ from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
 from ..language.spec_language import read_by, schema_text
-from ..model.definitions import shared_name
 from ..model.mcp_servers import McpServer, reference_problem
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.schema_files import named_schemas
+from ..model.spec_schema import named_schemas
+from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
 from .places import Where
-from .rule import Problem, Rule, at, rule
-from .unknown_names import names_rule
-
-RULES = (
-    Rule("spec/document", Severity.ERROR, __name__),
-    Rule("spec/duplicate-tool", Severity.ERROR, __name__),
-    Rule("spec/duplicate-toolset", Severity.ERROR, __name__),
-    Rule("spec/file-stem", Severity.ERROR, __name__),
-    Rule("spec/invalid-value", Severity.ERROR, __name__),
-    Rule("spec/many-findings", Severity.ERROR, __name__),
-    Rule("spec/missing-extension", Severity.ERROR, __name__),
-    Rule("spec/missing-key", Severity.ERROR, __name__),
-    Rule("spec/output-over-input", Severity.ERROR, __name__),
-    Rule("spec/outside-project", Severity.ERROR, __name__),
-    Rule("spec/removal-over", Severity.WARNING, __name__),
-    Rule("spec/sub-folder", Severity.ERROR, __name__),
-    Rule("spec/suppression-over", Severity.WARNING, __name__),
-    Rule("spec/unknown-key", Severity.ERROR, __name__),
-    names_rule("spec/unknown-permission", __name__, "permission"),
-    names_rule("spec/unknown-replacement", __name__, "replacement"),
-    Rule("spec/unknown-rule", Severity.ERROR, __name__),
-    names_rule("spec/unknown-section", __name__, "section"),
-    Rule("spec/unknown-toolset", Severity.ERROR, __name__),
-    Rule("spec/unlisted-toolset", Severity.WARNING, __name__),
-    Rule("spec/unreadable", Severity.ERROR, __name__),
-    Rule("spec/unsuppressable-rule", Severity.ERROR, __name__),
-    Rule("spec/unused-suppression", Severity.WARNING, __name__),
-    Rule("spec/wrong-type", Severity.ERROR, __name__),
-)
+from .rule import Problem, at, rule
 
 
 @rule("spec/actions", on="tool", severity=Severity.ERROR)
@@ -455,10 +426,6 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         path = ("mcp_servers", server.name)
         update = f"`toolcast lock --update {server.name}` writes it"
         if server.lock is None:
-            if "on_change" in server.fields:
-                message = "`on_change` has no effect without `lock`"
-                help_ = "remove `on_change`, or name a `lock`"
-                yield at(toolset, (*path, "on_change"), message, help_, at_key=True)
             continue
         other = owners.setdefault(server.lock, server.name)
         if other != server.name:
@@ -486,6 +453,16 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             locked_listing(server.locked, file)
         except ListingError as error:
             yield at(toolset, (*path, "lock"), str(error), anew)
+
+
+@rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
+def unused_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    for server in toolset.listed_servers:
+        if server.lock is None and "on_change" in server.fields:
+            path = ("mcp_servers", server.name, "on_change")
+            message = "`on_change` has no effect without `lock`"
+            help_ = "remove `on_change`, or name a `lock`"
+            yield at(toolset, path, message, help_, at_key=True)
 
 
 _HELP = "put it into an environment variable and write `${NAME}` here"

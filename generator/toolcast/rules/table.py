@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -17,10 +17,12 @@ from ..extensions import RULES, ExtensionFailure, guarded, values
 from ..findings import Severity
 from ..package_data import read_packaged
 from .page import PageError
-from .rule import Check, Problem, Rule
+from .rule import Check, Problem, Rule, family_page, page_beside
+from .unknown_names import UNKNOWN_NAMES
 
 __all__ = ["FAMILIES", "built_in", "former_ids", "rules"]
 
+_WITHOUT_CHECKS = frozenset(["yaml", "output", "accept"])
 FAMILIES = (
     "yaml",
     "spec",
@@ -36,23 +38,77 @@ FAMILIES = (
     "output",
     "accept",
 )
-"""The modules of the built-in rules, by the first word of their ids."""
+"""The first words of the ids of built-in rules, which their modules and pages are called by."""
 _ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
+# Reading, comparing and writing find their problems.
+_ERRORS = """
+    handler/not-imported
+    output/differs output/foreign output/link output/marker output/missing output/orphaned
+    output/region
+    spec/document spec/duplicate-tool spec/duplicate-toolset spec/file-stem spec/invalid-value
+    spec/many-findings spec/missing-extension spec/missing-key spec/output-over-input
+    spec/outside-project spec/sub-folder spec/unknown-key spec/unknown-rule
+    spec/unknown-toolset spec/unreadable spec/unsuppressable-rule spec/wrong-type
+    target/shape target/template
+    yaml/ambiguous yaml/duplicate-key yaml/empty yaml/encoding yaml/feature
+    yaml/forbidden-character yaml/key yaml/merge-conflict yaml/syntax yaml/too-large
+    """.split()
+_WARNINGS = """
+    accept/former accept/over accept/unused
+    handler/not-set
+    spec/removal-over spec/suppression-over spec/unlisted-toolset spec/unused-suppression
+    yaml/invisible-character
+    """.split()
+_NOBODY_DECIDES = frozenset(
+    "accept/former accept/over accept/unused handler/not-imported handler/not-set".split()
+)
+_FOUND_ELSEWHERE = tuple(
+    Rule(id, severity, family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)
+    for severity, ids in ((Severity.ERROR, _ERRORS), (Severity.WARNING, _WARNINGS))
+    for id in ids
+)
 
 
 @cache
 def built_in() -> tuple[Rule, ...]:
-    """The built-in rules, family by family."""
-    families = (import_module(f".{name}", __package__) for name in FAMILIES)
-    return tuple(rule for family in families for rule in _of_module(family))
+    """The built-in rules."""
+    names = (name for name in FAMILIES if name not in _WITHOUT_CHECKS)
+    families = (import_module(f".{name}", __package__) for name in names)
+    parts = (part for family in families for part in _of_module(family))
+    whole = _together((*UNKNOWN_NAMES, *_with_former_ids(parts), *_FOUND_ELSEWHERE))
+    return tuple(whole.values())
 
 
 @cache
 def former_ids() -> Mapping[str, str | None]:
     """What rules were called before: each with its present id, or None where it went."""
-    text = read_packaged("rules", "former_ids.yaml")
-    known: dict[str, str | None] = yaml.load(text, yaml.CSafeLoader)
-    return known
+    return {old: new[0] if new else None for old, new in _former().items()}
+
+
+@cache
+def _former() -> Mapping[str, Sequence[str]]:
+    """The present rule, and the check of it that tells the same; empty where it went."""
+    known = yaml.load(read_packaged("rules", "former_ids.yaml"), yaml.CSafeLoader)
+    return {
+        old: [new] if isinstance(new, str) else new or () for old, new in known.items()
+    }
+
+
+def _with_former_ids(parts: Iterable[Rule]) -> Iterator[Rule]:
+    former = {tuple(new): old for old, new in _former().items()}
+    for part in parts:
+        name = part.check.__name__ if part.check is not None else ""
+        yield replace(part, formerly=former.get((part.id, name), ""))
+
+
+def _together(parts: Iterable[Rule]) -> dict[str, Rule]:
+    """Rules by id, each made of its parts."""
+    found: dict[str, Rule] = {}
+    for part in parts:
+        first = found.get(part.id)
+        whole = first and replace(first, others=(*first.others, part))
+        found[part.id] = whole or part
+    return found
 
 
 def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
@@ -68,7 +124,7 @@ def _of_module(module: ModuleType) -> Iterator[Rule]:
     """The rules of a family's module: those in `RULES`, and those with a check."""
     yield from getattr(module, "RULES", ())
     for value in vars(module).values():
-        if isinstance(value, Rule) and value.module == module.__name__:
+        if isinstance(value, Rule) and value.page == page_beside(module.__name__):
             yield value
 
 
@@ -77,9 +133,10 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
     taken = {rule.id for rule in built_in()}
     found: dict[str, Rule] = {}
     for where, value in values(extensions, RULES):
-        for rule in _rules_of(where, value):
+        own = _rules_of(where, value)
+        for rule in own:
             _hold(where, rule, taken | found.keys())
-            found[rule.id] = replace(rule, check=_held(rule))
+        found |= _together(replace(rule, check=_held(rule)) for rule in own)
     return found
 
 

@@ -9,19 +9,12 @@ from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as Weight
 from toolcast_runtime.providers.provider_names import collisions
 
-from ..facts.provider_lists import declared_providers, provider_lists
+from ..facts.tool_lists import declared_providers, provider_lists
 from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.own_templates import originals, own_templates
-from .rule import Problem, Rule, at, graded, rule
-from .unknown_names import names_rule, unknown_names
-
-RULES = (
-    names_rule("target/unknown", __name__, "target"),
-    Rule("target/shape", Severity.ERROR, __name__),
-    Rule("target/template", Severity.ERROR, __name__),
-)
+from .rule import Problem, at, rule
 
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
@@ -79,7 +72,8 @@ def provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                     )
 
 
-def _without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("target/unknown-option", on="toolset", severity=Severity.WARNING)
+def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
     for name, options in declared_providers(toolset).items():
@@ -104,12 +98,6 @@ def _without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
                     f"there is no tool `{tool}`",
                     suggestions.near(tool),
                 )
-
-
-@rule("target/unknown-option", on="toolset", severity=Severity.ERROR)
-def unknown_option(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from unknown_names("option")(toolset, workspace)
-    yield from graded(Severity.WARNING, _without_effect(toolset, workspace))
 
 
 @rule("target/unused-template", on="workspace", severity=Severity.WARNING)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from ..facts.prompt_docs import prompt_blocks
 from ..findings import Severity
 from ..language.spec_language import annotated, parts
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from ..suggestions import Suggestions, known_instead, quoted_list
 from ..targets.table import enabled, target_named, target_names
-from .rule import Problem, Rule, at
+from .rule import Problem, Rule, at, family_page
 
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
@@ -52,14 +52,7 @@ class Kind(NamedTuple):
     on: Callable[[Named], Hashable] = lambda named: None
 
 
-def names_rule(id: str, module: str, *kinds: str) -> Rule:
-    """A family's rule that the names of some of `KINDS` are of something."""
-    return Rule(id, Severity.ERROR, module, "toolset", unknown_names(*kinds))
-
-
-def unknown_names(
-    *kinds: str,
-) -> Callable[[Toolset, Workspace], Iterator[Problem]]:
+def _unknown(*kinds: str) -> Callable[[Toolset, Workspace], Iterator[Problem]]:
     """A check of the names of some of `KINDS`, in every file of a toolset."""
 
     def check(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
@@ -319,3 +312,23 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 """By what the spec language calls them."""
+
+
+UNKNOWN_NAMES = tuple(
+    Rule(id, Severity.ERROR, family_page(id), "toolset", _unknown(*kinds))
+    for id, *kinds in (
+        ("cases/unknown-tool", "case_tool"),
+        ("data/unknown-pool", "pool"),
+        ("data/unknown-table", "table"),
+        ("expose/unknown-client", "client"),
+        ("expose/unknown-exclusion", "excluded_tool", "enabled_target"),
+        ("expose/unknown-tool", "tool_entry"),
+        ("prompt/unknown-block", "block"),
+        ("spec/unknown-permission", "permission"),
+        ("spec/unknown-replacement", "replacement"),
+        ("spec/unknown-section", "section"),
+        ("target/unknown", "target"),
+        ("target/unknown-option", "option"),
+    )
+)
+"""The rules of families that names are of something, by the kinds of names that they look at."""

@@ -9,11 +9,12 @@ from toolcast_runtime.tools.command_rows import command_rows
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline, row
-from ..encoders.python import literal, words
+from ..encoders.python import literal, optional, words
 from ..facts.cli_commands import cli_commands
 from ..facts.prompt_docs import comment_of
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape
+from ..rendering.view import View
 from .target import Context, Target, header, markdown_header, package_of
 
 __all__ = ["TARGET", "CliTexts", "cli_texts"]
@@ -28,52 +29,29 @@ class CliTexts(NamedTuple):
     closing: Sequence[Code]
 
 
-class CliView(NamedTuple):
-    """The commands' module."""
-
-    header: Code
-    package: Code
-    program: Code
-    title: Code
-    has_client: bool
-    client: Code
-    shape: PythonShape = PythonShape(
-        (
-            "docstring",
-            "from __future__",
-            "from toolcast_runtime.cli",
-            "from .registry",
-            "main =",
-            "if __name__",
-        ),
-        frozenset(["command_line", "main"]),
-    )
-
-
-class BlockView(NamedTuple):
-    """The CLI block."""
-
-    header: Code
-    has_heading: bool
-    heading: Code
-    has_intro: bool
-    intro: Code
-    rows: Sequence[Code]
-    has_closing: bool
-    closing: Sequence[Code]
-    shape: MarkdownShape
+_SHAPE = PythonShape(
+    (
+        "docstring",
+        "from __future__",
+        "from toolcast_runtime.cli",
+        "from .registry",
+        "main =",
+        "if __name__",
+    ),
+    frozenset(["command_line", "main"]),
+)
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`cli.py` and `prompts/cli.md`."""
     client = _options(toolset).get("client")
-    view = CliView(
+    view = View(
+        _SHAPE,
         header=header(f"{toolset.folder}/toolset.yaml"),
         package=words(package_of(context, toolset)),
         program=literal(_program(toolset, context), "    program=", ","),
         title=literal(toolset.title, "    title=", ","),
-        has_client=client is not None,
-        client=literal(client, "    client=", ","),
+        client=optional(client, "    client=", ","),
     )
     shown = _block(toolset, context)
     return {
@@ -103,7 +81,7 @@ def _options(toolset: Toolset) -> Mapping[str, Any]:
     return toolset.targets.get("cli", {})
 
 
-def _block(toolset: Toolset, context: Context) -> BlockView:
+def _block(toolset: Toolset, context: Context) -> View:
     texts = cli_texts(toolset, context)
     program = str(texts.program)
     rows = [
@@ -111,16 +89,13 @@ def _block(toolset: Toolset, context: Context) -> BlockView:
         for command in cli_commands(toolset, _block_tools(toolset))
         for text in command_rows(program, command.line, str(comment_of(command)))
     ]
-    return BlockView(
+    return View(
+        MarkdownShape((f"## {texts.heading}",) if texts.heading else ()),
         header=markdown_header(toolset),
-        has_heading=bool(texts.heading),
         heading=texts.heading,
-        has_intro=bool(texts.intro),
         intro=texts.intro,
         rows=rows,
-        has_closing=bool(texts.closing),
         closing=texts.closing,
-        shape=MarkdownShape((f"## {texts.heading}",) if texts.heading else ()),
     )
 
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from ..encoders.code import Code
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape
+from ..rendering.view import View
 from .target import Context, Target, header
 
 __all__ = ["TARGET"]
 
 
-class WrappersView(NamedTuple):
-    """The wrappers' module."""
-
-    header: Code
-    shape: PythonShape = PythonShape(
-        (
-            "docstring",
-            "from __future__",
-            "from toolcast_runtime.langchain",
-            "from .registry",
-            "LANGCHAIN_TOOLS =",
-            "get_langchain_tool =",
-            "get_langchain_tools =",
-        ),
-        frozenset(["LangChainTools"]),
-    )
+_SHAPE = PythonShape(
+    (
+        "docstring",
+        "from __future__",
+        "from toolcast_runtime.langchain",
+        "from .registry",
+        "LANGCHAIN_TOOLS =",
+        "get_langchain_tool =",
+        "get_langchain_tools =",
+    ),
+    frozenset(["LangChainTools"]),
+)
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`langchain_tools.py`."""
-    view = WrappersView(header(f"{toolset.folder}/toolset.yaml"))
+    view = View(_SHAPE, header=header(f"{toolset.folder}/toolset.yaml"))
     template = "langchain/langchain_tools.py.jinja"
     return {"langchain_tools.py": context.render(template, view)}
 

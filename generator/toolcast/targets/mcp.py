@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
-from ..encoders.python import identifier, literal, names, tuple_of_names, words
+from ..encoders.python import (
+    identifier,
+    literal,
+    names,
+    optional,
+    tuple_of_names,
+    words,
+)
 from ..facts.uri_templates import variables_of
 from ..model.endpoints import endpoints, variable
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..rendering.output_shape import JsonShape, PythonShape
+from ..rendering.view import View
 from .registry import package_file
 from .target import Context, Target, header, package_of, signature
 
@@ -24,14 +32,6 @@ __all__ = [
     "TARGET",
     "shared_server",
 ]
-
-
-class DefinitionsPackageView(NamedTuple):
-    """A package of definitions."""
-
-    header: Code
-    what: Code
-    shape: PythonShape = PythonShape(("docstring",))
 
 
 def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -43,8 +43,10 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     ):
         if not specs:
             continue
-        view = DefinitionsPackageView(
-            header(f"{toolset.folder}/toolset.yaml"), words(what)
+        view = View(
+            PythonShape(("docstring",)),
+            header=header(f"{toolset.folder}/toolset.yaml"),
+            what=words(what),
         )
         files[f"{folder}/__init__.py"] = context.render(
             "mcp/definitions_package.py.jinja", view
@@ -105,90 +107,8 @@ def _plain(number: float) -> float | int:
 
 
 _WORKSPACE = "toolcast.yaml"
-
-
-class EndpointView(NamedTuple):
-    """Where one client is served over HTTP."""
-
-    path: Code
-    client: Code
-    token_variable: Code
-    approves: bool
-
-
-class PartView(NamedTuple):
-    """What another target contributes."""
-
-    module: Code
-    name: Code
-
-
-class ScopeView(NamedTuple):
-    """What one scope of tokens gives."""
-
-    name: Code
-    clients: Code
-    permissions: Code
-
-
-class ToolsetView(NamedTuple):
-    """A toolset that shares the server with others."""
-
-    module: Code
-    name: Code
-
-
-class ServerView(NamedTuple):
-    """The server's module."""
-
-    header: Code
-    package: Code
-    is_shared: bool
-    toolsets: Sequence[ToolsetView]
-    toolset_names: Code
-    name: Code
-    title: Code
-    version: Code
-    has_instructions: bool
-    instructions: Code
-    has_client: bool
-    client: Code
-    endpoints: Sequence[EndpointView]
-    admin_variable: Code
-    hosts_variable: Code
-    has_hosts: bool
-    allowed_hosts: Code
-    has_headers: bool
-    headers: Code
-    has_origins: bool
-    allowed_origins: Code
-    has_oauth: bool
-    oauth_names: Code
-    oauth_variables: Code
-    oauth_issuer: Code
-    oauth_jwks_uri: Code
-    oauth_introspection: Code
-    has_algorithms: bool
-    oauth_algorithms: Code
-    scopes: Sequence[ScopeView]
-    has_max_body: bool
-    max_body: Code
-    is_external: bool
-    is_silent: bool
-    has_state_key: bool
-    state_key_variable: Code
-    has_offers: bool
-    offers: Code
-    has_resources: bool
-    has_prompts: bool
-    has_skills: bool
-    has_links: bool
-    link_seconds: Code
-    link_bytes: Code
-    has_parts: bool
-    parts: Sequence[PartView]
-    part_names: Code
-    shape: PythonShape
+_LISTS = ("allowed_hosts", "headers", "allowed_origins")
+_WITHIN = " " * 16
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -219,7 +139,7 @@ def shared_server(
 
 def _server(
     toolset: Toolset, context: Context, source: str, sharing: Sequence[str]
-) -> ServerView:
+) -> View:
     options = toolset.targets.get("mcp", {})
     http = options.get("http", {})
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
@@ -227,12 +147,14 @@ def _server(
     links = options.get("links") or {}
     oauth = http.get("oauth", {})
     inner = "        "
-    return ServerView(
+    parts = sorted(context.server_parts.items())
+    return View(
+        _shape(toolset, context, sharing),
         header=header(source),
         package=words(package_of(context, toolset)),
         is_shared=bool(sharing),
         toolsets=[
-            ToolsetView(words(module), identifier(name.upper()))
+            View(module=words(module), name=identifier(name.upper()))
             for name, module in zip(sharing, _modules(context, sharing), strict=True)
         ],
         toolset_names=tuple_of_names(
@@ -241,47 +163,40 @@ def _server(
         name=literal(toolset.name),
         title=literal(toolset.title, "    title=", ","),
         version=literal(toolset.version, "    version=", ","),
-        has_instructions=toolset.instructions is not None,
-        instructions=literal(toolset.instructions, "    instructions=", ","),
-        has_client=client is not None,
-        client=literal(client, "    client=", ","),
-        endpoints=_endpoints(toolset),
+        instructions=optional(toolset.instructions, "    instructions=", ","),
+        client=optional(client, "    client=", ","),
+        endpoints=[
+            View(
+                path=literal(plan.path, f"{_WITHIN}path=", ","),
+                client=literal(plan.client, f"{_WITHIN}client=", ","),
+                token_variable=literal(
+                    plan.token_variable, f"{_WITHIN}token_variable=", ","
+                ),
+                approves=plan.approves,
+            )
+            for plan in endpoints(toolset)
+        ],
         admin_variable=literal(admin, f"{inner}admin_variable=", ","),
         hosts_variable=literal(
             variable(toolset, "ALLOWED_HOSTS"), f"{inner}hosts_variable=", ","
         ),
-        has_hosts=bool(http.get("allowed_hosts")),
-        allowed_hosts=literal(
-            tuple(http.get("allowed_hosts", ())), f"{inner}allowed_hosts=", ","
-        ),
-        has_headers=bool(http.get("headers")),
-        headers=literal(tuple(http.get("headers", ())), f"{inner}headers=", ","),
-        has_origins=bool(http.get("allowed_origins")),
-        allowed_origins=literal(
-            tuple(http.get("allowed_origins", ())), f"{inner}allowed_origins=", ","
-        ),
-        has_oauth=bool(oauth),
+        **{key: _listed(http, key, inner) for key in _LISTS},
         oauth_names=names(["OAuth", "Scope"]),
         oauth_variables=literal(
             variable(toolset, "")[:-1], f"{inner}    variables=", ","
         ),
+        has_oauth=bool(oauth),
         oauth_issuer=literal(oauth.get("issuer"), f"{inner}    issuer=", ","),
         oauth_jwks_uri=literal(oauth.get("jwks_uri"), f"{inner}    jwks_uri=", ","),
         oauth_introspection=literal(bool(oauth.get("introspection"))),
-        has_algorithms="algorithms" in oauth,
-        oauth_algorithms=literal(
-            tuple(oauth.get("algorithms", ())), f"{inner}    algorithms=", ","
-        ),
+        oauth_algorithms=_listed(oauth, "algorithms", f"{inner}    "),
         scopes=_scopes(oauth.get("scopes", {})),
-        has_max_body="max_body" in http,
-        max_body=literal(http.get("max_body")),
+        max_body=optional(http.get("max_body")),
         is_external=bool(options.get("external")),
         is_silent=options.get("heartbeat") is False,
-        has_state_key="state_key_variable" in options,
-        state_key_variable=literal(
+        state_key_variable=optional(
             options.get("state_key_variable"), "    state_key_variable=", ","
         ),
-        has_offers=bool(toolset.mcp_specs),
         offers=names(_offers(toolset)),
         has_resources=bool(toolset.mcp_resources),
         has_prompts=bool(toolset.mcp_prompts),
@@ -289,18 +204,13 @@ def _server(
         has_links="links" in options,
         link_seconds=literal(links.get("seconds", 600)),
         link_bytes=literal(links.get("bytes", 16_777_216)),
-        has_parts=bool(context.server_parts),
-        parts=[
-            PartView(identifier(target), identifier(name))
-            for target, name in sorted(context.server_parts.items())
-        ],
-        part_names=tuple_of_names(
-            [context.server_parts[target] for target in sorted(context.server_parts)],
-            "    parts=",
-            ",",
-        ),
-        shape=_shape(toolset, context, sharing),
+        parts=[View(module=identifier(k), name=identifier(name)) for k, name in parts],
+        part_names=tuple_of_names([name for _, name in parts], "    parts=", ","),
     )
+
+
+def _listed(options: Mapping[str, Any], key: str, before: str) -> Code:
+    return optional(tuple(options.get(key, ())) or None, f"{before}{key}=", ",")
 
 
 def _modules(context: Context, toolsets: Sequence[str]) -> list[str]:
@@ -315,30 +225,15 @@ def _offers(toolset: Toolset) -> list[str]:
     return [name for name, specs in there.items() if specs]
 
 
-def _endpoints(toolset: Toolset) -> list[EndpointView]:
-    before = "                "
-    return [
-        EndpointView(
-            literal(plan.path, f"{before}path=", ","),
-            literal(plan.client, f"{before}client=", ","),
-            literal(plan.token_variable, f"{before}token_variable=", ","),
-            plan.approves,
-        )
-        for plan in endpoints(toolset)
-    ]
-
-
-def _scopes(scopes: Mapping[str, Any]) -> list[ScopeView]:
+def _scopes(scopes: Mapping[str, Any]) -> list[View]:
     before = "                    "
     return [
-        ScopeView(
-            literal(name, f"{before}name=", ","),
-            literal(tuple((given or {}).get("clients", ())), f"{before}clients=", ","),
-            literal(
-                tuple((given or {}).get("permissions", ())),
-                f"{before}permissions=",
-                ",",
-            ),
+        View(
+            name=literal(name, f"{before}name=", ","),
+            **{
+                key: literal(tuple((given or {}).get(key, ())), f"{before}{key}=", ",")
+                for key in ("clients", "permissions")
+            },
         )
         for name, given in scopes.items()
     ]

@@ -32,10 +32,10 @@ from ..facts.annotated_types import (
 )
 from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
+from ..rendering.view import View
 
 __all__ = [
     "RUNTIME_TYPES",
-    "DictView",
     "PrintedTypes",
     "wider",
     "Handled",
@@ -61,21 +61,6 @@ _VALUES = {
     "UUID": "uuid",
 }
 """The modules of the types of Python's values."""
-
-
-class DictView(NamedTuple):
-    """A TypedDict: a class, or a call where no class can have its names."""
-
-    name: Code
-    is_class: bool
-    has_docstring: bool
-    docstring: Code
-    has_comment: bool
-    comment: Code
-    has_fields: bool
-    fields: Code
-    call: Code
-    is_after_class: bool = False
 
 
 class PrintedTypes:
@@ -111,14 +96,6 @@ class PrintedTypes:
         )
         return imported(module, names)
 
-    def name(self, name: str) -> Type:
-        """A type that is one name."""
-        return named(name)
-
-    def of_one(self, name: str, argument: str) -> Type:
-        """`name[argument]`."""
-        return subscript(name, [named(argument)])
-
     def of(self, type_: PythonType) -> Type:
         """A type where it is not evaluated, or where all that it names is there."""
         match type_:
@@ -148,9 +125,7 @@ class PrintedTypes:
         used = self._classes.intersection(re.findall(r"\w+", printed.flat, re.ASCII))
         return printed if used <= self._defined else quoted(printed)
 
-    def view(
-        self, made: ObjectType, docstring: Code, read_only: bool = False
-    ) -> DictView:
+    def view(self, made: ObjectType, docstring: Code, read_only: bool = False) -> View:
         """A TypedDict; with `read_only` nobody sets its fields, so narrower ones fit."""
         self.add(RUNTIME_TYPES, "TypedDict")
         is_class = all(
@@ -175,14 +150,11 @@ class PrintedTypes:
             left = tuple(dict.fromkeys([*made.wider, *parts]))
         name = identifier(made.name)
         is_after_class, self._is_after_class = self._is_after_class, is_class
-        return DictView(
+        return View(
             name=name,
             is_class=is_class,
-            has_docstring=bool(docstring),
             docstring=docstring,
-            has_comment=bool(left),
             comment=wider(left),
-            has_fields=bool(types),
             fields=fields(types, 4, comments) if is_class else words(""),
             call=words("") if is_class else typed_dict(types, f"{name} = "),
             is_after_class=is_after_class,

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from toolcast_runtime.providers import PROVIDERS
 
-from ..encoders.code import Code
 from ..encoders.plain_text import line
-from ..encoders.python import literal
+from ..encoders.python import optional
 from ..facts.prompt_docs import listed_sections
-from ..facts.provider_lists import declared_providers, provider_lists
+from ..facts.tool_lists import declared_providers, provider_lists
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, TextShape
+from ..rendering.view import View
 from .target import Context, Target, header, signature
 
 __all__ = ["TARGET"]
-
-
-class ReportView(NamedTuple):
-    """The losses of one provider, a line each."""
-
-    header: Code
-    losses: Sequence[Code]
-    shape: TextShape
-
-
-class ListsView(NamedTuple):
-    """The module of the lists."""
-
-    header: Code
-    has_sections: bool
-    sections: Code
-    has_options: bool
-    options: Code
-    has_locks: bool
-    shape: PythonShape
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -46,30 +25,28 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         "provider_lists.py": context.render("providers/provider_lists.py.jinja", view)
     }
     for name, listed in provider_lists(toolset):
-        report = ReportView(
-            line(f"Generated {signature(f'{toolset.folder}/')}"),
-            [line(str(loss)) for loss in listed.losses],
+        report = View(
             TextShape(len(listed.losses) + 1),
+            header=line(f"Generated {signature(f'{toolset.folder}/')}"),
+            losses=[line(str(loss)) for loss in listed.losses],
         )
         path = f"providers/{name}.txt"
         files[path] = context.render("providers/report.txt.jinja", report)
     return files
 
 
-def _lists(toolset: Toolset) -> ListsView:
+def _lists(toolset: Toolset) -> View:
     listed = listed_sections(toolset, "providers")
     sections = {section.name: section.heading for section in listed}
     declared = declared_providers(toolset)
     options = {name: dict(given) for name, given in declared.items() if given}
     has_locks = any(server.lock for server in toolset.mcp_servers)
-    return ListsView(
+    return View(
+        _shape(has_locks),
         header=header(f"{toolset.folder}/toolset.yaml"),
-        has_sections=bool(sections),
-        sections=literal(sections, "    sections=", ","),
-        has_options=bool(options),
-        options=literal(options, "    options=", ","),
+        sections=optional(sections or None, "    sections=", ","),
+        options=optional(options or None, "    options=", ","),
         has_locks=has_locks,
-        shape=_shape(has_locks),
     )
 
 

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolcast_runtime import LEVEL, __version__
+from toolcast_runtime.external.server_settings import ExternalServer
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.plain_text import word
-from ..encoders.python import identifier, literal, names, words
+from ..encoders.python import identifier, literal, names, optional, words
 from ..facts.cli_commands import CliCommand, cli_commands
-from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
-from ..facts.provider_lists import refused_by
-from ..model.clients import Client
+from ..facts.tool_lists import mcp_definition, refused_by
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
+from ..model.toolset_parts import Client
 from ..rendering.output_shape import JsonShape, PythonShape
+from ..rendering.view import View
 from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
 from .target import Context, Target, header, signature
 from .tool_types import types_file
 
 __all__ = [
-    "RUNTIME_NAMES",
     "external_file",
     "external_names",
     "locks_file",
@@ -36,36 +36,7 @@ __all__ = [
 ]
 
 
-# What the runtime calls otherwise, and what it is not told.
-RUNTIME_NAMES = {"max_tools": "most_tools"}
-# Of a lock the runtime is told that there is one: the package has it.
-_SPEC_ONLY = {"fields", "title", "lock", "locked"}
 _INNER = "        "
-
-
-class SettingView(NamedTuple):
-    """`name=value`."""
-
-    name: Code
-    value: Code
-
-
-class ServerView(NamedTuple):
-    """One external server."""
-
-    settings: Sequence[SettingView]
-
-
-class ExternalView(NamedTuple):
-    """The module of what comes from outside."""
-
-    header: Code
-    has_servers: bool
-    has_locks: bool
-    servers: Sequence[ServerView]
-    has_router: bool
-    model: Sequence[SettingView]
-    shape: PythonShape
 
 
 def external_names(toolset: Toolset) -> list[str]:
@@ -81,18 +52,16 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
     router = toolset.router
     model = {} if router is None else router._asdict()
     defaults = {} if router is None else router._field_defaults
-    view = ExternalView(
+    view = View(
+        _shape_of_servers(bool(toolset.mcp_servers), router is not None),
         header=header(f"{toolset.folder}/toolset.yaml"),
-        has_servers=bool(toolset.mcp_servers),
         has_locks=any(server.lock for server in toolset.mcp_servers),
         servers=[_server(one, toolset) for one in toolset.mcp_servers],
-        has_router=router is not None,
         model=[
             _setting(name, value, _INNER)
             for name, value in model.items()
             if (name, value) not in defaults.items()
         ],
-        shape=_shape_of_servers(bool(toolset.mcp_servers), router is not None),
     )
     return context.render("registry/external.py.jinja", view)
 
@@ -121,23 +90,24 @@ def _lock(data: bytes) -> dict[str, Any]:
     return members
 
 
-def _server(server: McpServer, toolset: Toolset) -> ServerView:
-    plain = McpServer(server.name)
-    values: dict[str, Any] = {"name": server.name}
-    for name in (field.name for field in fields(server)):
-        value = getattr(server, name)
-        if name not in _SPEC_ONLY and value != getattr(plain, name):
-            values[RUNTIME_NAMES.get(name, name)] = value
+def _server(server: McpServer, toolset: Toolset) -> View:
+    plain = ExternalServer("")
+    values = {
+        name: value
+        for name in (field.name for field in fields(plain))
+        if (value := getattr(server, name)) != getattr(plain, name)
+    }
     if server.name in toolset.proxied_servers:
         values["is_proxied"] = True
     if server.lock is not None:
         values["is_locked"] = True
     inner = _INNER + "    "
-    return ServerView([_setting(name, value, inner) for name, value in values.items()])
+    return View(settings=[_setting(k, value, inner) for k, value in values.items()])
 
 
-def _setting(name: str, value: Any, indent: str) -> SettingView:
-    return SettingView(identifier(name), literal(value, f"{indent}{name}=", ","))
+def _setting(name: str, value: Any, indent: str) -> View:
+    shown = literal(value, f"{indent}{name}=", ",")
+    return View(name=identifier(name), value=shown)
 
 
 def _shape_of_servers(has_servers: bool, has_router: bool) -> PythonShape:
@@ -163,74 +133,11 @@ _AWAITED = """
 _FUNCTIONS = ["get_tool", *(name + end for name in _AWAITED for end in ("", "_sync"))]
 
 
-class PackageView(NamedTuple):
-    """The package of a toolset, or of an endpoint."""
-
-    header: Code
-    name: Code
-    requirement: Code
-    level: Code
-    shape: PythonShape = PythonShape(
-        ("docstring", "try", "require_level()"),
-        frozenset(["ImportError", "require_level"]),
-    )
-
-
-class ToolsPackageView(NamedTuple):
-    """The package of definitions and types."""
-
-    header: Code
-    shape: PythonShape = PythonShape(("docstring",))
-
-
-class ClientView(NamedTuple):
-    """What one client may see and call."""
-
-    name: Code
-    allow: Code
-    restrict: Code
-    has_permissions: bool
-    permissions: Code
-
-
-class RegistryView(NamedTuple):
-    """The registry's module."""
-
-    header: Code
-    has_clients: bool
-    clients: Sequence[ClientView]
-    override_variable: Code
-    override_path: Code
-    has_outside: bool
-    outside: Code
-    has_providers: bool
-    has_reserved: bool
-    reserved: Code
-    has_router: bool
-    has_handlers: bool
-    handlers: Code
-    has_sections: bool
-    sections: Code
-    has_formats: bool
-    formats: Code
-    has_ledger: bool
-    name: Code
-    ledger_variable: Code
-    ledger_path: Code
-    ledger_sink: Code
-    has_keep: bool
-    ledger_keep: Code
-    has_lifespan: bool
-    lifespan: Code
-    has_resources: bool
-    resources: Code
-    shape: PythonShape
-
-
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
     source = header(f"{toolset.folder}/toolset.yaml")
     external = external_file(toolset, context)
+    tools_package = View(PythonShape(("docstring",)), header=source)
     return {
         "__init__.py": package_file(toolset.name, source, context),
         "registry.py": context.render(
@@ -239,7 +146,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         **({} if external is None else {"external.py": external}),
         **locks_file(toolset, context),
         "tools/__init__.py": context.render(
-            "registry/tools_package.py.jinja", ToolsPackageView(source)
+            "registry/tools_package.py.jinja", tools_package
         ),
         **dict(definition_files(toolset, context)),
         **dict(
@@ -250,7 +157,14 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def package_file(name: str, source: Code, context: Context) -> bytes:
     """`__init__.py` of a toolset's package, or an endpoint's, with the runtime's level."""
-    package = PackageView(source, words(name), literal(_requirement()), literal(LEVEL))
+    calls = frozenset(["ImportError", "require_level"])
+    package = View(
+        PythonShape(("docstring", "try", "require_level()"), calls),
+        header=source,
+        name=words(name),
+        requirement=literal(_requirement()),
+        level=literal(LEVEL),
+    )
     return context.render("registry/package.py.jinja", package)
 
 
@@ -260,7 +174,7 @@ def _requirement() -> str:
     return f"toolcast-runtime>={major}.{minor},<{major}.{int(minor) + 1}"
 
 
-def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
+def _registry_view(toolset: Toolset, source: Code) -> View:
     outside = external_names(toolset)
     sections = tuple(one.name for one in listed_sections(toolset, "registry"))
     has_ledger = (
@@ -269,22 +183,20 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         or any(server.persistent for server in toolset.mcp_servers)
     )
     shown = "        "
-    return RegistryView(
+    return View(
+        _shape(toolset, has_ledger, bool(outside)),
         header=source,
-        has_clients=bool(toolset.clients),
         clients=[_client_view(client) for client in toolset.clients],
         override_variable=literal(variable(toolset, "CLIENTS_OVERRIDE")),
         override_path=literal(toolset.clients_override, f"{shown}path=", ","),
-        has_outside=bool(outside),
         outside=names(outside),
         has_providers=bool(toolset.mcp_servers),
-        has_reserved=bool(toolset.reserved_names),
-        reserved=literal(tuple(toolset.reserved_names), "    reserved_names=", ","),
+        reserved=optional(
+            tuple(toolset.reserved_names) or None, "    reserved_names=", ","
+        ),
         has_router=toolset.router is not None,
-        has_handlers=toolset.handlers is not None,
-        handlers=literal(toolset.handlers, "    handlers=", ","),
-        has_sections=bool(sections),
-        sections=literal(sections, "    sections=", ","),
+        handlers=optional(toolset.handlers, "    handlers=", ","),
+        sections=optional(sections or None, "    sections=", ","),
         has_formats=toolset.formats != "assertion",
         formats=literal(toolset.formats, "    formats=", ","),
         has_ledger=has_ledger,
@@ -292,24 +204,21 @@ def _registry_view(toolset: Toolset, source: Code) -> RegistryView:
         ledger_variable=literal(variable(toolset, "LEDGER")),
         ledger_path=literal(toolset.ledger.get("path"), f"{shown}path=", ","),
         ledger_sink=literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
-        has_keep="keep" in toolset.ledger,
-        ledger_keep=literal(toolset.ledger.get("keep")),
+        ledger_keep=optional(toolset.ledger.get("keep")),
         has_lifespan=toolset.lifespan is not None,
         lifespan=literal(str(toolset.lifespan), shown, ","),
-        has_resources=bool(toolset.resources),
-        resources=literal(tuple(toolset.resources), f"{shown}resources=", ","),
-        shape=_shape(toolset, has_ledger, bool(outside)),
+        resources=optional(tuple(toolset.resources) or None, f"{shown}resources=", ","),
     )
 
 
-def _client_view(client: Client) -> ClientView:
+def _client_view(client: Client) -> View:
     allow = "*" if client.allow is None else client.allow
-    return ClientView(
-        literal(client.name),
-        literal(allow, "        allow=", ","),
-        literal(client.restrict, "        restrict=", ","),
-        bool(client.permissions),
-        literal(client.permissions, "        permissions=", ","),
+    before = "        "
+    return View(
+        name=literal(client.name),
+        allow=literal(allow, f"{before}allow=", ","),
+        restrict=literal(client.restrict, f"{before}restrict=", ","),
+        permissions=optional(client.permissions or None, f"{before}permissions=", ","),
     )
 
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolcast_runtime.skills.skill_files import MAIN
 
-from ..encoders.code import Code
 from ..encoders.markdown import inline
 from ..encoders.python import literal
 from ..encoders.yaml_block import signed
@@ -27,6 +26,7 @@ from ..facts.skill_texts import (
 )
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape
+from ..rendering.view import View
 from .target import Context, Target, header, signature
 
 __all__ = [
@@ -34,24 +34,16 @@ __all__ = [
 ]
 
 
-class ModuleView(NamedTuple):
-    """The module that hands the skills out."""
-
-    header: Code
-    has_skill: bool
-    front_matter: Code
-    title: Code
-    guidance: Code
-    shape: PythonShape = PythonShape(
-        (
-            "docstring",
-            "from __future__",
-            "from toolcast_runtime.skills",
-            "from ..prompts",
-            "SKILLS =",
-        ),
-        frozenset(["Skills"]),
-    )
+_SHAPE = PythonShape(
+    (
+        "docstring",
+        "from __future__",
+        "from toolcast_runtime.skills",
+        "from ..prompts",
+        "SKILLS =",
+    ),
+    frozenset(["Skills"]),
+)
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -63,7 +55,8 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         if read := openclaw_of(owner):
             front["metadata"] = {**front.get("metadata", {}), "openclaw": read}
             files |= _skill(toolset, owner, f"openclaw/{front['name']}", front, context)
-    module = ModuleView(
+    module = View(
+        _SHAPE,
         header=header(f"{toolset.folder}/toolset.yaml"),
         has_skill=has_own_skill(toolset),
         front_matter=literal(front_matter_of(toolset), "    front_matter=", ","),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..encoders.code import Code
 from ..encoders.python import (
@@ -21,6 +21,7 @@ from ..encoders.python_types import (
     annotation,
     applied,
     call_of,
+    named,
     named_in,
     parameters,
     signature,
@@ -30,9 +31,9 @@ from ..facts.annotated_types import PythonType
 from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape
+from ..rendering.view import View
 from .printed_types import (
     RUNTIME_TYPES,
-    DictView,
     Handled,
     PrintedTypes,
     Results,
@@ -52,60 +53,6 @@ _TAKEN = """
 """.split()
 
 
-class AliasView(NamedTuple):
-    """A name for a type."""
-
-    name: Code
-    type: Code
-    has_comment: bool
-    comment: Code
-    docstring: Code
-
-
-class HandlerView(NamedTuple):
-    """How a type checker compares the handler with its spec."""
-
-    imported: Code
-    has_result: bool
-    result_name: Code
-    result_parameters: Code
-    check_parameters: Code
-    has_least: bool
-    least: Code
-    result: Code
-    most: Code
-    comparison: Code
-
-
-class TypesView(NamedTuple):
-    """The types of one tool."""
-
-    header: Code
-    name: Code
-    definition: Code
-    collections_import: Code
-    has_dates: bool
-    dates_import: Code
-    typing_import: Code
-    has_uuid: bool
-    uuid_import: Code
-    runtime_import: Code
-    classes: Sequence[DictView]
-    has_resources: bool
-    resource_imports: Code
-    aliases: Sequence[AliasView]
-    handler_class: Code
-    parameters: Code
-    given: Code
-    call_parameters: Code
-    call_result: Code
-    call: Code
-    as_whom: Code
-    has_handler: bool
-    handler: HandlerView | None
-    shape: PythonShape
-
-
 def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
     """The path and the bytes of the types of a tool."""
     view = _types_view(toolset, tool)
@@ -113,7 +60,7 @@ def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str,
     return path, context.render("registry/tool.py.jinja", view)
 
 
-def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
+def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
     name = class_name(tool.name)
     own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
     own += [f"{name}{word}" for word in ("Given", "Gives")]
@@ -137,11 +84,11 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
     has_keywords = all(map(is_keyword_argument, arguments.members))
     members = handled.arguments.members
     needed = frozenset(k for k, one in members.items() if one.is_required)
-    given = printed.name("object")
+    given = named("object")
     if tool.result_type is not None:
         given = subscript(handled.results.handlers, [named_in(*tool.result_type)])
     elif handled.results.name:
-        given = printed.of_one(handled.results.handlers, handled.results.name)
+        given = subscript(handled.results.handlers, [named(handled.results.name)])
     used = {key: toolset.resources[key] for key in tool.uses}
     resources = {
         key: named_in(type_.module, type_.function) for key, type_ in used.items()
@@ -156,7 +103,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         typed = {key: printed.of(one.type) for key, one in members.items()}
         taken_by = parameters(typed, needed, *place, resources)
     else:
-        passed_whole = printed.name(handled.arguments.name)
+        passed_whole = named(handled.arguments.name)
         taken_by = parameters({whole: passed_whole}, None, *place, resources)
     call_result = results.name or "Any"
     handler = _handler(tool, printed, handled, needed, given, resources)
@@ -171,28 +118,26 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
         printed.add(RUNTIME_TYPES, _form(resources))
     if handled.results.name:
         printed.add(RUNTIME_TYPES, handled.results.handlers)
-    client = [("client", printed.name("str"))] if toolset.clients else []
+    client = [("client", named("str"))] if toolset.clients else []
     by_place: tuple[str, Type | None] = ("/", None)
     values: list[tuple[str, Type | None]] = [*client, *([by_place] if client else [])]
     if has_keywords:
-        values.append(("**arguments", printed.of_one("Unpack", own[0])))
+        values.append(("**arguments", subscript("Unpack", [named(own[0])])))
     else:
-        values = [*client, ("arguments", printed.name(own[0])), by_place]
+        values = [*client, ("arguments", named(own[0])), by_place]
     passed = [one_string(tool.name), words("arguments")]
-    return TypesView(
+    return View(
+        _shape(own[2], views, aliases, tool, printed),
         header=header(tool.source.file),
         name=words(tool.name),
         definition=words(f"{tool.module}.json"),
         collections_import=printed.imported("collections.abc"),
-        has_dates=printed.needs("datetime"),
         dates_import=printed.imported("datetime"),
         typing_import=printed.imported("typing"),
-        has_uuid=printed.needs("uuid"),
         uuid_import=printed.imported("uuid"),
         runtime_import=printed.imported(RUNTIME_TYPES),
         classes=views,
         aliases=aliases,
-        has_resources=bool(own_types),
         resource_imports=modules_imported(
             sorted({type_.module for type_ in own_types}), indent=4
         ),
@@ -209,9 +154,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> TypesView:
             "    response = REGISTRY.",
         ),
         as_whom=words(" as a client of the toolset" if client else ""),
-        has_handler=handler is not None,
         handler=handler,
-        shape=_shape(own[2], views, aliases, tool, printed),
     )
 
 
@@ -268,21 +211,20 @@ def _docstring(name: str, own: Sequence[str]) -> Code:
     return words("What a call gives." if name == own[1] else "")
 
 
-def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[AliasView]:
+def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[View]:
     """A name for each that is no class: what calls give, then what the handler gives."""
-    found: dict[str, AliasView] = {}
+    found: dict[str, View] = {}
     for one in results:
         if one.type is None or one.name in found:
             continue
         printed.add("typing", "TypeAlias")
         before = f"{one.name}: TypeAlias = "
         who = "the handler" if found or one.has_values else "a call"
-        found[one.name] = AliasView(
-            identifier(one.name),
-            annotation(printed.evaluated(one.type), before),
-            bool(one.wider),
-            wider(one.wider),
-            words(f"What {who} gives."),
+        found[one.name] = View(
+            name=identifier(one.name),
+            type=annotation(printed.evaluated(one.type), before),
+            comment=wider(one.wider),
+            docstring=words(f"What {who} gives."),
         )
     return list(found.values())
 
@@ -294,7 +236,7 @@ def _handler(
     needed: frozenset[str],
     given: Type,
     resources: Mapping[str, Type],
-) -> HandlerView | None:
+) -> View | None:
     if tool.handler is None:
         return None
     arguments, results = handled.arguments, handled.results
@@ -311,13 +253,13 @@ def _handler(
     has_least = len(needed) < len(arguments.members) and all(
         map(is_keyword_argument, needed)
     )
-    checked: list[tuple[str, Type | None]] = [(form, printed.name(_form(resources)))]
-    checked.append((sent, printed.name(arguments.name)))
+    checked: list[tuple[str, Type | None]] = [(form, named(_form(resources)))]
+    checked.append((sent, named(arguments.name)))
     if tool.arguments_type is not None:
         has_least = False
         checked = [(sent, named_in(*tool.arguments_type))]
     if has_least and needed:
-        checked.append((required, printed.name("Any")))
+        checked.append((required, named("Any")))
     lent = {key: local(f"{key}_resource") for key in resources}
     checked += [(lent[key], type_) for key, type_ in resources.items()]
     least = {k: required for k in arguments.members if has_least and k in needed}
@@ -326,17 +268,19 @@ def _handler(
     most = applied(form, function, sent, lent, before, with_given=True)
     if tool.arguments_type is not None:
         most = call_of(function, [identifier(sent)], before, lent)
-    return HandlerView(
-        imported(tool.handler.module, [function], indent=8),
-        bool(results.name),
-        identifier(result_of),
-        signature([("result", given)], f"    def {result_of}", " -> None: ..."),
-        signature(checked, "    def _check", " -> None:"),
-        has_least,
-        applied(form, function, sent, {**least, **lent}, f"{margin}_ = "),
-        identifier(made),
-        most,
-        call_of(result_of, [identifier(result)], margin),
+    return View(
+        imported=imported(tool.handler.module, [function], indent=8),
+        has_result=bool(results.name),
+        result_name=identifier(result_of),
+        result_parameters=signature(
+            [("result", given)], f"    def {result_of}", " -> None: ..."
+        ),
+        check_parameters=signature(checked, "    def _check", " -> None:"),
+        has_least=has_least,
+        least=applied(form, function, sent, {**least, **lent}, f"{margin}_ = "),
+        result=identifier(made),
+        most=most,
+        comparison=call_of(result_of, [identifier(result)], margin),
     )
 
 
@@ -346,8 +290,8 @@ def _form(resources: Mapping[str, Type]) -> str:
 
 def _shape(
     handler_class: str,
-    views: Sequence[DictView],
-    aliases: Sequence[AliasView],
+    views: Sequence[View],
+    aliases: Sequence[View],
     tool: ToolSpec,
     printed: PrintedTypes,
 ) -> PythonShape:
