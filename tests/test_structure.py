@@ -101,6 +101,7 @@ MAY_IMPORT = {
         "facts",
         "findings",
         "git",
+        "language",
         "model",
         "python_code",
         "reading",
