@@ -97,7 +97,6 @@ MAY_IMPORT = {
     "edits": {
         "documents",
         "encoders",
-        "extensions",
         "facts",
         "findings",
         "git",
