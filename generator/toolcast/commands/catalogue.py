@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .exit_codes import counted, fail, project_root, workspace_or_end
+from .exit_codes import counted, fail, project_root, sides_or_end, workspace_or_end
 from .options import project_option
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ def command(project: str | None, output: str, against: str | None) -> None:
     if against is None:
         after, comparison, name = workspace_or_end(project), NOTHING, ""
     else:
-        from .diff_sides import sides_or_end
-
         sides = sides_or_end(project_root(project), against)
         after, name = sides.after, sides.against
         comparison = NOTHING if sides.before is None else compare(sides.before, after)

@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
-from toolcast_runtime.files.regular_file import NoRegularFile
-from toolcast_runtime.tools.module_names import distinct_name, spec_name
-
 from ..extensions import fields_of, install_command, missing
-from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
+from ..findings import Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
-from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
+from ..reading.project_files import DiskFiles, ProjectFiles
 from ..reading.tree import Document, Path
-from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..suggestions import quoted_list
-from .binding import bind_tool, bind_toolset
-from .bundling import bundled, too_much_copied
-from .definitions import Definitions
-from .folders import (
+from .binding import (
+    bind,
+    bind_toolset,
+    bundled,
+    first_bytes,
+    read_document,
+    read_tool,
+    too_much_copied,
+)
+from .mcp_servers import unused_locks, with_locks
+from .model import Toolset, ToolSpec, Workspace
+from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
     console_commands,
+    mcp_prompts,
+    mcp_resources,
     misnamed,
     specs_below,
     specs_in,
     unlisted,
 )
-from .mcp_servers import unused_locks, with_locks
-from .mcp_spec_files import mcp_prompts, mcp_resources
-from .model import SharedEndpoint, Toolset, ToolSpec, Workspace
-from .spec_schema import check_schema, reserved_names
+from .toolset_parts import Definitions
 
 __all__ = [
     "KnownTools",
     "LoadedWorkspace",
-    "first_bytes",
     "load_workspace",
     "read_workspace",
 ]
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MISNAMED = (DEFINITIONS_FILE, "definitions.yml")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
@@ -104,26 +103,19 @@ def load_workspace(
 def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorkspace:
     """Loads toolcast.yaml alone, without its toolsets."""
     files = DiskFiles(root) if files is None else files
-    document, findings = _read(files, WORKSPACE_FILE, "workspace")
+    document, findings = read_document(files, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
     value = document.value
-    workspace = Workspace(
-        root,
-        tuple(folder.strip("/") for folder in value["toolsets"]),
-        tuple(value.get("targets", DEFAULT_TARGETS)),
-        value.get("output", "generated"),
-        tuple(value.get("sources", (".",))),
-        value.get("templates"),
-        tuple(value.get("documents", ())),
-        tuple(value.get("extensions", ())),
+    workspace = bind(
+        Workspace,
+        value,
+        root=root,
+        toolset_folders=tuple(folder.strip("/") for folder in value["toolsets"]),
+        toolsets=(),
+        targets=tuple(value.get("targets", DEFAULT_TARGETS)),
         commands=console_commands(files),
-        endpoints=tuple(
-            SharedEndpoint(name, tuple(given["toolsets"]), given.get("title"))
-            for name, given in value.get("endpoints", {}).items()
-        ),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
-        not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,
     )
     findings += _outside(document, workspace, files)
@@ -133,9 +125,8 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
 
 def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
     for name in missing(workspace.extensions):
-        yield document.source.finding(
+        yield document.source.error(
             "spec/missing-extension",
-            Severity.ERROR,
             ("extensions", workspace.extensions.index(name)),
             f"the extension `{name}` is not installed",
             f"{install_command(name)}, or take it from `extensions`",
@@ -155,49 +146,12 @@ def _outside(
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if files.leads_out(folder):
-            yield document.source.finding(
+            yield document.source.error(
                 "spec/outside-project",
-                Severity.ERROR,
                 path,
                 f"`{folder}` is outside of the project",
                 "name a folder below the one of toolcast.yaml",
             )
-
-
-def _read(
-    files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
-) -> tuple[Document | None, list[Finding]]:
-    data, problem = first_bytes(files, file)
-    if data is None:
-        return None, problem
-    return _document(file, data, kind, extensions)
-
-
-def _document(
-    file: str, data: bytes, kind: str, extensions: tuple[str, ...]
-) -> tuple[Document | None, list[Finding]]:
-    document, findings = read_yaml(file, data)
-    if document is not None:
-        findings += islice(check_schema(document, kind, extensions), MOST_SHOWN + 1)
-        if not has_errors(findings):
-            findings += reserved_names(document, kind)
-    return document, findings
-
-
-def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
-    """The first bytes of a file of the project: one more than the reader takes."""
-    rule, help_ = "spec/unreadable", ""
-    try:
-        return files.read(file, MAX_BYTES + 1), []
-    except OutsideProject:
-        rule, help_ = "spec/outside-project", "put the file itself here"
-        message = "the file is a link out of the project"
-    except NoRegularFile as error:
-        message, help_ = str(error.strerror), "remove it"
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        message = f"the file cannot be read: {reason}"
-    return None, [Finding(rule, Severity.ERROR, Place(file), message, help_)]
 
 
 class _Loader(NamedTuple):
@@ -213,7 +167,7 @@ class _Loader(NamedTuple):
         if not self.files.is_there(f"{folder}/{TOOLSET_FILE}"):
             return None, [self._unknown(folder, index)]
         extensions = self.workspace.extensions
-        document, findings = _read(
+        document, findings = read_document(
             self.files, f"{folder}/{TOOLSET_FILE}", "toolset", extensions
         )
         tools: list[ToolSpec] = []
@@ -248,12 +202,8 @@ class _Loader(NamedTuple):
             tools = [bundled(tool, definitions) for tool in tools]
             findings += too_much_copied(tools, definitions)
 
-        def read(file: str, kind: str) -> tuple[Document | None, list[Finding]]:
-            found, problems = _read(self.files, file, kind)
-            return (None if has_errors(problems) else found), problems
-
-        resources, more = mcp_resources(self.files, folder, read)
-        prompts, problems = mcp_prompts(self.files, folder, read)
+        resources, more = mcp_resources(self.files, folder)
+        prompts, problems = mcp_prompts(self.files, folder)
         findings += [*more, *problems]
         if document is None or has_errors(findings):
             return None, findings
@@ -279,7 +229,7 @@ class _Loader(NamedTuple):
         if DEFINITIONS_FILE not in names:
             return None, []
         file = f"{folder}/{DEFINITIONS_FILE}"
-        document, findings = _read(self.files, file, "definitions")
+        document, findings = read_document(self.files, file, "definitions")
         if document is not None and _is_tool(document):
             message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
             help_ = "give it another name: the file holds shared definitions"
@@ -294,9 +244,8 @@ class _Loader(NamedTuple):
 
     def _unknown(self, folder: str, index: int) -> Finding:
         wrong = misnamed(self.files, folder)
-        return self.workspace.source.finding(
+        return self.workspace.source.error(
             "spec/unknown-toolset",
-            Severity.ERROR,
             ("toolsets", index),
             f"`{folder}` has no {TOOLSET_FILE}",
             (
@@ -312,7 +261,7 @@ class _Loader(NamedTuple):
             return None, problem
         key = (file, data, self.workspace.extensions)
         if key not in self.known:
-            self.known[key] = _load_tool(*key)
+            self.known[key] = read_tool(*key)
         return self.known[key]
 
 
@@ -322,47 +271,13 @@ def _is_tool(document: Document) -> bool:
     return isinstance(value, dict) and isinstance(value.get("name"), str)
 
 
-def _load_tool(
-    file: str, data: bytes, extensions: tuple[str, ...]
-) -> tuple[ToolSpec | None, list[Finding]]:
-    document, findings = _document(file, data, "tool", extensions)
-    if document is None or has_errors(findings):
-        return None, findings
-    tool = bind_tool(document, fields_of(extensions).tool)
-    called = os.path.basename(file)
-    wanted = spec_name(tool.name)
-    if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
-        findings.append(
-            document.source.finding(
-                "spec/file-stem",
-                Severity.ERROR,
-                ("name",),
-                f"the file of the tool `{tool.name}` is called" f" `{called}`",
-                _renaming_help(called, tool.name, wanted),
-            )
-        )
-    return tool, findings
-
-
-def _renaming_help(called: str, name: str, wanted: str) -> str:
-    """What a rename needs, for an author who changed only the name or only the file."""
-    stem, _, ending = called.rpartition(".")
-    if ending != "yaml" or wanted != name or not _NAME.fullmatch(stem):
-        return f"name the file `{wanted}.yaml`"
-    return (
-        f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
-        f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"
-    )
-
-
 def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
     first: dict[str, ToolSpec] = {}
     for tool in tools:
         other = first.setdefault(tool.name, tool)
         if other is not tool:
-            yield tool.source.finding(
+            yield tool.source.error(
                 "spec/duplicate-tool",
-                Severity.ERROR,
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
                 f" {other.source.file}",
@@ -384,9 +299,8 @@ def _handlers_in_output(
                 os.sep, "/"
             )
             if f"{folder}/".casefold().startswith(owned):
-                yield toolset.source.finding(
+                yield toolset.source.error(
                     "spec/output-over-input",
-                    Severity.ERROR,
                     ("handlers",),
                     f"`{toolset.handlers}` is in the output folder `{workspace.output}`",
                     "give the generator a folder of its own",
@@ -398,9 +312,8 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
     for toolset in toolsets:
         other = first.setdefault(toolset.name, toolset)
         if other is not toolset:
-            yield toolset.source.finding(
+            yield toolset.source.error(
                 "spec/duplicate-toolset",
-                Severity.ERROR,
                 ("name",),
                 f"{quoted_list([other.folder, toolset.folder])} have the same name"
                 f" `{toolset.name}`",

@@ -15,8 +15,8 @@ from toolcast_runtime.validation.references import REFERENCES
 
 from ..json_equality import same
 from .container_inclusion import takes_array, takes_object
+from .normal_forms import EXACT, Bound, ValueLimits, types_of
 from .schema_side import ANNOTATIONS, Conjunction, SchemaSide
-from .value_limits import EXACT, Bound, ValueLimits, types_of
 
 __all__ = ["Effort", "Inclusion", "OutOfEffort"]
 
@@ -322,7 +322,7 @@ def are_apart(one: Conjunction, other: Conjunction) -> bool:
 def _takes_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     own = ValueLimits((part,))
     whole = limits.is_whole
-    low, high = own.low(whole=whole), own.high(whole=whole)
+    low, high = (own.limit(end, whole=whole) for end in ("minimum", "maximum"))
     sent_low, sent_high = limits.sent
     is_written = low == Bound(-EXACT) and sent_low.value == -math.inf
     if (sent_low.value, sent_low.is_open) < (low.value, low.is_open) and not is_written:
