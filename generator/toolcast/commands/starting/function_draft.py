@@ -12,7 +12,7 @@ from typing import Any
 from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
-from ...edits.project_edit import Refusal
+from ...edits.project_edit import ProjectEdit, Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal
@@ -23,8 +23,16 @@ from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
 from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
-from .spec_drafts import Draft, free_keyword, schemas_of, section_of, toolset_of
-from .stub_draft import ParameterView, handler_place, package_files
+from .drafts import (
+    ParameterView,
+    free_keyword,
+    handler_place,
+    new_files,
+    package_files,
+    schemas_of,
+    section_of,
+    toolset_of,
+)
 
 __all__ = ["draft_functions"]
 
@@ -69,7 +77,7 @@ def draft_functions(
     name: str | None,
     toolset_name: str | None,
     section: str | None,
-) -> Draft:
+) -> ProjectEdit:
     """The specs of functions, each with an adapter where it cannot be the handler itself.
 
     Args:
@@ -127,7 +135,7 @@ def draft_functions(
         )
     specs = [path for path in files if path.endswith(".yaml")]
     shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
-    return Draft(
+    return new_files(
         files,
         (
             *steps,
