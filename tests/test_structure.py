@@ -97,10 +97,10 @@ MAY_IMPORT = {
     "edits": {
         "documents",
         "encoders",
-        "extensions",
         "facts",
         "findings",
         "git",
+        "language",
         "model",
         "python_code",
         "reading",
