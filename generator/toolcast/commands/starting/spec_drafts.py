@@ -10,13 +10,13 @@ from toolcast_runtime.tools.module_names import WINDOWS_DEVICES, module_name, sp
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import Editing, ProjectEdit, Refusal
-from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.yaml_block import block, scalar
 from ...model.model import HandlerReference, Toolset, Workspace
 from ...model.spec_files import FOLDERS
 from ...model.spec_schema import schemas_beside
 from ...rendering.renderer import render
+from ...rendering.view import View
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
 from .stub_draft import handler_files
@@ -86,18 +86,6 @@ KINDS = {"resource": "mcp_resources", "prompt": "mcp_prompts"}
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
-@dataclass(frozen=True)
-class McpSpecView:
-    """What the spec's template places."""
-
-    has_schema: bool
-    schema: Code
-    name: Code
-    uri: Code
-    has_clients: bool
-    clients: Code
-
-
 def draft_mcp_spec(
     workspace: Workspace, kind: str, name: str, toolset_name: str | None
 ) -> Draft:
@@ -126,12 +114,10 @@ def draft_mcp_spec(
     # One folder further down, unless it is an address.
     above = "" if schemas is None or ":" in schemas else "../"
     clients = quoted_list([client.name for client in toolset.clients])
-    view = McpSpecView(
-        has_schema=schemas is not None,
+    view = View(
         schema=line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
         name=scalar(name),
         uri=scalar(f"{_scheme(toolset.name)}://{name}"),
-        has_clients=bool(toolset.clients),
         clients=line(clients),
     )
     path = f"{toolset.folder}/{folder}/{name}.yaml"
@@ -166,24 +152,6 @@ class Draft:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class SpecView:
-    """What the spec's template places."""
-
-    has_schema: bool
-    schema: Code
-    name: Code
-    tool: Code
-    has_prompts: bool
-    has_section: bool
-    section: Code
-    has_mcp: bool
-    has_handler: bool
-    handler: Code
-    has_cli: bool
-    keyword: Code
-
-
 def draft_tool(
     workspace: Workspace, name: str, toolset_name: str | None, section: str | None
 ) -> Draft:
@@ -201,14 +169,12 @@ def draft_tool(
         target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
     }
     package = toolset.handlers
-    view = SpecView(
-        has_schema=schemas is not None,
+    view = View(
         schema=line((schemas or "").format("tool")),
         name=scalar(name),
         tool=line(name),
         has_prompts="prompts" in targets,
-        has_section=section is not None,
-        section=scalar(section or ""),
+        section=None if section is None else scalar(section),
         has_mcp="mcp" in targets,
         has_handler=package is not None,
         handler=line(f"{package}.{module}:{module}"),

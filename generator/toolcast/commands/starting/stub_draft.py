@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from toolcast_runtime.tools.module_names import module_name
 
 from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
-from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, is_keyword_argument, literal
 from ...model.model import HandlerReference, ToolSpec, Workspace
 from ...rendering.renderer import formatted, render
+from ...rendering.view import View
 
 __all__ = [
-    "ParameterView",
     "draft_stub",
     "handler_files",
     "handler_place",
@@ -25,34 +22,6 @@ __all__ = [
 ]
 
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
-
-
-@dataclass(frozen=True)
-class ParameterView:
-    """One parameter, given by its name."""
-
-    name: Code
-    type: Code
-    has_default: bool
-    default: Code
-
-
-@dataclass(frozen=True)
-class StubView:
-    """What the handler's template places."""
-
-    tool: Code
-    function: Code
-    is_typed: bool
-    takes_query: bool
-    takes_mapping: bool
-    has_parameters: bool
-    parameters: Sequence[ParameterView]
-
-
-@dataclass(frozen=True)
-class EmptyView:
-    """What a template without values places."""
 
 
 def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
@@ -114,13 +83,12 @@ def handler_files(
     parameters = [
         _parameter(tool, key) for key in taken if tool is not None and not takes_mapping
     ]
-    view = StubView(
+    view = View(
         tool=line(name),
         function=identifier(reference.function),
         is_typed=tool is not None,
         takes_query=tool is None,
         takes_mapping=takes_mapping,
-        has_parameters=bool(parameters),
         parameters=parameters,
     )
     path = handler_place(workspace, reference)
@@ -145,11 +113,11 @@ def package_files(
         inner = _join(source, "/".join(steps[:length]))
         # A folder that is there without the file is a package of the team's own kind.
         if not os.path.exists(os.path.join(workspace.root, inner)):
-            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", EmptyView())
+            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", View())
     return files
 
 
-def _parameter(tool: ToolSpec, key: str) -> ParameterView:
+def _parameter(tool: ToolSpec, key: str) -> View:
     schema = tool.properties.get(key)
     schema = schema if isinstance(schema, dict) else {}
     # Values of formats, and what has alternatives, is what the generated types say.
@@ -163,7 +131,11 @@ def _parameter(tool: ToolSpec, key: str) -> ParameterView:
     has_default = key not in tool.required and key not in tool.uses
     if has_default and default is None and plain != "Any":
         plain = f"{plain} | None"
-    return ParameterView(identifier(key), line(plain), has_default, literal(default))
+    return View(
+        name=identifier(key),
+        type=line(plain),
+        default=literal(default) if has_default else None,
+    )
 
 
 def _source_of(workspace: Workspace, reference: HandlerReference) -> str:
