@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...changes.comparison import Comparison, compare_lists
+from ...changes.lists import for_rules, list_workspace
 from ...changes.review.check_findings import CheckFindings, check_findings
-from ...changes.two_lists import compare_lists
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
 from ...imports.forms import Source, source_of_server
-from ...imports.list_workspace import for_rules, list_workspace
 from ...imports.source_file import MOST_BYTES, listed_in, read_listed
 from ...reports.escaping import printable
 from ...servers.declared_servers import command_server, headers_of, url_server
@@ -27,7 +27,6 @@ from ..exit_codes import fail
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ...changes.comparison import Comparison
     from ...model.model import Workspace
 
 __all__ = ["list_sides_or_end"]
@@ -80,7 +79,7 @@ def list_sides_or_end(
         rest = [f"and {more} more"] if more > 0 else []
         for note in (*notes[:_MOST_NOTES], *rest):
             click.echo(f"note: {side}: {printable(note)}", err=True)
-    old, new = map(list_workspace, sources)
+    old, new = (list_workspace(one.listing, one.name) for one in sources)
     listings = sources[0].listing, sources[1].listing
     before, after = for_rules(old), for_rules(new)
     found = check_findings(before, after, ((), ()), today, _ABOUT_PROJECTS)

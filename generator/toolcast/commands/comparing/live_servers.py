@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
 
     from ...changes.change import Change
-    from ...changes.listed_entries import ListingChanges
+    from ...changes.lists import ListingChanges
     from ...changes.review.limits import Limits
     from ...model.mcp_servers import McpServer
     from ...model.model import Toolset, Workspace
@@ -120,7 +120,7 @@ def verify(
     what differs at each start by itself is a note. Ends with exit code 1 where the server
     is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
     """
-    from ...changes.listed_entries import Owner, listing_changes
+    from ...changes.lists import Owner, listing_changes
     from ...servers.declared_servers import (
         behind,
         declared_listing,
@@ -354,7 +354,7 @@ def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
     Raises:
         ListingError: what is there is no lock.
     """
-    from ...changes.listed_entries import Owner, listing_changes
+    from ...changes.lists import Owner, listing_changes
     from ...servers.server_listing import locked_listing
 
     if locked.server.locked is None:

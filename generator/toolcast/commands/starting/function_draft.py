@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
-from ...edits.project_edit import Refusal
+from ...edits.project_edit import ProjectEdit, Refusal
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal
 from ...encoders.yaml_block import block
@@ -22,8 +22,15 @@ from ...python_code.handler import is_below
 from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
 from ...rendering.view import View
-from .spec_drafts import Draft, free_keyword, schemas_of, section_of, toolset_of
-from .stub_draft import handler_place, package_files
+from .drafts import (
+    free_keyword,
+    handler_place,
+    new_files,
+    package_files,
+    schemas_of,
+    section_of,
+    toolset_of,
+)
 
 __all__ = ["draft_functions"]
 
@@ -47,7 +54,7 @@ def draft_functions(
     name: str | None,
     toolset_name: str | None,
     section: str | None,
-) -> Draft:
+) -> ProjectEdit:
     """The specs of functions, each with an adapter where it cannot be the handler itself.
 
     Args:
@@ -105,7 +112,7 @@ def draft_functions(
         )
     specs = [path for path in files if path.endswith(".yaml")]
     shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
-    return Draft(
+    return new_files(
         files,
         (
             *steps,
