@@ -6,13 +6,11 @@ import os
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from toolcast_runtime.tools.module_names import WINDOWS_DEVICES, module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
-from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, is_keyword_argument, literal
 from ...encoders.yaml_block import block, scalar
@@ -20,11 +18,11 @@ from ...model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ...model.spec_files import FOLDERS
 from ...model.spec_schema import schemas_beside
 from ...rendering.renderer import formatted, render
+from ...rendering.view import View
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
 
 __all__ = [
-    "ParameterView",
     "draft_mcp_spec",
     "draft_stub",
     "draft_tool",
@@ -100,18 +98,6 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     )
 
 
-@dataclass(frozen=True)
-class McpSpecView:
-    """What the spec's template places."""
-
-    has_schema: bool
-    schema: Code
-    name: Code
-    uri: Code
-    has_clients: bool
-    clients: Code
-
-
 def draft_mcp_spec(
     workspace: Workspace, kind: str, name: str, toolset_name: str | None
 ) -> ProjectEdit:
@@ -140,12 +126,10 @@ def draft_mcp_spec(
     # One folder further down, unless it is an address.
     above = "" if schemas is None or ":" in schemas else "../"
     clients = quoted_list([client.name for client in toolset.clients])
-    view = McpSpecView(
-        has_schema=schemas is not None,
+    view = View(
         schema=line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
         name=scalar(name),
         uri=scalar(f"{_scheme(toolset.name)}://{name}"),
-        has_clients=bool(toolset.clients),
         clients=line(clients),
     )
     path = f"{toolset.folder}/{folder}/{name}.yaml"
@@ -160,24 +144,6 @@ def _scheme(name: str) -> str:
     """What the URIs of a toolset's resources begin with."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return plain if plain[:1].isalpha() else f"toolset-{plain}".rstrip("-")
-
-
-@dataclass(frozen=True)
-class SpecView:
-    """What the spec's template places."""
-
-    has_schema: bool
-    schema: Code
-    name: Code
-    tool: Code
-    has_prompts: bool
-    has_section: bool
-    section: Code
-    has_mcp: bool
-    has_handler: bool
-    handler: Code
-    has_cli: bool
-    keyword: Code
 
 
 def draft_tool(
@@ -197,14 +163,12 @@ def draft_tool(
         target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
     }
     package = toolset.handlers
-    view = SpecView(
-        has_schema=schemas is not None,
+    view = View(
         schema=line((schemas or "").format("tool")),
         name=scalar(name),
         tool=line(name),
         has_prompts="prompts" in targets,
-        has_section=section is not None,
-        section=scalar(section or ""),
+        section=None if section is None else scalar(section),
         has_mcp="mcp" in targets,
         has_handler=package is not None,
         handler=line(f"{package}.{module}:{module}"),
@@ -295,34 +259,6 @@ def free_keyword(toolset: Toolset, name: str) -> str:
     return keyword
 
 
-@dataclass(frozen=True)
-class ParameterView:
-    """One parameter, given by its name."""
-
-    name: Code
-    type: Code
-    has_default: bool
-    default: Code
-
-
-@dataclass(frozen=True)
-class StubView:
-    """What the handler's template places."""
-
-    tool: Code
-    function: Code
-    is_typed: bool
-    takes_query: bool
-    takes_mapping: bool
-    has_parameters: bool
-    parameters: Sequence[ParameterView]
-
-
-@dataclass(frozen=True)
-class EmptyView:
-    """What a template without values places."""
-
-
 def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
     """A stub that takes what the spec says; a spec without `handler` gets one.
 
@@ -382,13 +318,12 @@ def _handler_files(
     parameters = [
         _parameter(tool, key) for key in taken if tool is not None and not takes_mapping
     ]
-    view = StubView(
+    view = View(
         tool=line(name),
         function=identifier(reference.function),
         is_typed=tool is not None,
         takes_query=tool is None,
         takes_mapping=takes_mapping,
-        has_parameters=bool(parameters),
         parameters=parameters,
     )
     path = handler_place(workspace, reference)
@@ -413,11 +348,11 @@ def package_files(
         inner = _join(source, "/".join(steps[:length]))
         # A folder that is there without the file is a package of the team's own kind.
         if not os.path.exists(os.path.join(workspace.root, inner)):
-            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", EmptyView())
+            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", View())
     return files
 
 
-def _parameter(tool: ToolSpec, key: str) -> ParameterView:
+def _parameter(tool: ToolSpec, key: str) -> View:
     schema = tool.properties.get(key)
     schema = schema if isinstance(schema, dict) else {}
     # Values of formats, and what has alternatives, is what the generated types say.
@@ -431,7 +366,11 @@ def _parameter(tool: ToolSpec, key: str) -> ParameterView:
     has_default = key not in tool.required and key not in tool.uses
     if has_default and default is None and plain != "Any":
         plain = f"{plain} | None"
-    return ParameterView(identifier(key), line(plain), has_default, literal(default))
+    return View(
+        name=identifier(key),
+        type=line(plain),
+        default=literal(default) if has_default else None,
+    )
 
 
 def _source_of(workspace: Workspace, reference: HandlerReference) -> str:
