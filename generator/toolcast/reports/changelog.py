@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..changes.change import AUDIENCES, Change, Grade
-from ..changes.review.verdict import Verdict
-from ..changes.review.versions import Proposal
+from ..changes.review.verdict import Proposal, Verdict
 from .escaping import code_span, markdown_text
 
 __all__ = ["write"]
