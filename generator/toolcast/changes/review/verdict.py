@@ -1,6 +1,7 @@
 """The verdict on a comparison: which changes fail, who accepted them, and the version that follows.
 
-Source of versions: Semantic Versioning 2.0.0."""
+Source of versions: Semantic Versioning 2.0.0.
+"""
 
 from __future__ import annotations
 
