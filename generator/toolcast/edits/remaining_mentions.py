@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from ..extensions import fields_of
 from ..facts.former_names import scanned
 from ..facts.tool_names import mention_pattern, names_in_lines
+from ..language.spec_language import tool_names
 from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
 from ..reading.tree import Path, Source
@@ -57,7 +57,10 @@ def left_in_specs(
             for source in (*toolset.sources, *contents):
                 yield from _lines(source, name, live)
             own = toolset.folder == owned.toolset.folder and name not in live
-            for field in fields_of(workspace.extensions).tool_names if own else ():
+            known = tool_names("toolset")
+            for field in tool_names("toolset", workspace.extensions) if own else ():
+                if field in known:
+                    continue
                 for path in places_of(toolset.source.tree, field, name):
                     span = toolset.source.span(path)
                     text = f"`{dotted(path)}` names `{name}`"

@@ -14,7 +14,6 @@ from toolcast_runtime.tools.module_names import module_name
 from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
-from ..extensions import fields_of
 from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
@@ -553,9 +552,8 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    by_rules = fields_of(workspace.extensions).read_by_rules
-    always = read_by("tool", "rules")
-    read = always.union(by_rules, *(target.reads for target in chosen))
+    always = read_by("tool", "rules", workspace.extensions)
+    read = always.union(*(target.reads for target in chosen))
     for tool in toolset.tools:
         for field in tool.fields:
             if field not in read:
@@ -566,7 +564,8 @@ def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         *toolset.extensions,
         *(f for one in known for f in one.reads_toolset),
     }
-    read = by_rules.union(*(target.reads_toolset for target in chosen))
+    always = read_by("toolset", "rules", workspace.extensions)
+    read = always.union(*(target.reads_toolset for target in chosen))
     for field in toolset.fields:
         if field in with_reader and field not in read:
             message = f"none of the toolset's targets reads `{field}`"

@@ -45,7 +45,6 @@ from .target import Context, header
 
 __all__ = ["shown_types", "types_file"]
 
-_EMPTY = words("")
 # What a generated module has of its own: no class is called so.
 _TAKEN = """
     Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
