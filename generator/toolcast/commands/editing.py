@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..reports.escaping import printable
-from .completion import complete_tools, complete_toolsets
 from .exit_codes import (
     FINDINGS,
     counted,
@@ -19,7 +18,7 @@ from .exit_codes import (
     tell_error,
     to_edit_or_end,
 )
-from .options import project_option
+from .options import complete_tools, complete_toolsets, project_option
 
 if TYPE_CHECKING:
     from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal

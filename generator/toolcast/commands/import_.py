@@ -22,7 +22,6 @@ from ..imports.disagreements import (
 )
 from ..imports.forms import Source
 from ..reports.escaping import printable
-from .completion import complete_toolsets
 from .exit_codes import (
     FINDINGS,
     counted,
@@ -31,7 +30,7 @@ from .exit_codes import (
     tell_error,
     workspace_or_end,
 )
-from .options import project_option, server_options
+from .options import complete_toolsets, project_option, server_options
 
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer

@@ -24,7 +24,6 @@ from ..selection.trial import (
     same_words,
     try_cases,
 )
-from .completion import complete_clients, complete_toolsets
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -33,7 +32,12 @@ from .exit_codes import (
     toolsets_or_end,
     workspace_or_end,
 )
-from .options import project_option
+from .options import (
+    complete_clients,
+    complete_toolsets,
+    project_option,
+    value_format_option,
+)
 
 if TYPE_CHECKING:
     from toolcast_runtime.router import ChatModel, Route, RoutedTool
@@ -79,13 +83,7 @@ tool's spec, and the words of all tools are tried against each other:
 @click.option(
     "--with-model", is_flag=True, help="Ask the model of the toolset's `router:`."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How it is printed.",
-)
+@value_format_option
 @project_option
 def command(
     message: str | None,

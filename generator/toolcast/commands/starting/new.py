@@ -8,9 +8,8 @@ import click
 
 from ...findings import Severity
 from ...reports.escaping import printable
-from ..completion import complete_toolsets
 from ..exit_codes import fail, print_steps, to_edit_or_end
-from ..options import project_option
+from ..options import complete_toolsets, project_option
 
 __all__ = ["command"]
 
