@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
-from ..json_schema.values import ValueChecker
+from ..json_schema.refusals import ValueChecker
 from ..suggestions import quoted_list
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown

@@ -16,9 +16,8 @@ from ..encoders.json_text import compact
 from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
 from ..json_schema.graph import JsonSchema
-from ..json_schema.metaschema import problems_with_schema
 from ..json_schema.patterns import Pattern, can_be_applied, pattern
-from ..json_schema.values import ValueChecker
+from ..json_schema.refusals import ValueChecker, problems_with_schema
 from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE

@@ -18,7 +18,7 @@ from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
-from ..json_schema.metaschema import problems_with_schema
+from ..json_schema.refusals import problems_with_schema
 from ..language.spec_language import read_by, schema_text
 from ..model.mcp_servers import McpServer, reference_problem
 from ..model.model import Toolset, ToolSpec, Workspace

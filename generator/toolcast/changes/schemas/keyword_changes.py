@@ -10,8 +10,7 @@ from typing import Any
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_schema.dialects import dialect_of
-from ..change import ABSENT
-from ..json_equality import key_of, same
+from ..change import ABSENT, key_of, same
 from .normal_forms import ValueLimits, type_of, types_of
 from .schema_pairs import (
     Difference,
@@ -122,8 +121,8 @@ def _values(pair: Pair) -> Iterator[Difference]:
         node, values = (pair.before, old) if new is None else (pair.after, new)
         keyword = "const" if "const" in node.values else "enum"
         row = f"{keyword}-{'removed' if new is None else 'set'}"
-        text = listed(values or [])
-        text = text if len(values or []) == 1 else f"one of {text}"
+        text = listed(values or ())
+        text = text if len(values or ()) == 1 else f"one of {text}"
         yield pair.difference(row, keyword, edits, old=text, new=text)
         return
     before, after = {key_of(v): v for v in old}, {key_of(v): v for v in new}
@@ -176,8 +175,6 @@ def _of_values(pair: Pair, alone: list[Any], undone: list[Any]) -> tuple[Edit, .
 
 
 def _either(values: list[Any]) -> str:
-    if not values:
-        return ""
     text = listed(values)
     return text.replace(" and ", " or ") if len(values) < 6 else text
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import shown_types
-from ..change import ABSENT, Change, Grade, Grades, ToolPair
-from ..json_equality import same
+from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
 from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_pairs import Difference, Edit, shown, whole_pair
 from .schema_rules import EFFECTS, FIELDS, RULES, SAYS, Field
@@ -119,13 +118,10 @@ def _of_field(
     both: ToolPair, field: Field, before: Any, after: Any, is_whole: bool
 ) -> Iterator[Change]:
     is_call = field == "parameters"
+    asserted = both.toolset_before.asserts_formats, both.toolset_after.asserts_formats
     sides = (
-        SchemaSide(
-            before, asserts_formats=is_call and both.toolset_before.asserts_formats
-        ),
-        SchemaSide(
-            after, asserts_formats=is_call and both.toolset_after.asserts_formats
-        ),
+        SchemaSide(before, asserts_formats=is_call and asserted[0]),
+        SchemaSide(after, asserts_formats=is_call and asserted[1]),
     )
     if is_whole:
         row = "schema-added" if before is True else "schema-removed"

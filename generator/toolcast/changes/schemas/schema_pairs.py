@@ -391,6 +391,8 @@ def shown(value: Any, most: int = _MOST_SHOWN) -> str:
 def listed(values: Iterable[Any]) -> str:
     """`"a"`, `"b"` and 3 others."""
     every = list(values)
+    if not every:
+        return "no values"
     texts = [shown(value, 60) for value in every[:_MOST_LISTED]]
     left = len(every) - len(texts)
     if left:
