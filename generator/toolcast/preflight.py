@@ -38,9 +38,8 @@ def preflight(workspace: Workspace) -> Iterator[Finding]:
         yield from _not_set(endpoint.name, answers, workspace.source, place)
         for one in answers:
             if one.get("name") == "":
-                yield workspace.source.finding(
+                yield workspace.source.error(
                     "handler/not-imported",
-                    Severity.ERROR,
                     place,
                     f"the package of `{endpoint.name}` cannot be imported: {one['error']}",
                 )

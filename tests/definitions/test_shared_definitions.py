@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from tests.conftest import Project
-from toolcast.model.bundling import MOST_COPIED
+from toolcast.model.binding import MOST_COPIED
 from toolcast.model.loading import load_workspace
 
 DEFINITIONS = """\

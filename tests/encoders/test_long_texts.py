@@ -9,8 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.encoders.layout import WIDTH, text_width
-from toolcast.encoders.python import _escaped, _pieces, literal, string
+from toolcast.encoders.python import (
+    WIDTH,
+    _escaped,
+    _pieces,
+    literal,
+    string,
+    text_width,
+)
 
 WORDS = st.lists(
     st.sampled_from(

@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.encoders.layout import text_width
 from toolcast.encoders.python import (
     encode,
     identifier,
@@ -21,6 +20,7 @@ from toolcast.encoders.python import (
     literal,
     names,
     string,
+    text_width,
     tuple_of_names,
 )
 from toolcast.encoders.python_types import (

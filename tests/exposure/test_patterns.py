@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from toolcast.model.clients import expanded
+from toolcast.model.toolset_parts import expanded
 
 NAMES = ("a", "aa", "aba", "ab_ab", "search_code", "search_notes", "research")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
 from toolcast.encoders.yaml_block import block
-from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.facts.tool_lists import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast.reading.yaml_reader import read_yaml
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.mcp.node_setup import installed
 from toolcast.language.spec_language import schema_text
-from toolcast.model.schema_files import SCHEMA_FILE
+from toolcast.model.spec_schema import SCHEMA_FILE
 
 OWN = {"yaml": {"schemaStore": {"enable": False}}}
 # A file of each kind with a mistake, what is said of it, and a key that is offered.

@@ -16,7 +16,7 @@ import pytest
 
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import TOKEN, codes
-from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.facts.tool_lists import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.config import desired_by_specs
 from toolcast_letta.plan.applying import apply_plan

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.letta.fake_letta import FakeLetta, PlantedServer, World
-from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.facts.tool_lists import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.config import desired_by_specs
 from toolcast_letta.plan.applying import apply_plan

@@ -26,7 +26,7 @@ from toolcast.encoders import (
     python_types,
 )
 from toolcast.encoders.code import Code
-from toolcast.encoders.layout import Text
+from toolcast.encoders.python import Text
 from toolcast.pipeline import generate
 from toolcast_runtime.tools import module_names
 

@@ -12,9 +12,8 @@ from ..encoders.html import document, element_text, script_json, source_hash
 from ..encoders.json_text import compact
 from ..facts.client_kinds import callers
 from ..facts.token_costs import client_costs, list_tokens, prompt_tokens
-from ..model.clients import Client
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled

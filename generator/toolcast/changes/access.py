@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.clients import Client, NameEntry
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client, NameEntry
 from ..reading.tree import Path
 from .change import (
     ABSENT,

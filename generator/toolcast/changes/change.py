@@ -11,8 +11,8 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ..findings import Place
-from ..model.folders import DEFINITIONS_FILE
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.spec_files import DEFINITIONS_FILE
 from ..reading.tree import NOWHERE, Path, Source
 
 __all__ = [

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from ..facts.network_reach import is_secret_text, secret_places
 from ..language.spec_language import annotated, parts
 from ..model.endpoints import endpoints, variable
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from .change import ABSENT, SpecFiles
 

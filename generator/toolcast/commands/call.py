@@ -92,7 +92,6 @@ def command(
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from ..servers.declared_servers import declared_server
     from .exit_codes import known_or_end, toolsets_or_end
 
     there: dict[str, McpServer] = {}
@@ -101,7 +100,7 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
             if there.setdefault(server.name, server) is not server:
                 fail(f"several toolsets have a server `{name}`\n  help: --toolset NAME")
     known_or_end("server", name, there)
-    return declared_server(there[name])
+    return there[name]
 
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:

@@ -14,8 +14,7 @@ from toolcast_runtime.files.regular_file import read_regular
 
 from ..changes.review.acceptances import ACCEPT_FILE
 from ..language.spec_language import SCHEMAS, schema_text
-from ..model.folders import kind_of_file
-from ..model.mcp_spec_files import FOLDERS
+from ..model.spec_files import FOLDERS, kind_of_file
 from ..project import WORKSPACE_FILE
 from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
@@ -60,7 +59,7 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
 
 def _write(root: str) -> int:
     from ..model.loading import read_workspace
-    from ..model.schema_files import is_schema_of_ours, named_schemas
+    from ..model.spec_schema import is_schema_of_ours, named_schemas
 
     loaded = read_workspace(root)
     if loaded.workspace is None:

@@ -14,7 +14,7 @@ from .options import project_option
 
 if TYPE_CHECKING:
     from ..facts.token_costs import ClientCosts, Cost, Count
-    from ..model.clients import Client
+    from ..model.toolset_parts import Client
 from ..model.model import Toolset
 
 __all__ = ["command"]

@@ -194,9 +194,8 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
             data = _read(workspace, path)
         except _Unusable as problem:
             findings.append(
-                workspace.source.finding(
+                workspace.source.error(
                     "spec/document",
-                    Severity.ERROR,
                     ("documents", index),
                     f"`{path}` {problem}",
                     problem.help,

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from toolcast_runtime.tools.look_alikes import look_alike_key
 from toolcast_runtime.tools.module_names import distinct_name, module_name, spec_name
 
-from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.model import Toolset, ToolSpec
+from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from .project_edit import Refusal
 
 __all__ = ["free_file_names", "refuse_taken_name"]

@@ -14,8 +14,8 @@ from ..facts.tool_names import (
     mentions_in,
     other_meanings,
 )
-from ..model.mcp_specs import ResourceSpec
 from ..model.model import Toolset, Workspace
+from ..model.toolset_parts import ResourceSpec
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 

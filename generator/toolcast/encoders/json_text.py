@@ -13,7 +13,7 @@ from typing import Any
 from ..reading.characters import is_plain
 from ..reading.exact_json import SpelledNumber
 from .code import Code
-from .layout import WIDTH
+from .python import WIDTH
 
 __all__ = ["compact", "pretty"]
 

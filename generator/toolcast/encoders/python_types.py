@@ -12,8 +12,19 @@ from types import MappingProxyType
 from typing import Any
 
 from .code import Code
-from .layout import WIDTH, Entry, Expression, Group, Text, laid_out, text_width
-from .python import dotted, encode, identifier, string
+from .python import (
+    WIDTH,
+    Entry,
+    Expression,
+    Group,
+    Text,
+    dotted,
+    encode,
+    identifier,
+    laid_out,
+    string,
+    text_width,
+)
 
 __all__ = [
     "Type",

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..model.clients import Client
 from ..model.model import Toolset, ToolSpec
+from ..model.toolset_parts import Client
 
 __all__ = [
     "KINDS",

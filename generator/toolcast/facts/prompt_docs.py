@@ -10,8 +10,8 @@ from toolcast_runtime.tools.module_names import module_name
 
 from ..encoders.code import Code, lines
 from ..encoders.markdown import block, inline, listed, phrase, span
-from ..model.clients import Client
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
+from ..model.toolset_parts import Client
 from .cli_commands import CliCommand, cli_commands
 
 __all__ = [

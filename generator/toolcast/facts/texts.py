@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Actions, Toolset, ToolSpec
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
 
 __all__ = [

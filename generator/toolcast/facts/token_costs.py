@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..model.clients import Client
 from ..model.model import Toolset, ToolSpec
+from ..model.toolset_parts import Client
 from .client_kinds import ClientKind, Loading, kind_of
 from .prompt_docs import CLI_BLOCK, OTHER_SECTION, prompt_blocks, tool_line, usage_lines
 

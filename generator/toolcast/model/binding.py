@@ -1,38 +1,109 @@
-"""Makes the model from documents that the spec language's schema allows."""
+"""Makes the model from documents that the spec language's schema allows.
+
+A field that the model has under its own name becomes what the model's annotation says of it:
+lists are tuples, mappings are the class that is named, texts are references of handlers. What
+a tool's schemas use of the shared definitions is given to them, so that each stands alone.
+"""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from functools import cache
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..language.spec_language import annotated
-from ..reading.tree import Document
-from .clients import Client, NameEntry, expanded
-from .mcp_servers import bind_mcp_servers, bind_router
+from ..findings import Finding
+from ..json_schema.graph import JsonSchema
+from ..reading.tree import SHARED, Document
+from .mcp_servers import McpServer
 from .model import (
-    Action,
-    Actions,
     Case,
-    CliDecision,
-    Confirm,
     Example,
-    Exclusion,
     HandlerReference,
     Section,
-    SelectionGates,
-    Suppression,
     TokenBudget,
     Toolset,
     ToolSpec,
 )
+from .toolset_parts import Client, Definitions, NameEntry, expanded
 
 __all__ = [
+    "bind",
     "bind_tool",
     "bind_toolset",
+    "MOST_COPIED",
+    "bundled",
+    "definitions_in",
+    "too_much_copied",
 ]
+
+
+_Made = TypeVar("_Made")
+_Convert = Callable[[Any], Any]
+
+
+def bind(
+    model: Callable[..., _Made], value: Mapping[str, Any], **further: Any
+) -> _Made:
+    """A value of the model from a valid mapping of a file.
+
+    Args:
+        model: a class of the model.
+        value: what the file says; keys that the class does not have are passed by.
+        further: fields that the file does not have, or not as the model has them.
+    """
+    converts = _fields(model)
+    bound = {
+        key: part if (convert := converts[key]) is None else convert(part)
+        for key, part in value.items()
+        if key in converts and key not in further
+    }
+    return model(**bound, **further)
+
+
+@cache
+def _fields(model: Callable[..., Any]) -> Mapping[str, _Convert | None]:
+    """How the value of each field of a class is converted; None where it is as it was."""
+    return {name: _convert(hint) for name, hint in get_type_hints(model).items()}
+
+
+def _convert(hint: Any) -> _Convert | None:
+    kinds, arguments = get_origin(hint), get_args(hint)
+    if kinds in (Union, UnionType):
+        (inner,) = (_convert(one) for one in arguments if one is not NoneType)
+        return None if inner is None else lambda v: None if v is None else inner(v)
+    if kinds is tuple:
+        return _entries(arguments[0])
+    if kinds is Mapping:
+        of_value = _convert(arguments[1])
+        if of_value is None:
+            return None
+        return lambda value: {key: of_value(part) for key, part in value.items()}
+    if hint is float:
+        return float
+    if hint is HandlerReference:
+        return HandlerReference.parse
+    return (lambda value: bind(hint, value)) if _is_of_model(hint) else None
+
+
+def _entries(kind: Any) -> _Convert:
+    """A list as a tuple; so is a mapping whose keys are the names of its entries."""
+    convert = _convert(kind)
+    if convert is None:
+        return tuple
+
+    def entries(value: Any) -> tuple[Any, ...]:
+        if isinstance(value, Mapping):
+            return tuple(bind(kind, part, name=key) for key, part in value.items())
+        return tuple(map(convert, value))
+
+    return entries
+
+
+def _is_of_model(kind: Any) -> bool:
+    return is_dataclass(kind) or (isinstance(kind, type) and hasattr(kind, "_fields"))
 
 
 def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
@@ -44,90 +115,21 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
     mcp = value.get("mcp", {})
     usage = value.get("when_to_use")
     has_text = isinstance(usage, str)
-    plain = _as_they_are("tool", ToolSpec, value)
-    converted = {k: bind(value[k]) for k, bind in _CONVERTED.items() if k in value}
-    return replace(
-        ToolSpec(fields=tuple(value), **plain | converted),
+    examples = value.get("examples", ())
+    cases = ({"tool": value["name"], **case} for case in value.get("cases", ()))
+    return bind(
+        ToolSpec,
+        value,
+        fields=tuple(value),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
-        cases=_cases(value, value["name"]),
+        examples=tuple(bind(Example, e, has_result="result" in e) for e in examples),
+        cases=tuple(bind(Case, case) for case in cases),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
-
-
-def _as_they_are(kind: str, model: type, value: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a file that the model has under their own names."""
-    return {key: value[key] for key in _in_both(kind, model) if key in value}
-
-
-@cache
-def _in_both(kind: str, model: type) -> tuple[str, ...]:
-    known = annotated(kind)["properties"]
-    return tuple(field.name for field in fields(model) if field.name in known)
-
-
-def _actions(value: Mapping[str, Any]) -> Actions:
-    return Actions(
-        value["parameter"],
-        tuple(
-            Action(
-                name,
-                body.get("summary", ""),
-                tuple(body.get("requires", ())),
-                tuple(body.get("requires_any", ())),
-                tuple(body["accepts"]) if "accepts" in body else None,
-            )
-            for name, body in value["values"].items()
-        ),
-    )
-
-
-def _example(value: Mapping[str, Any]) -> Example:
-    return Example(
-        value["arguments"],
-        value.get("title", ""),
-        "result" in value,
-        value.get("result"),
-        value.get("error"),
-    )
-
-
-def _cases(value: Mapping[str, Any], tool: str | None = None) -> tuple[Case, ...]:
-    """The cases of a file; `tool` is meant where an entry does not say which."""
-    return tuple(
-        Case(
-            entry["message"],
-            entry.get("tool", tool),
-            tuple(entry.get("never", ())),
-            tuple(entry.get("near", ())),
-            entry.get("top"),
-        )
-        for entry in value.get("cases", ())
-    )
-
-
-def _suppressions(value: Mapping[str, Any]) -> tuple[Suppression, ...]:
-    return tuple(Suppression(**entry) for entry in value.get("suppress", ()))
-
-
-_CONVERTED: Mapping[str, Callable[[Any], Any]] = {
-    "actions": _actions,
-    "icons": lambda icons: None if icons is None else tuple(icons),
-    "handler": HandlerReference.parse,
-    "uses": tuple,
-    "arguments_type": HandlerReference.parse,
-    "result_type": HandlerReference.parse,
-    "clients": tuple,
-    "confirm": lambda confirm: Confirm(**confirm),
-    "cli": lambda decision: CliDecision(**decision),
-    "renamed_from": tuple,
-    "examples": lambda examples: tuple(_example(example) for example in examples),
-    "suppress": lambda entries: tuple(Suppression(**entry) for entry in entries),
-}
-"""How fields of a tool spec are converted, where the model does not have them as they are."""
 
 
 def bind_toolset(
@@ -142,36 +144,35 @@ def bind_toolset(
     """
     value: Mapping[str, Any] = document.value
     sections = tuple(
-        Section(
-            name,
-            body["heading"],
-            body.get("label", body["heading"]),
-            body.get("intro", ""),
-            body.get("footer", ""),
-        )
+        bind(Section, {"label": body["heading"], **body}, name=name)
         for name, body in value.get("sections", {}).items()
     )
     targets = value.get("targets")
     if targets is None:
         targets = dict.fromkeys(default_targets)
     preamble = value.get("preamble", {})
-    servers = bind_mcp_servers(value)
+    budget = value.get("token_budget", {})
+    upfront = budget.get("upfront", {})
+    pools = value.get("pools", {})
+    timeout = float(value.get("timeout", 60.0))
     proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
+    servers = tuple(
+        bind(
+            McpServer,
+            {"call_timeout": timeout, **_with_runtime_names(body)},
+            name=name,
+            fields=tuple(body),
+        )
+        for name, body in value.get("mcp_servers", {}).items()
+    )
     outside = [n for s in servers if s.name not in proxies for n in s.declared_names]
     places = {tool.name: tool.section for tool in tools}
-    folder = posixpath.dirname(document.source.file)
-    return replace(
-        Toolset(folder=folder, **_as_they_are("toolset", Toolset, value)),
+    return bind(
+        Toolset,
+        {key: part for key, part in value.items() if key not in extension_fields},
+        folder=posixpath.dirname(document.source.file),
         tools=_in_declared_order(tools, sections),
         fields=tuple(value),
-        lifespan=(
-            HandlerReference.parse(value["lifespan"]) if "lifespan" in value else None
-        ),
-        resources={
-            name: HandlerReference.parse(type_)
-            for name, type_ in value.get("resources", {}).items()
-        },
-        timeout=float(value.get("timeout", 60.0)),
         preamble_heading=preamble.get("heading", "Platform Capabilities"),
         preamble_intro=preamble.get("intro", ""),
         sections=sections,
@@ -179,27 +180,28 @@ def bind_toolset(
             _client(name, body, places, outside)
             for name, body in value.get("clients", {}).items()
         ),
-        token_budget=_token_budget(value.get("token_budget", {})),
-        pools={
-            name: tuple(body["tables"]) for name, body in value.get("pools", {}).items()
-        },
+        token_budget=TokenBudget(
+            upfront if isinstance(upfront, Mapping) else {None: upfront},
+            budget.get("tool"),
+            budget.get("blocks", {}),
+        ),
+        pools={name: tuple(body["tables"]) for name, body in pools.items()},
         pool_accessors={
-            name: tuple(body.get("accessors", ()))
-            for name, body in value.get("pools", {}).items()
+            name: tuple(body.get("accessors", ())) for name, body in pools.items()
         },
         mcp_servers=servers,
-        router=bind_router(value),
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },
         targets={name: options or {} for name, options in targets.items()},
-        exclusions=tuple(Exclusion(**entry) for entry in value.get("exclusions", ())),
-        cases=_cases(value),
-        selection=SelectionGates(**value.get("selection", {})),
         extensions={key: value[key] for key in extension_fields if key in value},
-        suppress=_suppressions(value),
         source=document.source,
     )
+
+
+def _with_runtime_names(server: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a server, one of which the runtime calls otherwise."""
+    return {"most_tools" if k == "max_tools" else k: v for k, v in server.items()}
 
 
 def _client(
@@ -212,32 +214,19 @@ def _client(
     is_open = allow == "*"
     allowed = () if is_open else expanded(allow, sections, outside)
     restricted = expanded(body.get("restrict", ()), sections, outside)
-    return Client(
-        name,
-        body.get("title", ""),
-        None if is_open else _all_names(allowed),
-        _all_names(restricted),
-        body.get("path"),
-        body.get("token_variable"),
-        tuple(body.get("permissions", ())),
-        body.get("kind"),
-        body.get("approves", False),
-        allowed,
-        restricted,
+    return bind(
+        Client,
+        body,
+        name=name,
+        allow=None if is_open else _all_names(allowed),
+        restrict=_all_names(restricted),
+        allow_entries=allowed,
+        restrict_entries=restricted,
     )
 
 
 def _all_names(entries: tuple[NameEntry, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for entry in entries for name in entry.names))
-
-
-def _token_budget(value: Mapping[str, Any]) -> TokenBudget:
-    upfront = value.get("upfront", {})
-    return TokenBudget(
-        upfront if isinstance(upfront, Mapping) else {None: upfront},
-        value.get("tool"),
-        value.get("blocks", {}),
-    )
 
 
 def _in_declared_order(
@@ -254,3 +243,61 @@ def _in_declared_order(
         return section, tool.order is None, tool.order or 0, tool.name
 
     return tuple(sorted(tools, key=key))
+
+
+MOST_COPIED = 250_000
+"""Values of definitions that the schemas of a toolset have together."""
+
+_DEFS, _SHARED = map(str, SHARED)
+
+
+def bundled(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
+    """The tool with what its schemas use, as the last member of their `$defs`."""
+    # What the file says: this tool may have been given definitions before.
+    own = {field: tool.source.tree.get(field) for field in tool.schemas}
+    schemas = {
+        field: _with_definitions(schema, definitions) for field, schema in own.items()
+    }
+    # What stands there already stands in the tool's own file.
+    shared = None if any(map(definitions_in, own.values())) else definitions.source
+    return replace(tool, **schemas, source=replace(tool.source, shared=shared))
+
+
+def _with_definitions(schema: Any, definitions: Definitions) -> Any:
+    used = definitions.used_by(JsonSchema(schema).references)
+    if not used or not isinstance(schema, dict):
+        return schema
+    own = schema.get(_DEFS, {})
+    if not isinstance(own, dict) or _SHARED in own:
+        return schema  # `schema/invalid` and `schema/definition-reference` say so
+    shared = {name: definitions.schemas[name] for name in used}
+    return {**schema, _DEFS: {**own, _SHARED: shared}}
+
+
+def too_much_copied(
+    tools: Sequence[ToolSpec], definitions: Definitions
+) -> Iterator[Finding]:
+    """A finding where definitions that many tools use would fill memory and disk."""
+    copied = sum(
+        definitions.sizes[name]
+        for tool in tools
+        for schema in tool.schemas.values()
+        for name in definitions_in(schema.value)
+        if name in definitions.sizes
+    )
+    if copied > MOST_COPIED:
+        yield definitions.source.error(
+            "yaml/too-large",
+            (),
+            f"the schemas of this toolset would have {copied:,} values of definitions;"
+            f" {MOST_COPIED:,} are the most",
+            "each schema gets a copy of what it uses: make the definitions smaller, or use"
+            " them in fewer tools",
+        )
+
+
+def definitions_in(schema: Any) -> Mapping[str, Any]:
+    """The shared definitions that a schema has, by their names."""
+    own = schema.get(_DEFS) if isinstance(schema, dict) else None
+    shared = own.get(_SHARED) if isinstance(own, dict) else None
+    return shared if isinstance(shared, dict) else {}

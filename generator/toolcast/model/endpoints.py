@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .clients import Client
 from .model import SharedEndpoint, Toolset, Workspace
+from .toolset_parts import Client
 
 __all__ = [
     "AGREED",

@@ -19,22 +19,22 @@ from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..suggestions import quoted_list
-from .binding import bind_tool, bind_toolset
-from .bundling import bundled, too_much_copied
-from .definitions import Definitions
-from .folders import (
+from .binding import bind, bind_tool, bind_toolset, bundled, too_much_copied
+from .mcp_servers import unused_locks, with_locks
+from .model import Toolset, ToolSpec, Workspace
+from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
     console_commands,
+    mcp_prompts,
+    mcp_resources,
     misnamed,
     specs_below,
     specs_in,
     unlisted,
 )
-from .mcp_servers import unused_locks, with_locks
-from .mcp_spec_files import mcp_prompts, mcp_resources
-from .model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from .spec_schema import check_schema, reserved_names
+from .toolset_parts import Definitions
 
 __all__ = [
     "KnownTools",
@@ -108,22 +108,15 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
     value = document.value
-    workspace = Workspace(
-        root,
-        tuple(folder.strip("/") for folder in value["toolsets"]),
-        tuple(value.get("targets", DEFAULT_TARGETS)),
-        value.get("output", "generated"),
-        tuple(value.get("sources", (".",))),
-        value.get("templates"),
-        tuple(value.get("documents", ())),
-        tuple(value.get("extensions", ())),
+    workspace = bind(
+        Workspace,
+        value,
+        root=root,
+        toolset_folders=tuple(folder.strip("/") for folder in value["toolsets"]),
+        toolsets=(),
+        targets=tuple(value.get("targets", DEFAULT_TARGETS)),
         commands=console_commands(files),
-        endpoints=tuple(
-            SharedEndpoint(name, tuple(given["toolsets"]), given.get("title"))
-            for name, given in value.get("endpoints", {}).items()
-        ),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
-        not_scanned=tuple(value.get("not_scanned", ())),
         source=document.source,
     )
     findings += _outside(document, workspace, files)
@@ -133,9 +126,8 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
 
 def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
     for name in missing(workspace.extensions):
-        yield document.source.finding(
+        yield document.source.error(
             "spec/missing-extension",
-            Severity.ERROR,
             ("extensions", workspace.extensions.index(name)),
             f"the extension `{name}` is not installed",
             f"{install_command(name)}, or take it from `extensions`",
@@ -155,9 +147,8 @@ def _outside(
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if files.leads_out(folder):
-            yield document.source.finding(
+            yield document.source.error(
                 "spec/outside-project",
-                Severity.ERROR,
                 path,
                 f"`{folder}` is outside of the project",
                 "name a folder below the one of toolcast.yaml",
@@ -294,9 +285,8 @@ class _Loader(NamedTuple):
 
     def _unknown(self, folder: str, index: int) -> Finding:
         wrong = misnamed(self.files, folder)
-        return self.workspace.source.finding(
+        return self.workspace.source.error(
             "spec/unknown-toolset",
-            Severity.ERROR,
             ("toolsets", index),
             f"`{folder}` has no {TOOLSET_FILE}",
             (
@@ -333,9 +323,8 @@ def _load_tool(
     wanted = spec_name(tool.name)
     if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
         findings.append(
-            document.source.finding(
+            document.source.error(
                 "spec/file-stem",
-                Severity.ERROR,
                 ("name",),
                 f"the file of the tool `{tool.name}` is called" f" `{called}`",
                 _renaming_help(called, tool.name, wanted),
@@ -360,9 +349,8 @@ def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
     for tool in tools:
         other = first.setdefault(tool.name, tool)
         if other is not tool:
-            yield tool.source.finding(
+            yield tool.source.error(
                 "spec/duplicate-tool",
-                Severity.ERROR,
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
                 f" {other.source.file}",
@@ -384,9 +372,8 @@ def _handlers_in_output(
                 os.sep, "/"
             )
             if f"{folder}/".casefold().startswith(owned):
-                yield toolset.source.finding(
+                yield toolset.source.error(
                     "spec/output-over-input",
-                    Severity.ERROR,
                     ("handlers",),
                     f"`{toolset.handlers}` is in the output folder `{workspace.output}`",
                     "give the generator a folder of its own",
@@ -398,9 +385,8 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
     for toolset in toolsets:
         other = first.setdefault(toolset.name, toolset)
         if other is not toolset:
-            yield toolset.source.finding(
+            yield toolset.source.error(
                 "spec/duplicate-toolset",
-                Severity.ERROR,
                 ("name",),
                 f"{quoted_list([other.folder, toolset.folder])} have the same name"
                 f" `{toolset.name}`",

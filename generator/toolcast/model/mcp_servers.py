@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from toolcast_runtime.external.server_settings import ExternalServer
 
 from ..findings import Finding, Place, Severity
 from ..reading.project_files import ProjectFiles
@@ -14,8 +16,6 @@ from ..reading.project_files import ProjectFiles
 __all__ = [
     "McpServer",
     "ToolRouter",
-    "bind_mcp_servers",
-    "bind_router",
     "reference_problem",
     "references",
     "unused_locks",
@@ -32,50 +32,17 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
 
 @dataclass(frozen=True)
-class McpServer:
-    """An external MCP server: a command or a URL, and which of its tools are offered.
+class McpServer(ExternalServer):
+    """What the runtime is told of a server, and what it is not.
 
     `fields` holds the keys that the toolset gives, in their order; `locked` the bytes of
     the file that `lock` names, None where it cannot be read.
     """
 
-    name: str
     fields: tuple[str, ...] = ()
     title: str = ""
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None
-    url: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    prefix: str = ""
-    tools: Mapping[str, str] = field(default_factory=dict)
-    allow: tuple[str, ...] | None = None
-    restrict: tuple[str, ...] = ()
-    clients: tuple[str, ...] | None = None
-    persistent: bool = False
-    connect_timeout: float = 30.0
-    list_timeout: float = 15.0
-    call_timeout: float = 60.0
-    max_tools: int = 250
     lock: str | None = None
-    on_change: str = "refuse"
     locked: bytes | None = field(default=None, repr=False)
-
-    def takes(self, own: str) -> bool:
-        """Whether a tool of this name, the server's own, is taken."""
-        return own not in self.restrict and (self.allow is None or own in self.allow)
-
-    def name_here(self, own: str) -> str:
-        """What a tool of the server is called in the toolset."""
-        return self.tools.get(own, self.prefix + own)
-
-    def own_name(self, name_here: str) -> str:
-        """The server's own name of a tool that is called so here."""
-        for own, name in self.tools.items():
-            if name == name_here:
-                return own
-        return name_here.removeprefix(self.prefix)
 
     @property
     def declared_names(self) -> tuple[str, ...]:
@@ -134,35 +101,6 @@ def references(text: str) -> list[str]:
 def without_references(text: str) -> str:
     """The literal text, with the references replaced by their defaults."""
     return _REFERENCE.sub(lambda found: found[0].partition(":-")[2].rstrip("}"), text)
-
-
-def bind_mcp_servers(value: Mapping[str, Any]) -> tuple[McpServer, ...]:
-    """The servers of a valid toolset file, in their order."""
-    timeout = float(value.get("timeout", 60.0))
-    return tuple(
-        _server(name, body, timeout)
-        for name, body in value.get("mcp_servers", {}).items()
-    )
-
-
-def _server(name: str, body: Mapping[str, Any], timeout: float) -> McpServer:
-    bound: dict[str, Any] = {"call_timeout": timeout, **body}
-    for key in ("args", "allow", "restrict", "clients"):
-        if key in bound:
-            bound[key] = tuple(bound[key])
-    for key in ("connect_timeout", "list_timeout", "call_timeout"):
-        if key in bound:
-            bound[key] = float(bound[key])
-    return McpServer(name=name, fields=tuple(body), **bound)
-
-
-def bind_router(value: Mapping[str, Any]) -> ToolRouter | None:
-    """The router of a valid toolset file; None without one."""
-    body = value.get("router")
-    if body is None:
-        return None
-    router = ToolRouter(**body)
-    return ToolRouter(**{**body, "timeout": float(router.timeout)})
 
 
 def with_locks(

@@ -18,10 +18,15 @@ from toolcast_runtime.tools.module_names import distinct_name, module_name
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
-from .clients import Client
-from .definitions import Definitions
 from .mcp_servers import McpServer, ToolRouter
-from .mcp_specs import HandlerReference, PromptSpec, ResourceSpec, Suppression
+from .toolset_parts import (
+    Client,
+    Definitions,
+    HandlerReference,
+    PromptSpec,
+    ResourceSpec,
+    Suppression,
+)
 
 __all__ = [
     "Action",

@@ -1,8 +1,10 @@
-"""Checks a file against the spec language: its schema, and names that are reserved."""
+"""Checks a file against the spec language, and knows the schema that it names for editors."""
 
 from __future__ import annotations
 
+import json
 import keyword
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -10,7 +12,7 @@ from typing import Any
 
 from toolcast_runtime.tools.module_names import WINDOWS_DEVICES
 
-from ..findings import Finding, Severity
+from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
 from ..json_schema.refusals import Refusal, refusals
 from ..language.spec_language import schema
@@ -31,6 +33,11 @@ __all__ = [
     "help_with_kind",
     "check_schema",
     "reserved_names",
+    "SCHEMA_FILE",
+    "is_schema_of_ours",
+    "named_schema",
+    "named_schemas",
+    "schemas_beside",
 ]
 
 
@@ -137,15 +144,14 @@ def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Findi
         if keyword == "enum" and isinstance(refusal.value, str):
             meant = did_you_mean(refusal.value, map(str, refusal.expected))
         help_ = meant or _described(part)
-    yield document.source.finding(rule, Severity.ERROR, path, message, help_)
+    yield document.source.error(rule, path, message, help_)
 
 
 def _unknown_key(
     document: Document, path: Path, key: str, known: Sequence[str], meant: str
 ) -> Finding:
-    return document.source.finding(
+    return document.source.error(
         "spec/unknown-key",
-        Severity.ERROR,
         path,
         f"`{key}` is not a key of {_owner(path[:-1])}",
         meant or (f"the keys are {quoted_list(sorted(known))}" if known else ""),
@@ -176,13 +182,8 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
         for name in KEYWORDS.intersection(value):
             message = f"a definition cannot be called `{name}`"
             help_ = "that is a keyword of JSON Schema; choose another name"
-            yield document.source.finding(
-                "spec/invalid-value",
-                Severity.ERROR,
-                (name,),
-                message,
-                help_,
-                at_key=True,
+            yield document.source.error(
+                "spec/invalid-value", (name,), message, help_, at_key=True
             )
     if kind in ("mcp_resource", "mcp_prompt") and _is_device(value["name"]):
         # Files of the spec and of what is generated are called so.
@@ -216,9 +217,7 @@ def _keywords(
 
 def _taken(document: Document, path: Path, name: str) -> Finding:
     message = f"`{path[0]}` cannot be `{name}`"
-    return document.source.finding(
-        "spec/invalid-value", Severity.ERROR, path, message, _HELP
-    )
+    return document.source.error("spec/invalid-value", path, message, _HELP)
 
 
 def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
@@ -233,10 +232,69 @@ def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
     for path, folder in inputs:
         parts = [part for part in folder.casefold().split("/") if part != "."]
         if f"{'/'.join(parts)}/".startswith(owned):
-            yield document.source.finding(
+            yield document.source.error(
                 "spec/output-over-input",
-                Severity.ERROR,
                 path,
                 f"`{folder}` is in the output folder `{output}`",
                 "give the generator a folder of its own",
             )
+
+
+SCHEMA_FILE = "toolcast.schema.json#/$defs/{}"
+"""What a spec says of its schema, by its kind: a part of the file that has all of them."""
+_NAMED = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
+
+
+def named_schema(file: str, text: str) -> str | None:
+    """The schema that a comment of a file names, if it is in the project.
+
+    Args:
+        file: the path of the file, relative to the project's root.
+        text: its text; the first lines do.
+    """
+    match = _NAMED.search(text)
+    if match is None or ":" in match[1] or match[1].startswith("/"):
+        return None  # elsewhere
+    named = match[1].partition("#")[0]
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(file), named))
+    return path if path.endswith(".json") and not path.startswith("..") else None
+
+
+def schemas_beside(text: str, kind: str) -> str | None:
+    """What a file's comment says of its schema, with `{}` instead of the file's kind.
+
+    In an older project each kind has a file of its own: `tool.schema.json`.
+
+    Args:
+        text: the file's; the first lines do.
+        kind: the file's, of `KINDS`.
+    """
+    match = _NAMED.search(text)
+    for end in (f"{kind}.schema.json", f".json#/$defs/{kind}"):
+        if match is not None and match[1].endswith(end):
+            begin = match[1].removesuffix(end)
+            return begin + end.replace(kind, "{}") if "{" not in begin else None
+    return None
+
+
+def named_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """The kind of each named schema, by its path; `files` are kind, path and text.
+
+    Which one a file names decides where several do: the whole language's or its kind's.
+    """
+    found: dict[str, str] = {}
+    for kind, file, text in files:
+        path, match = named_schema(file, text), _NAMED.search(text)
+        if path is not None and match is not None:
+            is_part = match[1].endswith(f"#/$defs/{kind}")
+            found.setdefault(path, "project" if is_part else kind)
+    return found
+
+
+def is_schema_of_ours(text: str, kind: str) -> bool:
+    """Whether a text is a schema of the kind, of whatever version and extensions."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("$id") == schema(kind)["$id"]

@@ -31,6 +31,7 @@ __all__ = [
     "Recoverable",
     "decide",
     "digest",
+    "digests",
     "foreign",
     "never",
 ]
@@ -258,6 +259,11 @@ def folders_above(path: str) -> Iterator[str]:
 def digest(data: bytes) -> str:
     """The digest by which runs know the bytes that they left."""
     return hashlib.sha256(data).hexdigest()[:32]
+
+
+def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The digest of each file, by its path."""
+    return {path: digest(data) for path, data in files.items()}
 
 
 class Recoverable:

@@ -85,6 +85,18 @@ class Source:
         place, line = self.located(path, at_key=at_key)
         return Finding(rule, severity, place, message, help, line)
 
+    def error(
+        self,
+        rule: str,
+        path: Path,
+        message: str,
+        help: str = "",
+        *,
+        at_key: bool = False,
+    ) -> Finding:
+        """The same of an error."""
+        return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
+
     def located(self, path: Path, *, at_key: bool = False) -> tuple[Place, str]:
         """The place of a path's key or value, or of its nearest ancestor, and its line."""
         home, path = self.home(path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
 from ..changes.review.limits import DEFAULT, limits_text
-from ..encoders.layout import text_width
+from ..encoders.python import text_width
 from ..findings import Finding, Place, Severity, grouped, to_show
 from .change_items import (
     alike_effects,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.validation.protocol import Refusal
 
-from ..facts.mcp_definition import mcp_definition
-from ..facts.provider_lists import refusals_of
+from ..facts.tool_lists import mcp_definition, refusals_of
 from ..findings import Severity
 from ..model.model import ToolSpec
 from ..reading.tree import Path

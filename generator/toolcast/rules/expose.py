@@ -18,11 +18,10 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..findings import Severity
-from ..model.clients import Client
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled

@@ -16,7 +16,6 @@ from toolcast_runtime.tools.module_names import (
 
 from ..facts.client_kinds import Limited, limits_here
 from ..facts.former_names import scanned
-from ..facts.provider_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.similar_names import similar_pairs
 from ..facts.skill_texts import (
     LONGEST_NAME,
@@ -27,6 +26,7 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..facts.texts import prose_of
+from ..facts.tool_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.tool_names import tool_names
 from ..findings import Place, Severity
 from ..model.mcp_servers import McpServer

@@ -21,9 +21,8 @@ from typing import (
 )
 
 from ..findings import Finding, Place, Severity
-from ..model.definitions import Definitions
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from .page import Paragraph, page
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..findings import Finding, Severity
-from ..model.folders import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
+from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..suggestions import did_you_mean
 from .places import Where, places_of_tool, places_of_toolset
 from .rule import Rule

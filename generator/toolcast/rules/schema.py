@@ -19,10 +19,10 @@ from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
 from ..json_schema.patterns import Pattern, can_be_applied, pattern
 from ..json_schema.values import ValueChecker
-from ..model.bundling import definitions_in
-from ..model.definitions import PREFIX, Definitions, shared_name
-from ..model.folders import DEFINITIONS_FILE
+from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
+from ..model.spec_files import DEFINITIONS_FILE
+from ..model.toolset_parts import PREFIX, Definitions, shared_name
 from ..reading.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .places import SchemaNode, ToolSchema, Where

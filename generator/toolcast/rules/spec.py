@@ -21,11 +21,10 @@ from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.metaschema import problems_with_schema
 from ..language.spec_language import read_by, schema_text
-from ..model.definitions import shared_name
 from ..model.mcp_servers import McpServer, reference_problem
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.schema_files import named_schemas
+from ..model.spec_schema import named_schemas
+from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
 from ..reading.tree import Path
 from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets

@@ -9,7 +9,7 @@ from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as Weight
 from toolcast_runtime.providers.provider_names import collisions
 
-from ..facts.provider_lists import declared_providers, provider_lists
+from ..facts.tool_lists import declared_providers, provider_lists
 from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
 from ..suggestions import Suggestions, did_you_mean, quoted_list

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from ..facts.prompt_docs import prompt_blocks
 from ..findings import Severity
 from ..language.spec_language import annotated, parts
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from ..suggestions import Suggestions, known_instead, quoted_list
 from ..targets.table import enabled, target_named, target_names

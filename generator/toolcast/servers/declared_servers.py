@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from toolcast_runtime.external.server_settings import ExternalServer
 
-from ..facts.mcp_definition import mcp_definition
 from ..facts.skill_texts import front_matter_of, skill_owners
+from ..facts.tool_lists import mcp_definition
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
@@ -20,7 +20,6 @@ __all__ = [
     "declared_listing",
     "own_part",
     "command_server",
-    "declared_server",
     "headers_of",
     "url_server",
 ]
@@ -145,10 +144,6 @@ def own_part(toolset: Toolset, listing: ServerListing) -> tuple[ServerListing, i
     return part, len(listing.tools) - len(tools)
 
 
-_OTHERWISE = {"max_tools": "most_tools"}
-_SPEC_ONLY = {"fields", "title", "lock", "locked", "on_change"}
-
-
 def command_server(line: str) -> ExternalServer:
     """The server that a command line starts, split as a POSIX shell does; none is run.
 
@@ -192,13 +187,3 @@ def headers_of(words: Iterable[str]) -> dict[str, str]:
     if not all(name.strip() and colon for name, colon, _ in pairs):
         raise ListingError("--header is NAME:VALUE")
     return {name.strip(): value.strip() for name, _, value in pairs}
-
-
-def declared_server(server: McpServer) -> ExternalServer:
-    """An entry of `mcp_servers`, with its environment, headers and timeouts."""
-    values = {
-        _OTHERWISE.get(field.name, field.name): getattr(server, field.name)
-        for field in fields(server)
-        if field.name not in _SPEC_ONLY
-    }
-    return ExternalServer(**values)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.clients import Client
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client
 from .table import enabled
 from .target import Target
 

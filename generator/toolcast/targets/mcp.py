@@ -20,8 +20,8 @@ from ..encoders.python import (
 )
 from ..facts.uri_templates import variables_of
 from ..model.endpoints import endpoints, variable
-from ..model.mcp_specs import PromptSpec, ResourceSpec
 from ..model.model import Toolset
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..rendering.output_shape import JsonShape, PythonShape
 from ..rendering.view import View
 from .registry import package_file

@@ -9,7 +9,7 @@ from toolcast_runtime.providers import PROVIDERS
 from ..encoders.plain_text import line
 from ..encoders.python import optional
 from ..facts.prompt_docs import listed_sections
-from ..facts.provider_lists import declared_providers, provider_lists
+from ..facts.tool_lists import declared_providers, provider_lists
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, TextShape
 from ..rendering.view import View

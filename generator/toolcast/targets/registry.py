@@ -7,19 +7,19 @@ from dataclasses import fields
 from typing import Any
 
 from toolcast_runtime import LEVEL, __version__
+from toolcast_runtime.external.server_settings import ExternalServer
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.plain_text import word
 from ..encoders.python import identifier, literal, names, optional, words
 from ..facts.cli_commands import CliCommand, cli_commands
-from ..facts.mcp_definition import mcp_definition
 from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
-from ..facts.provider_lists import refused_by
-from ..model.clients import Client
+from ..facts.tool_lists import mcp_definition, refused_by
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
+from ..model.toolset_parts import Client
 from ..rendering.output_shape import JsonShape, PythonShape
 from ..rendering.view import View
 from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
@@ -27,7 +27,6 @@ from .target import Context, Target, header, signature
 from .tool_types import types_file
 
 __all__ = [
-    "RUNTIME_NAMES",
     "external_file",
     "external_names",
     "locks_file",
@@ -37,10 +36,6 @@ __all__ = [
 ]
 
 
-# What the runtime calls otherwise, and what it is not told.
-RUNTIME_NAMES = {"max_tools": "most_tools"}
-# Of a lock the runtime is told that there is one: the package has it.
-_SPEC_ONLY = {"fields", "title", "lock", "locked"}
 _INNER = "        "
 
 
@@ -96,12 +91,12 @@ def _lock(data: bytes) -> dict[str, Any]:
 
 
 def _server(server: McpServer, toolset: Toolset) -> View:
-    plain = McpServer(server.name)
-    values: dict[str, Any] = {"name": server.name}
-    for name in (field.name for field in fields(server)):
-        value = getattr(server, name)
-        if name not in _SPEC_ONLY and value != getattr(plain, name):
-            values[RUNTIME_NAMES.get(name, name)] = value
+    plain = ExternalServer("")
+    values = {
+        name: value
+        for name in (field.name for field in fields(plain))
+        if (value := getattr(server, name)) != getattr(plain, name)
+    }
     if server.name in toolset.proxied_servers:
         values["is_proxied"] = True
     if server.lock is not None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tests.letta.changing_mcp import ChangingMcp, changing_mcp
 from tests.letta.toy import HANDLERS, TOKEN
 from tests.letta.toy import TOOLS as EVERY
-from toolcast.facts.mcp_definition import mcp_definition
+from toolcast.facts.tool_lists import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.commands.letta import command
 

@@ -60,7 +60,6 @@ def command(
     a note. Ends with exit code 1 where something has changed or has no lock yet, with 2
     where a server or a lock cannot be read; with --update with 0 where all was written.
     """
-    from ...servers.declared_servers import declared_server
     from ...servers.read_server import read_server
     from ...servers.server_listing import ListingError
 
@@ -70,7 +69,7 @@ def command(
     for one in _locked(workspace, servers):
         # One that fails hides none of the others.
         try:
-            listing = read_server(declared_server(one.server), twice=True)
+            listing = read_server(one.server, twice=True)
         except ListingError as error:
             left = "; its lock is left as it is" if update else ""
             _failed(f"{error}{left}", "the server has to run, and to list its tools")

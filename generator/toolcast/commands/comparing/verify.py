@@ -60,7 +60,6 @@ def command(
     from ...servers.declared_servers import (
         behind,
         declared_listing,
-        declared_server,
         own_part,
         url_server,
     )
@@ -82,7 +81,7 @@ def command(
             meant = url_server(server)
         else:
             toolsets, entry = _entry(toolsets, server)
-            meant = declared_server(entry)
+            meant = entry
         listing = read_server(meant, twice=True)
     except ListingError as error:
         fail(f"{error}\n  help: the server has to run, and to list its tools")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,7 @@ def run(
     from toolcast_runtime.files.folder_lock import AnotherRun
 
     from ...findings import in_order
-    from ...output.disk_differences import Recoverable
+    from ...output.disk_differences import Recoverable, digests
     from ...output.writer import Replacement, write
     from ...pipeline import generate
     from ...stamp import known_digests, note_digests, remember
@@ -118,7 +118,7 @@ def run(
                     if one.stale
                 ],
                 force=force,
-                before=partial(note_digests, root, _digests(files)),
+                before=partial(note_digests, root, digests(files)),
                 step=shown.step,
             )
     except AnotherRun as error:
@@ -187,9 +187,3 @@ def _of_documents(generated: Generated, written: Written) -> str:
         f"{written.replaced} written, {len(documents) - written.replaced} unchanged"
     )
     return f"{counted(len(documents), 'document')} ({counts}){named}\n"
-
-
-def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    from ...output.disk_differences import digest
-
-    return {path: digest(data) for path, data in files.items()}

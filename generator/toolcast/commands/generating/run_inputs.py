@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import toolcast_runtime
 
 from ...extensions import loaded_from
-from ...model.folders import PYPROJECT
 from ...model.model import Workspace
-from ...model.schema_files import named_schema
+from ...model.spec_files import PYPROJECT
+from ...model.spec_schema import named_schema
 from ...package_data import package_folders
 from ...project import WORKSPACE_FILE
 from ...reading.tree import Source

@@ -17,8 +17,8 @@ import click
 from toolcast_runtime.files.regular_file import read_regular
 
 from ...extensions import ExtensionFailure
-from ...model.folders import TOOLSET_FILE
 from ...model.loading import load_workspace
+from ...model.spec_files import TOOLSET_FILE
 from ...output.disk_differences import LEFT_BY_TOOLS, LEFTOVER
 from ...project import WORKSPACE_FILE
 from ...reports.escaping import printable

@@ -13,9 +13,9 @@ from ...edits.project_edit import Editing, ProjectEdit, Refusal
 from ...encoders.code import Code
 from ...encoders.plain_text import line
 from ...encoders.yaml_block import block, scalar
-from ...model.mcp_spec_files import FOLDERS
 from ...model.model import HandlerReference, Toolset, Workspace
-from ...model.schema_files import schemas_beside
+from ...model.spec_files import FOLDERS
+from ...model.spec_schema import schemas_beside
 from ...rendering.renderer import render
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled

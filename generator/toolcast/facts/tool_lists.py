@@ -1,4 +1,4 @@
-"""The lists of tools in the forms of model providers, and what these lose."""
+"""Tools as lists show them: MCP's own, and the forms of model providers with what these lose."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from toolcast_runtime.validation.protocol import (
 )
 
 from ..model.model import Toolset, ToolSpec
-from .mcp_definition import mcp_definition
 
 __all__ = [
+    "mcp_definition",
     "LANGCHAIN_LOSES",
     "ProviderForm",
     "lost_keywords",
@@ -37,6 +37,47 @@ __all__ = [
     "refusals_of",
     "refused_by",
 ]
+
+
+_ASKS = "anthropic/requiresUserInteraction"
+"""The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
+
+
+def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
+    """The MCP tool object.
+
+    Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
+    description stands where the spec's `description` does, else where its `summary` does.
+    A field that the spec does not have is absent, one that it sets to null is null. A tool that
+    asks a person before every call tells clients that ask by themselves, in `_meta`.
+    """
+    has_description = "description" in tool.fields
+    values: dict[str, tuple[str, Any]] = {
+        "name": ("name", tool.name),
+        "title": ("title", tool.title),
+        "parameters": ("inputSchema", tool.parameters),
+        "returns": ("outputSchema", tool.returns),
+        "annotations": ("annotations", tool.annotations),
+        "icons": ("icons", None if tool.icons is None else list(tool.icons)),
+        "meta": ("_meta", tool.meta),
+        "execution": ("execution", tool.execution),
+    }
+    if "description" not in tool.mcp_omit:
+        key = "description" if has_description else "summary"
+        value = tool.description if has_description else tool.summary
+        if tool.shown_deprecation:
+            value = tool.model_description
+        values[key] = ("description", value)
+    definition: dict[str, Any] = {}
+    for name in tool.fields:
+        if name == "mcp":
+            definition.update(tool.mcp_extra)
+        elif name in values:
+            key, value = values[name]
+            definition[key] = value
+    if tool.confirm is not None and tool.confirm.when is None:
+        definition["_meta"] = {_ASKS: True, **(tool.meta or {})}
+    return definition
 
 
 LANGCHAIN_LOSES = {

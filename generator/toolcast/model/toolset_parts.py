@@ -1,0 +1,318 @@
+"""What a toolset has beside its tools: clients, resources, prompts, shared definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from ..json_schema.graph import JsonSchema, Reference
+from ..reading.tree import NOWHERE, SHARED, Source
+
+__all__ = [
+    "Client",
+    "NameEntry",
+    "expanded",
+    "HandlerReference",
+    "PromptArgument",
+    "PromptMessage",
+    "PromptSpec",
+    "ResourceSpec",
+    "Suppression",
+    "PREFIX",
+    "Definitions",
+    "shared_name",
+]
+
+
+_SECTION = "section:"
+
+
+class NameEntry(NamedTuple):
+    """An entry of a list: `search_code`, `search_*` or `section:search`.
+
+    `names` are the tools that it stands for; a plain name stands for itself.
+    """
+
+    text: str
+    names: tuple[str, ...]
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it stands for what it does not name: no tool's name has such characters."""
+        return "*" in self.text or ":" in self.text
+
+    @property
+    def section(self) -> str | None:
+        """The section whose tools it stands for; None for a name or a pattern of names."""
+        is_section = self.text.startswith(_SECTION)
+        return self.text.removeprefix(_SECTION) if is_section else None
+
+
+class Client(NamedTuple):
+    """Who may see and call tools. `allow` is None for every tool.
+
+    `allow` and `restrict` are names of tools; `allow_entries` and `restrict_entries` are
+    what the spec has, with its patterns. `kind` is the program or provider that it is, one of `facts.client_kinds`; with
+    `approves` that program asks a person itself where a tool has a `confirm`.
+    """
+
+    name: str
+    title: str = ""
+    allow: tuple[str, ...] | None = ()
+    restrict: tuple[str, ...] = ()
+    path: str | None = None
+    token_variable: str | None = None
+    permissions: tuple[str, ...] = ()
+    kind: str | None = None
+    approves: bool = False
+    allow_entries: tuple[NameEntry, ...] = ()
+    restrict_entries: tuple[NameEntry, ...] = ()
+
+    def allows(self, tool: str) -> bool:
+        """Whether the client's own lists let it have a tool."""
+        return tool not in self.restrict and (self.allow is None or tool in self.allow)
+
+    def texts(self, key: str) -> list[str]:
+        """A list as the spec has it, `allow` or `restrict`; `*` where `allow` has no list."""
+        is_allow = key == "allow"
+        if is_allow and self.allow is None:
+            return ["*"]
+        entries = self.allow_entries if is_allow else self.restrict_entries
+        return [entry.text for entry in entries]
+
+    def entry_for(self, key: str, tool: str) -> NameEntry | None:
+        """The first entry of `allow` or `restrict` that stands for a tool."""
+        is_allow = key == "allow"
+        if is_allow and self.allow is None:
+            return NameEntry("*", (tool,))
+        entries = self.allow_entries if is_allow else self.restrict_entries
+        return next((entry for entry in entries if tool in entry.names), None)
+
+    def permits(self, permission: str | None) -> bool:
+        """Whether the client has the permission that a tool needs, if it needs one."""
+        return permission is None or permission in self.permissions
+
+
+def expanded(
+    texts: Iterable[str], sections: Mapping[str, str | None], outside: Sequence[str]
+) -> tuple[NameEntry, ...]:
+    """The entries of a list with what they stand for, patterns sorted by name.
+
+    Args:
+        texts: the list as the spec has it.
+        sections: the section of each tool of the toolset, by the tool's name.
+        outside: the names of external servers' tools that the toolset declares.
+    """
+    return tuple(NameEntry(text, _names(text, sections, outside)) for text in texts)
+
+
+def _names(
+    text: str, sections: Mapping[str, str | None], outside: Sequence[str]
+) -> tuple[str, ...]:
+    entry = NameEntry(text, (text,))
+    if not entry.is_pattern:
+        return entry.names
+    if entry.section is not None:
+        return tuple(sorted(n for n, own in sections.items() if own == entry.section))
+    if not text.strip("*"):
+        # `allow: "*"` says every tool; as one entry of a list it is taken for a mistake.
+        return ()
+    return tuple(sorted(n for n in {*sections, *outside} if _matches(text, n)))
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a name has a pattern's pieces in their order, each as early as can be.
+
+    A regular expression would try every way to lay them out, for hours.
+    """
+    if "*" not in pattern:
+        return name == pattern
+    first, *pieces, last = pattern.split("*")
+    if not name.startswith(first) or not name.endswith(last):
+        return False
+    at = len(first)
+    for piece in pieces:
+        found = name.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return at + len(last) <= len(name)
+
+
+class Suppression(NamedTuple):
+    """A finding that is accepted, with the reason."""
+
+    rule: str
+    reason: str
+    until: str | None = None
+
+
+class HandlerReference(NamedTuple):
+    """`module:function`, or `module:Class` for a type."""
+
+    module: str
+    function: str
+
+    @classmethod
+    def parse(cls, text: str) -> HandlerReference:
+        """The reference that a well-formed `module:function` names."""
+        module, _, function = text.partition(":")
+        return cls(module, function)
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.function}"
+
+
+@dataclass(frozen=True, eq=False)
+class ResourceSpec:
+    """A resource, or a template of resources.
+
+    `content` is what `file` holds, None where it names none. `variables` are those of the
+    template that have some values only.
+    """
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    uri: str | None = None
+    uri_template: str | None = None
+    mime_type: str | None = None
+    text: str | None = None
+    file: str | None = None
+    content: bytes | None = None
+    handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
+    timeout: float | None = None
+    variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    clients: tuple[str, ...] | None = None
+    suppress: tuple[Suppression, ...] = ()
+    source: Source = field(default=NOWHERE, repr=False)
+
+    kind = "resource"
+
+    @property
+    def mcp(self) -> dict[str, Any]:
+        """The resource as MCP lists it."""
+        listed = {
+            "name": self.name,
+            "title": self.title,
+            "uri": self.uri,
+            "uriTemplate": self.uri_template,
+            "description": self.description,
+            "mimeType": self.mime_type,
+        }
+        return {key: value for key, value in listed.items() if value is not None}
+
+
+class PromptArgument(NamedTuple):
+    """What is asked of whoever uses a prompt."""
+
+    name: str
+    description: str | None = None
+    required: bool = False
+    enum: tuple[str, ...] = ()
+
+    @property
+    def mcp(self) -> dict[str, Any]:
+        """The argument as MCP lists it."""
+        listed: dict[str, Any] = {"name": self.name}
+        if self.description is not None:
+            listed["description"] = self.description
+        return {**listed, "required": True} if self.required else listed
+
+
+class PromptMessage(NamedTuple):
+    """What a prompt says, with `{{name}}` for an argument."""
+
+    text: str
+    role: str = "user"
+
+
+@dataclass(frozen=True, eq=False)
+class PromptSpec:
+    """A prompt that MCP clients offer to their people."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    arguments: tuple[PromptArgument, ...] = ()
+    messages: tuple[PromptMessage, ...] = ()
+    handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
+    timeout: float | None = None
+    clients: tuple[str, ...] | None = None
+    suppress: tuple[Suppression, ...] = ()
+    source: Source = field(default=NOWHERE, repr=False)
+
+    kind = "prompt"
+
+    @property
+    def mcp(self) -> dict[str, Any]:
+        """The prompt as MCP lists it."""
+        arguments = [argument.mcp for argument in self.arguments]
+        listed = {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "arguments": arguments or None,
+        }
+        return {key: value for key, value in listed.items() if value is not None}
+
+
+PREFIX = f"#/{'/'.join(map(str, SHARED))}/"
+"""What a reference to a definition begins with; its name follows."""
+
+
+def shared_name(reference: str) -> str | None:
+    """The definition that the text of a reference names, there or not."""
+    pointer = unquote(reference)
+    return pointer[len(PREFIX) :].split("/")[0] if pointer.startswith(PREFIX) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Definitions:
+    """The definitions of one toolset.
+
+    Attributes:
+        schemas: each by its name.
+        source: `definitions.yaml`.
+    """
+
+    schemas: Mapping[str, dict[str, Any]]
+    source: Source
+
+    @cached_property
+    def references(self) -> Mapping[str, tuple[Reference, ...]]:
+        """The references in each definition; their targets mean nothing there."""
+        return {name: JsonSchema(s).references for name, s in self.schemas.items()}
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """How many values each definition has."""
+        return {name: _values(schema) for name, schema in self.schemas.items()}
+
+    def used_by(self, references: Iterable[Reference]) -> list[str]:
+        """The names of the definitions that references lead to, in their order."""
+        used: set[str] = set()
+        waiting = list(references)
+        while waiting:
+            name = shared_name(waiting.pop().text)
+            if name is not None and name in self.schemas and name not in used:
+                used.add(name)
+                waiting += self.references[name]
+        return sorted(used)
+
+
+def _values(value: Any) -> int:
+    number, waiting = 0, [value]
+    while waiting:
+        here = waiting.pop()
+        number += 1
+        if isinstance(here, dict):
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
+    return number
