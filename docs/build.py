@@ -102,7 +102,9 @@ _CHANGES_INTRO = """\
 What `toolcast diff` tells of a change ([reviewing a change](diff.md)): its kind, and what that
 means for who calls the tool, for what models read, for Python code that uses it, and for who has
 it. A change may have other grades than its kind where it is known to mean more or less; then it
-says why. The change back is of the kind in the last column.
+says why: so a promise of `readOnlyHint` or `destructiveHint` that is made for the first time is
+risky, and breaking only where the old side wrote the contrary. The change back is of the kind in the
+last column.
 
 Extensions tell the changes of their own fields ([extensions](extensions.md)).
 """

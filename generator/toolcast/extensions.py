@@ -65,9 +65,6 @@ class Fields:
         tool: the schema of each field of a tool spec.
         toolset: the schema of each field of `toolset.yaml`.
         target_options: the schema of the options of each of its targets.
-        read_by_rules: the fields that count as read although no target reads them.
-        tool_names: the paths of its fields in `toolset.yaml` that hold names of tools, "*"
-            for any key or index; a rename changes them.
         former_changes: what kinds of changes of its fields were called formerly: each with
             the id, or the ids, that say it now.
     """
@@ -75,8 +72,6 @@ class Fields:
     tool: Mapping[str, Any] = field(default_factory=dict)
     toolset: Mapping[str, Any] = field(default_factory=dict)
     target_options: Mapping[str, Any] = field(default_factory=dict)
-    read_by_rules: frozenset[str] = frozenset()
-    tool_names: tuple[tuple[str, ...], ...] = ()
     former_changes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -113,8 +108,6 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     tool: dict[str, Any] = {}
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    read: set[str] = set()
-    held: list[tuple[str, ...]] = []
     former: dict[str, Any] = {}
     for where, value in values(names, FIELDS):
         if not isinstance(value, Fields):
@@ -128,10 +121,8 @@ def fields_of(names: tuple[str, ...]) -> Fields:
                 if key in known:
                     raise ExtensionFailure(f"`{key}` of {where} is there already")
                 known[key] = schema
-        read |= value.read_by_rules
-        held += value.tool_names
         former |= value.former_changes
-    return Fields(tool, toolset, options, frozenset(read), tuple(held), former)
+    return Fields(tool, toolset, options, former)
 
 
 def guarded(

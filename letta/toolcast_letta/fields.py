@@ -10,12 +10,6 @@ from toolcast.extensions import Fields
 
 __all__ = ["FIELDS"]
 
-_AGENT = ("letta", "agents", "*")
 FIELDS = Fields(
-    **yaml.safe_load(files(__package__).joinpath("fields.language.yaml").read_bytes()),
-    tool_names=(
-        (*_AGENT, "expects", "*"),
-        (*_AGENT, "ends_turn", "*"),
-        (*_AGENT, "forbids", "*", "name"),
-    ),
+    **yaml.safe_load(files(__package__).joinpath("fields.language.yaml").read_bytes())
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from tests.diff.single_changes import SingleChange, loaded, single_changes, told
-from toolcast.changes.change import ABSENT
+from toolcast.changes.change import ABSENT, same
 from toolcast.changes.comparison import compare, rules
-from toolcast.changes.json_equality import same
 
 CASES = single_changes()
 
@@ -43,6 +43,14 @@ def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> Non
         assert change.is_gone == (change.after is ABSENT)
         assert (change.grades == change.rule.grades) == (not change.reason)
         assert change.place.file and change.place.line
+
+
+def test_what_is_many_is_told_as_many() -> None:
+    messages = [c.message for case in CASES for c in case.compared().changes]
+    plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
+    verbs = [match[2] for one in messages if (match := plural.match(one))]
+
+    assert verbs and set(verbs) == {"are"}
 
 
 def test_any_two_states_compare_and_go_back() -> None:

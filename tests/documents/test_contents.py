@@ -9,8 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.safety.payloads import PAYLOADS
-from toolcast.documents.contents import UnknownRegion, content_of
-from toolcast.documents.filling import regions_in
+from toolcast.documents.filling import UnknownRegion, content_of, regions_in
 from toolcast.encoders.markdown import cell, span, table_row
 from toolcast.model.loading import load_workspace
 

@@ -15,7 +15,7 @@ import pytest
 from tests.external.conftest import until
 from tests.program import toolcast
 from tests.servers.test_read_server import CORPUS, REPLAYING, replaying
-from toolcast.changes.listed_entries import Owner, listing_changes
+from toolcast.changes.lists import Owner, listing_changes
 from toolcast.encoders.json_text import pretty
 from toolcast.model.loading import load_workspace
 from toolcast.reading.exact_json import exact_text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.changes.listed_entries import Owner, listing_changes
+from toolcast.changes.lists import Owner, listing_changes
 from toolcast.servers.server_listing import (
     ServerListing,
     lock_members,

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from ..extensions import CHANGES, ExtensionFailure, guarded, values
 from ..model.model import Toolset, Workspace
+from ..servers.server_listing import ServerListing
 from . import access, selection_cases, servers, special
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
-from .effects import Effect, effects_of
+from .effects import Effect, EffectKind, effects_of
+from .lists import Owner, unsaid_changes
 from .schemas import schema_family
 from .schemas.schema_rules import RULES as SCHEMA_RULES
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
@@ -23,7 +25,7 @@ from .texts.text_change import with_moved_texts
 from .tools import Matched, match
 from .walk import changes_of
 
-__all__ = ["ChangeFunctions", "Comparison", "compare", "rules"]
+__all__ = ["ChangeFunctions", "Comparison", "compare", "compare_lists", "rules"]
 
 _Rows = Mapping[str, ChangeRule]
 _OfTool = Callable[[ToolPair], Iterator[Change]]
@@ -115,6 +117,26 @@ def compare(
     effects = () if is_same else effects_of(matched, before, after)
     order = sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
     return Comparison(changes, order)
+
+
+def compare_lists(
+    workspaces: tuple[Workspace, Workspace],
+    listings: tuple[ServerListing, ServerListing],
+    today: datetime.date | None = None,
+) -> Comparison:
+    """What has changed from one list to another, and what the tools cost now.
+
+    Args:
+        workspaces: both lists as `list_workspace` has them, the old one first.
+        listings: the same as they came.
+        today: as of `compare`.
+    """
+    found = compare(*workspaces, today)
+    (toolset,) = workspaces[1].toolsets
+    owner = Owner(toolset.name, toolset.source.file)
+    others = unsaid_changes(listings, owner, found.changes)
+    effects = [one for one in found.effects if one.kind is not EffectKind.SEEN]
+    return Comparison([*found.changes, *others], effects)
 
 
 @cache

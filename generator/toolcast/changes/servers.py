@@ -14,9 +14,8 @@ from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
-from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
-from .listed_entries import Owner, listing_changes
-from .quoted_values import quoted
+from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of, quoted
+from .lists import Owner, listing_changes
 from .table import row_of
 
 __all__ = ["compare_toolsets"]
@@ -35,6 +34,7 @@ def compare_toolsets(
             yield from _names(files, path, old[name], new[name])
             yield from _taken(files, path, old[name], new[name])
             yield from _lock(files, path, old[name], new[name])
+            yield from _own_list(before, after, old[name], new[name])
     yield from _reach(before, after)
 
 
@@ -133,6 +133,23 @@ def _taken(
             ABSENT if is_ else own,
             own if is_ else ABSENT,
         )
+
+
+def _own_list(
+    before: Toolset, after: Toolset, old: McpServer, new: McpServer
+) -> Iterator[Change]:
+    """Whether a server's own list is offered: that of one that answers for tools is not."""
+    files, path = files_of(before, after), ("mcp_servers", new.name)
+    was, is_ = (new.name not in side.proxied_servers for side in (before, after))
+    of = f"of the server {quoted(new.name)}"
+    if is_ and not was and new.allow != ():
+        message = f"the list {of} is offered: it answers for no tool any more"
+        rule = row_of("server.list/opened")
+        yield files.changed(rule, path, message, "answers for tools", "is listed")
+    elif was and not is_ and old.allow != ():
+        message = f"the list {of} is not offered any more: it answers for tools"
+        rule = row_of("server.list/closed")
+        yield files.changed(rule, path, message, "is listed", "answers for tools")
 
 
 def _lock(

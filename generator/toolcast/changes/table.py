@@ -16,10 +16,9 @@ from typing import Any
 import yaml
 
 from ..extensions import fields_of
-from ..language.spec_language import Field, annotated, parts
+from ..language.spec_language import PLACES, Field, annotated, parts
 from ..package_data import read_packaged
-from .change import AUDIENCES, ChangeRule, Grade, Grades
-from .quoted_values import quoted
+from .change import AUDIENCES, ChangeRule, Grade, Grades, quoted
 
 __all__ = [
     "FILES",
@@ -191,11 +190,14 @@ def _of_field(kind: str, field: Field, event: str) -> ChangeRule:
     change = field.node["change"]
     row = change[event] or {}
     back = _event_back(field.node, event)
+    grades = _grades(row)
     means = f"{_sentence(field, event, row)}. {row.get('means', '')}".strip()
+    if "denied_by" in field.node and grades.worst is Grade.BREAKING:
+        means += " Where the old side did not say the contrary, that is risky."
     return ChangeRule(
         id_of(kind, field.way, event),
         means,
-        _grades(row),
+        grades,
         id_of(kind, field.way, back),
     )
 
@@ -225,10 +227,6 @@ def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
     else:
         words = words.format("NAME", **dict.fromkeys(PLACES, Unsaid()))
     return words[0].upper() + words[1:]
-
-
-PLACES = ("what", "old", "new", "key", "concerned")
-"""What words of a row may stand in braces for, beside `{}` for the key of a mapping."""
 
 
 class Unsaid:

@@ -17,17 +17,25 @@ from toolcast_runtime.validation.formats import ASSERTED
 from ..language.spec_language import parts
 from ..model.model import Toolset
 from ..reading.tree import Path
-from .change import ABSENT, HIDDEN, Change, Grade, Grades, place_of
-from .json_equality import key_of, same
-from .quoted_values import quoted
+from .change import (
+    ABSENT,
+    HIDDEN,
+    Change,
+    Grade,
+    Grades,
+    key_of,
+    place_of,
+    quoted,
+    same,
+)
 from .state import FilePair, is_whole
 from .table import called, id_of, language, rows
 
 __all__ = ["changes_of"]
 
 _WORDS = {
-    "set": "{what} is {new}; it was not set",
-    "unset": "{what} is not set any more; it was {old}",
+    "set": "{what} {is_} {new}; {it_was} not set",
+    "unset": "{what} {is_} not set any more; {it_was} {old}",
     "more": "{new} is new among {what}",
     "less": "{old} is no longer among {what}",
     "entry": "among {what}, {key} is {new} instead of {old}",
@@ -35,7 +43,7 @@ _WORDS = {
     "to null": "{what} is null in MCP's list",
     "from null": "{what} is not null in MCP's list",
 }
-_OTHER = "{what} is {new} instead of {old}"
+_OTHER = "{what} {is_} {new} instead of {old}"
 _FIELD = "extension/field"
 
 
@@ -259,6 +267,7 @@ class _Walk:
         elif event.name in ("to null", "from null"):
             what = quoted(own)
         words = row.get("says", _WORDS.get(event.name, _OTHER))
+        is_plural = "plural" in node
         return str(
             words.format(
                 named,
@@ -267,6 +276,8 @@ class _Walk:
                 new=_Said(new),
                 key=_Said(event.key),
                 concerned=concerned,
+                is_="are" if is_plural else "is",
+                it_was="they were" if is_plural else "it was",
             )
         )
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..reports.escaping import printable
-from .completion import complete_tools, complete_toolsets
 from .exit_codes import (
     FINDINGS,
-    USAGE,
     counted,
     fail,
     print_findings,
-    project_root,
+    print_steps,
+    tell_error,
+    to_edit_or_end,
 )
-from .options import project_option
+from .options import complete_tools, complete_toolsets, project_option
 
 if TYPE_CHECKING:
     from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
@@ -60,18 +60,12 @@ def _run_edit(
     from ..edits.project_edit import Refusal, tool_of, unified_diff
     from ..edits.spec_text import CannotEdit
     from ..edits.writing import refuse_loss, write
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
 
-    root = project_root(project)
-    loaded = load_workspace(root)
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        click.echo("nothing was written", err=True)
-        sys.exit(USAGE if loaded.workspace is None else FINDINGS)
+    workspace = to_edit_or_end(project)
+    root = workspace.root
     try:
-        owned = tool_of(loaded.workspace, name, toolset)
-        edit = make(loaded.workspace, owned)
+        owned = tool_of(workspace, name, toolset)
+        edit = make(workspace, owned)
         if not may_lose:
             refuse_loss(root, owned.toolset.folder, edit)
         if not dry_run:
@@ -79,7 +73,7 @@ def _run_edit(
     except Refusal as refusal:
         _refuse(refusal)
     except CannotEdit as error:
-        _say_error(f"{error}\n  help: make this change by hand; nothing was written")
+        tell_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
         for row in unified_diff(edit):
@@ -87,9 +81,7 @@ def _run_edit(
         return
     click.echo(printable(f"{edit.done}: {_extent(edit)}"))
     _tell_left(edit.left)
-    click.echo("\nNext:")
-    for number, step in enumerate(edit.steps, 1):
-        click.echo(printable(f"  {number}. {step}"))
+    print_steps(edit.steps)
 
 
 def _refuse(refusal: Refusal) -> NoReturn:
@@ -97,13 +89,8 @@ def _refuse(refusal: Refusal) -> NoReturn:
         fail(str(refusal))
     if refusal.findings:
         print_findings(refusal.findings, "text")
-    _say_error(f"{refusal}\nnothing was written")
+    tell_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
-
-
-def _say_error(message: str) -> None:
-    lines = "\n".join(printable(line) for line in message.split("\n"))
-    click.echo(f"error: {lines}", err=True)
 
 
 def _extent(edit: ProjectEdit) -> str:

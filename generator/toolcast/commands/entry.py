@@ -57,8 +57,8 @@ _PLACES = {
     "dev": "generating.dev:command",
     "generate": "generating.generate:command",
     "diff": "comparing.diff:command",
-    "lock": "comparing.lock:command",
-    "verify": "comparing.verify:command",
+    "lock": "comparing.live_servers:lock",
+    "verify": "comparing.live_servers:verify",
     "rename": "editing:rename",
     "remove": "editing:remove",
 }

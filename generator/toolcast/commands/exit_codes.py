@@ -12,10 +12,12 @@ import click
 from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
-from ..reports.formats import report_findings
+from ..reports.formats import report_changes, report_findings
 from ..reports.item import About, summary
 
 if TYPE_CHECKING:
+    from ..changes.review.verdict import Limits, Verdict
+    from ..changes.sides import Sides
     from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
 
@@ -28,9 +30,15 @@ __all__ = [
     "counted",
     "fail",
     "known_or_end",
+    "limits_or_end",
     "print_findings",
+    "print_steps",
+    "print_verdict",
     "project_root",
     "report",
+    "sides_or_end",
+    "tell_error",
+    "to_edit_or_end",
     "toolsets_or_end",
     "wants_colour",
     "workspace_or_end",
@@ -83,6 +91,55 @@ def workspace_or_end(project: str | None) -> Workspace:
     return loaded.workspace
 
 
+def to_edit_or_end(project: str | None) -> Workspace:
+    """The project's specs, for a command that writes into them.
+
+    Ends the program with exit code 1, and the findings, when they have errors; with 2 when
+    toolcast.yaml itself has.
+    """
+    from ..findings import has_errors, in_order
+    from ..model.loading import load_workspace
+
+    loaded = load_workspace(project_root(project))
+    if loaded.workspace is None or has_errors(loaded.findings):
+        print_findings(in_order(loaded.findings), "text")
+        click.echo("nothing was written", err=True)
+        sys.exit(USAGE if loaded.workspace is None else FINDINGS)
+    return loaded.workspace
+
+
+def sides_or_end(root: str, against: str | None) -> Sides:
+    """Both sides of a comparison; ends the program with exit code 2 where one is not there.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        against: as of `load_sides`.
+    """
+    from ..changes.sides import NoSide, SpecErrors, load_sides
+    from ..git.commit import ShallowClone
+    from ..git.program import GitFailure
+
+    try:
+        return load_sides(root, against)
+    except SpecErrors as errors:
+        print_findings(errors.findings, "text")
+        fail(f"{errors.side} cannot be read, so nothing is compared")
+    except ShallowClone as clone:
+        fail(str(clone))
+    except (GitFailure, NoSide) as failure:
+        fail(f"{failure}\n  help: `--against` takes a commit, a branch, or a folder")
+
+
+def limits_or_end(words: str) -> Limits:
+    """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
+    from ..changes.review.verdict import BadLimit, limits
+
+    try:
+        return limits(words)
+    except BadLimit as bad:
+        fail(f"--fail-on: {bad}")
+
+
 def toolsets_or_end(
     workspace: Workspace, name: str | None, client: str | None
 ) -> list[Toolset]:
@@ -114,9 +171,21 @@ def counted(number: int, noun: str) -> str:
 
 def fail(message: str) -> NoReturn:
     """Ends the program with a message and exit code 2."""
+    tell_error(message)
+    sys.exit(USAGE)
+
+
+def tell_error(message: str) -> None:
+    """Prints what is wrong to stderr, and what helps in further lines."""
     lines = "\n".join(printable(line) for line in message.split("\n"))
     click.echo(f"error: {lines}", err=True)
-    sys.exit(USAGE)
+
+
+def print_steps(steps: Sequence[str]) -> None:
+    """Prints what a person does next, in order."""
+    click.echo("\nNext:")
+    for number, step in enumerate(steps, 1):
+        click.echo(printable(f"  {number}. {step}"))
 
 
 def print_findings(
@@ -142,6 +211,14 @@ def print_findings(
     if text:
         click.echo(text, nl=False, err=format_ == "text", color=colour)
     return code_of(findings, fail_on)
+
+
+def print_verdict(verdict: Verdict, format_: str, about: About) -> int:
+    """Prints a verdict on changes to stdout, and gives the exit code that it asks for."""
+    colour = wants_colour(format_, sys.stdout)
+    text = report_changes(verdict, format_, about._replace(colour=colour))
+    click.echo(text, nl=False, color=colour)
+    return FINDINGS if verdict.failing else CLEAN
 
 
 def about_run(root: str, generated: Generated, *, every: bool = False) -> About:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..project import find_root
-from .completion import complete_rules
 from .exit_codes import fail
-from .options import listed_extensions
+from .options import complete_rules, listed_extensions
 
 if TYPE_CHECKING:
     from ..changes.change import ChangeRule

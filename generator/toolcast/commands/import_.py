@@ -22,9 +22,15 @@ from ..imports.disagreements import (
 )
 from ..imports.forms import Source
 from ..reports.escaping import printable
-from .completion import complete_toolsets
-from .exit_codes import FINDINGS, counted, fail, print_findings, workspace_or_end
-from .options import project_option, server_options
+from .exit_codes import (
+    FINDINGS,
+    counted,
+    fail,
+    print_findings,
+    tell_error,
+    workspace_or_end,
+)
+from .options import complete_toolsets, project_option, server_options
 
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
@@ -209,7 +215,7 @@ def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
 
 def _refuse(refusal: Refusal) -> None:
     print_findings(list(refusal.findings), "text")
-    click.echo(f"error: {printable(str(refusal))}\nnothing was written", err=True)
+    tell_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
 
 

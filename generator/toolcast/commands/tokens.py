@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .completion import complete_clients, complete_kinds, complete_toolsets
 from .exit_codes import fail, known_or_end, toolsets_or_end, workspace_or_end
-from .options import project_option
+from .options import (
+    complete_clients,
+    complete_kinds,
+    complete_toolsets,
+    project_option,
+    value_format_option,
+)
 
 if TYPE_CHECKING:
     from ..facts.token_costs import ClientCosts, Cost, Count
@@ -55,13 +60,7 @@ _NUMBER = 11
     metavar="NAME",
     help="Count exactly, with tiktoken: o200k_base or cl100k_base.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How it is printed.",
-)
+@value_format_option
 @project_option
 def command(
     toolset: str | None,

@@ -1,30 +1,215 @@
-"""Marked regions of documents are found, filled in memory and compared."""
+"""Marked regions of documents: found, filled in memory with what specs say, and compared."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from toolcast_runtime.files.folder import Folder, LinkInTheWay
 from toolcast_runtime.files.regular_file import NoRegularFile
 
+from ..encoders.code import Code, lines
+from ..encoders.markdown import cell, listed, phrase, span, table_row
 from ..findings import Finding, Place, Severity
-from ..model.model import Workspace
-from .contents import UnknownRegion, content_of
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..suggestions import did_you_mean, known_instead
+from ..targets.exposure import exposures
 
 __all__ = [
     "Region",
+    "UnknownRegion",
+    "content_of",
     "filled",
-    "marker",
-    "place_of",
     "regions_in",
     "LARGEST",
     "Document",
     "fill_documents",
     "stale_regions",
 ]
+
+
+_MOST = 12
+_LONGEST = 60
+_DEEPEST = 8
+
+
+def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[Code]]:
+    properties = schema.get("properties")
+    required = schema.get("required")
+    names = required if isinstance(required, list) else []
+    for name, inner in properties.items() if isinstance(properties, dict) else ():
+        description = inner.get("description") if isinstance(inner, dict) else None
+        yield [
+            cell(span(f"{way}{name}")),
+            cell(_type(inner, 0)),
+            cell("yes" if name in names else ""),
+            cell(description if isinstance(description, str) else ""),
+        ]
+        if isinstance(inner, dict) and depth < _DEEPEST:
+            yield from _rows(inner, f"{way}{name}.", depth + 1)
+            items = inner.get("items")
+            if isinstance(items, dict):
+                yield from _rows(items, f"{way}{name}[].", depth + 1)
+
+
+def _type(schema: Any, depth: int) -> Code:
+    """What a value may be, in words."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return phrase("nothing") if schema is False else phrase("anything")
+    words = _kind(schema, depth)
+    if "default" in schema:
+        words = phrase("{}, default {}", words, _literal(schema["default"]))
+    return words
+
+
+def _kind(schema: Mapping[str, Any], depth: int) -> Code:
+    if "const" in schema:
+        return _literal(schema["const"])
+    if isinstance(schema.get("enum"), list):
+        values = schema["enum"]
+        shown = [_literal(value) for value in values[:_MOST]]
+        more = [phrase("...")] if len(values) > _MOST else []
+        return listed([*shown, *more])
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(schema.get(keyword), list) and "type" not in schema:
+            kinds = [_type(one, depth + 1) for one in schema[keyword][:_MOST]]
+            return phrase(" or ").join(dict.fromkeys(kinds))
+    if isinstance(schema.get("$ref"), str):
+        return span(schema["$ref"].rpartition("/")[2])
+    types = schema.get("type")
+    named = types if isinstance(types, list) else [types]
+    kinds = [
+        (
+            phrase("array of {}", _type(schema["items"], depth + 1))
+            if name == "array" and "items" in schema
+            else cell(name)
+        )
+        for name in named
+        if isinstance(name, str)
+    ]
+    return phrase(" or ").join(kinds) if kinds else phrase("anything")
+
+
+def _literal(value: Any) -> Code:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return span(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
+
+
+class _Unusable(Exception):
+    """A document cannot be used; with the help that there is."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.help = help
+
+
+class UnknownRegion(_Unusable):
+    """A mark asks for what there is not."""
+
+
+def content_of(words: Sequence[str], workspace: Workspace) -> str:
+    """The lines of a region, without an end of the last one.
+
+    Raises:
+        UnknownRegion: the words are none of `_REGIONS`, or name what is not there.
+        ExtensionFailure: a listed extension cannot be used.
+    """
+    kind, *arguments = words or ("",)
+    if kind not in _REGIONS:
+        usages = (f"`{one} {behind}`" for one, (behind, _) in _REGIONS.items())
+        help_ = did_you_mean(kind, _REGIONS) or f"say {' or '.join(usages)}"
+        raise UnknownRegion(f"there is no region `{kind}`", help_)
+    behind, make = _REGIONS[kind]
+    usage = behind.split()
+    most, least = len(usage), sum(not word.startswith("[") for word in usage)
+    if not least <= len(arguments) <= most:
+        help_ = f"write `<!-- toolcast: {kind} {behind} -->`"
+        raise UnknownRegion(f"behind `{kind}` goes {behind}", help_)
+    toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
+    toolset = toolsets[_one_of(toolsets, "toolset", arguments[0])]
+    return str(lines(make(workspace, toolset, arguments[1:])))
+
+
+def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
+    if name not in known:
+        raise UnknownRegion(f"there is no {what} `{name}`", known_instead(name, known))
+    return name
+
+
+def _table(titles: Iterable[Code], rows: Iterable[Sequence[Code]]) -> Iterator[Code]:
+    named = list(titles)
+    yield table_row(named)
+    yield table_row([cell("---") for _ in named])
+    for row in rows:
+        yield table_row(row)
+
+
+def _tools(
+    workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
+) -> Iterator[Code]:
+    tools: Sequence[ToolSpec] = toolset.tools
+    if arguments:
+        sections = {section.name: section for section in toolset.sections}
+        name = _one_of(sections, "section", arguments[0])
+        tools = [tool for tool in tools if tool.section == name]
+    if not tools:
+        yield phrase("No tools.")
+        return
+    yield from _table(
+        [cell("Tool"), cell("What it does")],
+        ([cell(span(tool.name)), cell(tool.summary)] for tool in tools),
+    )
+
+
+def _parameters(
+    workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
+) -> Iterator[Code]:
+    """A row a parameter, those within others below them by their way."""
+    tools = {tool.name: tool for tool in toolset.tools}
+    tool = tools[_one_of(tools, "tool", arguments[0])]
+    rows = list(_rows(tool.parameters, "", 0))
+    if not rows:
+        yield phrase("No parameters.")
+        return
+    titles = ("Parameter", "Type", "Required", "Description")
+    yield from _table(map(cell, titles), rows)
+
+
+def _exposure(
+    workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
+) -> Iterator[Code]:
+    """A row a tool, a column a client and a target: `yes`, or why not."""
+    found = exposures(workspace, toolset)
+    if not found:
+        yield phrase("No tools.")
+        return
+    first = next(iter(found.values()))
+    names = [*first.clients, *first.targets]
+    yield from _table(
+        [cell("Tool"), *(cell(span(name)) for name in names)],
+        (
+            [
+                cell(span(tool)),
+                *(
+                    cell(f"no: {reason}" if reason else "yes")
+                    for reason in (*one.clients.values(), *one.targets.values())
+                ),
+            ]
+            for tool, one in found.items()
+        ),
+    )
+
+
+_Maker = Callable[[Workspace, Toolset, Sequence[str]], Iterator[Code]]
+_REGIONS: Mapping[str, tuple[str, _Maker]] = {
+    "tools": ("TOOLSET [SECTION]", _tools),
+    "parameters": ("TOOLSET TOOL", _parameters),
+    "exposure": ("TOOLSET", _exposure),
+}
+"""What a mark may say: its first word, what goes behind that, and what gives the lines."""
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -57,14 +242,14 @@ class Region(NamedTuple):
     newline: bytes
 
 
-def place_of(path: str, line: int, text: str) -> Place:
+def _place_of(path: str, line: int, text: str) -> Place:
     """The place of a mark, which is the whole of its line."""
     return Place(path, line, 1, len(text) + 1)
 
 
-def marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
+def _marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
     """What is wrong with a mark."""
-    place = place_of(path, line, text)
+    place = _place_of(path, line, text)
     return Finding("output/marker", Severity.ERROR, place, message, help_, text)
 
 
@@ -99,13 +284,13 @@ def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
             if opened is None:
                 message = "the mark closes a region that no mark opens"
                 help_ = "remove it, or write `<!-- toolcast: tools TOOLSET -->` before"
-                faults.append(marker(path, number, shown, message, help_))
+                faults.append(_marker(path, number, shown, message, help_))
             else:
                 regions.append(opened._replace(end=start))
                 opened = None
         elif _RESEMBLES.match(text):
             faults.append(
-                marker(
+                _marker(
                     path,
                     number,
                     shown,
@@ -150,7 +335,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
 
 
 def _unclosed(path: str, opened: Region) -> Finding:
-    return marker(
+    return _marker(
         path,
         opened.line,
         opened.text,
@@ -215,20 +400,12 @@ def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
             yield Finding(
                 "output/region",
                 Severity.ERROR,
-                place_of(document.path, region.line, region.text),
+                _place_of(document.path, region.line, region.text),
                 "the region is not what the specs give",
                 "run `toolcast generate`, which writes what is between the marks; move what"
                 " was written there by hand out of it",
                 region.text,
             )
-
-
-class _Unusable(Exception):
-    """A document cannot be used."""
-
-    def __init__(self, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.help = help
 
 
 def _read(workspace: Workspace, path: str) -> bytes:
@@ -268,7 +445,7 @@ def _filled(
     regions, faults = regions_in(path, data)
     if not regions and not faults:
         faults.append(
-            marker(
+            _marker(
                 path,
                 1,
                 "",
@@ -283,7 +460,7 @@ def _filled(
             texts.append(content_of(region.words, workspace))
         except UnknownRegion as unknown:
             mark = region.line, region.text
-            faults.append(marker(path, *mark, str(unknown), unknown.help))
+            faults.append(_marker(path, *mark, str(unknown), unknown.help))
     if faults:
         return Document(path, data, data), faults
     stale = tuple(

@@ -76,6 +76,7 @@ class ProjectEdit:
         after: the bytes that it gets; None for one that is removed.
         left: places that were not changed and may have to be.
         steps: what is to be done next.
+        notes: what its author should know, each with file and line.
     """
 
     done: str
@@ -83,6 +84,7 @@ class ProjectEdit:
     after: Mapping[str, bytes | None]
     left: tuple[Left, ...] = ()
     steps: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Owned(NamedTuple):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..extensions import fields_of
 from ..facts.texts import prose_of
 from ..facts.tool_names import (
     is_plain_word,
@@ -14,14 +13,13 @@ from ..facts.tool_names import (
     mentions_in,
     other_meanings,
 )
+from ..language.spec_language import tool_names
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 
 __all__ = [
-    "TOOLSET_LISTS",
-    "TOOL_LISTS",
     "mentions_of",
     "places_of",
     "referring_toolsets",
@@ -38,17 +36,6 @@ _NEAR = 20
 _CONTENT: Path = ("file",)
 """The text at this path is what a resource's file holds."""
 
-TOOLSET_LISTS: tuple[Pattern, ...] = (
-    ("clients", "*", "allow", "*"),
-    ("clients", "*", "restrict", "*"),
-    ("exclusions", "*", "tool"),
-    ("cases", "*", "tool"),
-    ("cases", "*", "never", "*"),
-)
-"""The paths of `toolset.yaml` that hold names of the toolset's own tools."""
-TOOL_LISTS: tuple[Pattern, ...] = (("cases", "*", "never", "*"),)
-"""Those of a tool's spec."""
-_OF_TOOL: tuple[Pattern, ...] = (("deprecated", "replacement"), *TOOL_LISTS)
 # Data, in which a key `reason` may be anything, and what counts as prose.
 _DATA = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()
@@ -109,15 +96,14 @@ def rename_references(
 ) -> None:
     """Changes the name in every field that refers to the tool."""
     name = owned.tool.name
-    extended = fields_of(workspace.extensions).tool_names
     for toolset in referring_toolsets(workspace, owned):
         # A name in an extension's field of another toolset may be somebody else's tool.
-        patterns = (*TOOLSET_LISTS, *extended) if toolset is owned.toolset else ()
-        for pattern in patterns:
+        of_toolset = tool_names("toolset", workspace.extensions)
+        for pattern in of_toolset if toolset is owned.toolset else ():
             for path in places_of(toolset.source.tree, pattern, name):
                 editing.text(toolset.source).set_name(path, new)
         for tool in toolset.tools:
-            for pattern in _OF_TOOL:
+            for pattern in tool_names("tool"):
                 for path in places_of(tool.source.tree, pattern, name):
                     editing.text(tool.source).set_name(path, new)
 

@@ -3,28 +3,103 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
+from typing import NamedTuple
 
-from ..extensions import fields_of
+from toolcast_runtime.files.regular_file import read_regular
+
 from ..facts.former_names import scanned
 from ..facts.tool_names import mention_pattern, names_in_lines
+from ..language.spec_language import tool_names
 from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
+from ..python_code.modules import MAX_BYTES
 from ..reading.tree import Path, Source
 from ..suggestions import dotted
-from .handler_modules import modules_with
 from .project_edit import Left, Owned
 from .references import places_of, toolsets_that_may_mean
 
 __all__ = [
+    "Module",
+    "modules_with",
     "left_imports",
     "left_in_files",
     "left_in_handlers",
     "left_in_specs",
     "left_patterns",
 ]
+
+
+_MOST_MODULES = 2_000
+
+
+class Module(NamedTuple):
+    """A module.
+
+    Attributes:
+        file: its path relative to the project's root.
+        name: its dotted name.
+        tree: its syntax tree; None when it cannot be read.
+    """
+
+    file: str
+    name: str
+    data: bytes
+    tree: ast.Module | None
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is an `__init__.py`."""
+        return self.file.endswith("/__init__.py")
+
+
+def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Module]:
+    """The modules of a toolset's handlers that have a word, and those that cannot be read.
+
+    Links are not followed; of very many modules, the first ones are looked through.
+    """
+    found: list[Module] = []
+    for number, (file, name) in enumerate(_files(workspace, toolset)):
+        if number == _MOST_MODULES:
+            break
+        data, tree = b"", None
+        try:
+            path = os.path.join(workspace.root, file)
+            data = read_regular(path, MAX_BYTES, follow=False)
+            if word.encode() not in data:
+                continue
+            data.decode("utf-8")
+            tree = ast.parse(data)
+        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+            pass
+        found.append(Module(file, name, data, tree))
+    return found
+
+
+def _files(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str, str]]:
+    """The paths of modules, each with its dotted name."""
+    if toolset.handlers is None:
+        return
+    for source in workspace.sources:
+        package = os.path.join(source, *toolset.handlers.split("."))
+        waiting = [(os.path.normpath(package).replace(os.sep, "/"), toolset.handlers)]
+        while waiting:
+            folder, name = waiting.pop()
+            try:
+                with os.scandir(os.path.join(workspace.root, folder)) as entries:
+                    found = sorted(entries, key=lambda entry: entry.name)
+            except OSError:
+                continue
+            for entry in found:
+                path, stem = f"{folder}/{entry.name}", entry.name.removesuffix(".py")
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((path, f"{name}.{stem}"))
+                elif path.endswith(".py") and entry.is_file(follow_symlinks=False):
+                    yield path, name if stem == "__init__" else f"{name}.{stem}"
+
 
 _LONGEST = 80
 
@@ -57,7 +132,10 @@ def left_in_specs(
             for source in (*toolset.sources, *contents):
                 yield from _lines(source, name, live)
             own = toolset.folder == owned.toolset.folder and name not in live
-            for field in fields_of(workspace.extensions).tool_names if own else ():
+            known = tool_names("toolset")
+            for field in tool_names("toolset", workspace.extensions) if own else ():
+                if field in known:
+                    continue
                 for path in places_of(toolset.source.tree, field, name):
                     span = toolset.source.span(path)
                     text = f"`{dotted(path)}` names `{name}`"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime
 import re
 
+from ..language.spec_language import tool_names
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
 from .references import (
-    TOOL_LISTS,
-    TOOLSET_LISTS,
     mentions_of,
     places_of,
     referring_toolsets,
@@ -85,8 +84,10 @@ def remove(
 
 def _take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
     """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
-    files = [(toolset.source, TOOLSET_LISTS)]
-    files += [(one.source, TOOL_LISTS) for one in toolset.tools if one is not tool]
+    # Who names it as a replacement has to decide anew.
+    lists = [one for one in tool_names("tool") if one[0] != "deprecated"]
+    files = [(toolset.source, [*tool_names("toolset")])]
+    files += [(one.source, lists) for one in toolset.tools if one is not tool]
     for source, patterns in files:
         paths = (
             path

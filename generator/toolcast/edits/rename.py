@@ -29,16 +29,17 @@ from ..python_code.modules import (
     statements_of,
 )
 from .free_names import refuse_taken_name
-from .handler_modules import Module, modules_with
 from .other_files import change_marks, keep_answering, rename_in_other_files
 from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
 from .references import rename_mentions, rename_references
 from .remaining_mentions import (
+    Module,
     left_imports,
     left_in_files,
     left_in_handlers,
     left_in_specs,
     left_patterns,
+    modules_with,
 )
 from .spec_text import CannotEdit
 

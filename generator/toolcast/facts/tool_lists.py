@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ from toolcast_runtime.validation.protocol import (
 from ..model.model import Toolset, ToolSpec
 
 __all__ = [
+    "MEMBERS",
+    "is_name_of_tool",
     "mcp_definition",
     "LANGCHAIN_LOSES",
     "ProviderForm",
@@ -38,6 +41,19 @@ __all__ = [
     "refused_by",
 ]
 
+
+MEMBERS: Mapping[str, str] = {
+    "title": "title",
+    "description": "description",
+    "inputSchema": "parameters",
+    "outputSchema": "returns",
+    "annotations": "annotations",
+    "icons": "icons",
+    "_meta": "meta",
+    "execution": "execution",
+}
+"""The members of an MCP tool beside its name, and the fields of specs that say them."""
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 _ASKS = "anthropic/requiresUserInteraction"
 """The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
@@ -53,15 +69,12 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
-        "name": ("name", tool.name),
-        "title": ("title", tool.title),
-        "parameters": ("inputSchema", tool.parameters),
-        "returns": ("outputSchema", tool.returns),
-        "annotations": ("annotations", tool.annotations),
-        "icons": ("icons", None if tool.icons is None else list(tool.icons)),
-        "meta": ("_meta", tool.meta),
-        "execution": ("execution", tool.execution),
+        field: (member, getattr(tool, field))
+        for member, field in MEMBERS.items()
+        if field != "description"
     }
+    values["name"] = "name", tool.name
+    values["icons"] = "icons", None if tool.icons is None else list(tool.icons)
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"
         value = tool.description if has_description else tool.summary
@@ -78,6 +91,11 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     if tool.confirm is not None and tool.confirm.when is None:
         definition["_meta"] = {_ASKS: True, **(tool.meta or {})}
     return definition
+
+
+def is_name_of_tool(name: str) -> bool:
+    """Whether a spec may have a tool's name."""
+    return _NAME.fullmatch(name) is not None
 
 
 LANGCHAIN_LOSES = {

@@ -19,7 +19,17 @@ _NAMES_ONLY = (".yaml", ".yml", ".toml")
 
 
 class ShallowClone(Exception):
-    """The repository has only its last commits, and what is asked for is not among them."""
+    """The repository has only its last commits, and what is asked for is not among them.
+
+    The text says so, and what helps.
+    """
+
+    def __init__(self, asked: str) -> None:
+        super().__init__(
+            f"this clone is shallow and has not {asked}\n"
+            "  help: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` of"
+            " actions/checkout"
+        )
 
 
 def commit_of(root: str, reference: str) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 
+from ..facts.tool_lists import MEMBERS
 from ..reading.exact_json import exact_text
-from .forms import MEMBERS, Source
+from .forms import Source
 
 __all__ = [
     "Disagreement",

@@ -23,27 +23,14 @@ from typing import Any
 
 from toolcast_runtime.calls.untrusted_text import escaped
 
+from ..facts.tool_lists import MEMBERS
 from ..servers.server_listing import ListingError, ServerListing, listing_of
 
 __all__ = [
-    "MEMBERS",
     "Source",
     "source_of_server",
     "source_of",
 ]
-
-
-MEMBERS: Mapping[str, str] = {
-    "title": "title",
-    "description": "description",
-    "inputSchema": "parameters",
-    "outputSchema": "returns",
-    "annotations": "annotations",
-    "icons": "icons",
-    "_meta": "meta",
-    "execution": "execution",
-}
-"""The members of an MCP tool beside its name, and the fields of specs that say them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
 from ..edits.spec_text import CannotEdit
 from ..encoders.yaml_block import block
-from ..facts.tool_lists import mcp_definition
+from ..facts.tool_lists import MEMBERS, mcp_definition
 from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
-from .forms import MEMBERS, Source
+from .forms import Source
 
 __all__ = [
     "fields_of",

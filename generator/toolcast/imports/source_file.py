@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from json import scanner
@@ -14,13 +13,13 @@ from toolcast_runtime.calls.untrusted_text import escaped
 from toolcast_runtime.files.regular_file import read_regular
 from toolcast_runtime.validation.json_bounds import measure
 
+from ..facts.tool_lists import is_name_of_tool
 from ..reading.exact_json import JsonProblem, read_json
 from ..servers.server_listing import ListingError
 from .forms import Source, source_of
 
 __all__ = [
     "MOST_BYTES",
-    "is_name_of_tool",
     "listed_in",
     "read_listed",
     "read_source",
@@ -29,7 +28,6 @@ __all__ = [
 ]
 
 MOST_BYTES = 64 * 1024 * 1024
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MOST_TOLD = 20
 _PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -117,11 +115,6 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
             values.append(value)
             twice |= dict.fromkeys(keys)
     return values, tuple(twice)
-
-
-def is_name_of_tool(name: str) -> bool:
-    """Whether a spec may have a tool's name."""
-    return _NAME.fullmatch(name) is not None
 
 
 def unsayable(source: Source) -> Iterator[str]:

@@ -1,18 +1,48 @@
-"""The errors of the validator, jsonschema-rs, in a form that can be worded."""
+"""What is wrong with a value by a schema, and with a schema by that of its dialect.
+
+Values of a spec (defaults, examples) are checked within bounded time, by the validator that
+checks the arguments of calls when the tool is served, jsonschema-rs. A schema that is not valid
+itself checks nothing: that has rules of its own.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
+from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.validation.formats import wanted
 from toolcast_runtime.validation.json_bounds import measure
+from toolcast_runtime.validation.schema_visits import most_visits
+from toolcast_runtime.validation.work import Work
 
 from ..reading.tree import Path
+from ..suggestions import (
+    constraint,
+    did_you_mean,
+    dotted,
+    kind_of,
+    kinds,
+    quoted_list,
+)
+from .dialects import metaschema
+from .graph import JsonSchema
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-__all__ = ["Refusal", "first_refusal", "refusals"]
+__all__ = [
+    "Refusal",
+    "first_refusal",
+    "refusals",
+    "SchemaProblem",
+    "problems_with_schema",
+    "ValueChecker",
+]
+
 
 _MOST_VALUES = 2_000
 
@@ -102,3 +132,151 @@ def _refusal(error: ValidationError) -> Refusal | None:
             if inner is not None
         ),
     )
+
+
+TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+SchemaProblem = tuple[Path, str, str]
+"""The path of a value in the schema, what is wrong with it, and what to do."""
+
+
+def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
+    """The problems of a schema by the metaschema of its dialect; none for an unknown one."""
+    if schema.dialect is None:
+        return
+    if schema.is_valid:
+        for path in schema.wrong_addresses:
+            help_ = "remove it: a tool's schema needs no address"
+            yield path, f"`{path[-1]}` is not an address (a URI reference)", help_
+        return
+    validator = metaschema(schema.dialect)
+    seen: set[Path] = set()
+    for start in ((), *schema.named):
+        whole = "what a `$ref` names" if start else "the schema"
+        for refusal in map(_nearest, refusals(validator, schema.at(start))):
+            path = (*start, *refusal.path)
+            if path not in seen:
+                seen.add(path)
+                yield (path, *_schema_worded(refusal, whole))
+
+
+def _nearest(refusal: Refusal) -> Refusal:
+    """The deepest refusal inside of an `anyOf`, where that is more precise."""
+    while refusal.within:
+        deepest = max(refusal.within, key=lambda inner: len(inner.path))
+        if len(deepest.path) == len(refusal.path):
+            break
+        refusal = deepest
+    return refusal
+
+
+def _schema_worded(refusal: Refusal, whole: str) -> tuple[str, str]:
+    path, value, keyword = refusal.path, refusal.value, refusal.keyword
+    name = f"`{path[-1]}`" if path else whole
+    if path and isinstance(path[-1], int) and len(path) > 1:
+        name = f"an entry of `{path[-2]}`"
+    if path and (path[-1] == "type" or path[-2:-1] == ("type",)):
+        if isinstance(value, str):
+            meant = did_you_mean(value, TYPES) or f"the types are {quoted_list(TYPES)}"
+            return f"`{value[:40]}` is no type of JSON Schema", meant
+        return f"{name} must be a type or a list of different types", ""
+    if keyword == "type":
+        wanted = kinds(refusal.expected)
+        return f"{name} must be {wanted}, not {kind_of(value)}", _old_limit(path, value)
+    if keyword in ("anyOf", "oneOf"):
+        return f"{name} cannot be {kind_of(value)}", ""
+    if keyword == "uniqueItems":
+        return f"{name} names something twice", "remove one of the two"
+    return f"{name} {constraint(keyword, refusal.expected)}", ""
+
+
+def _old_limit(path: Path, value: Any) -> str:
+    if path[-1:] in (("exclusiveMinimum",), ("exclusiveMaximum",)) and value is True:
+        limit = str(path[-1]).removeprefix("exclusive").lower()
+        return f"give `{path[-1]}` the number itself, and remove `{limit}`"
+    if path[-1:] == ("required",) and isinstance(value, bool):
+        return "list the names in `required` of the object that has the properties"
+    return ""
+
+
+_MOST_VISITS = 500
+_ADDRESS = "json-schema:///schema"
+
+
+class ValueChecker:
+    """Checks values against one schema and its parts.
+
+    Args:
+        schema: any.
+        asserts_formats: whether a text has to be of its `format`.
+    """
+
+    def __init__(self, schema: JsonSchema, *, asserts_formats: bool = False) -> None:
+        self._schema = schema
+        self._asserts_formats = asserts_formats
+
+    @cached_property
+    def _registry(self) -> Any:
+        """A registry of the schema alone, by `_ADDRESS`; None when the schema is not sound."""
+        if not self._schema.is_sound:
+            return None
+        import jsonschema_rs
+
+        return jsonschema_rs.Registry([(_ADDRESS, self._schema.value)])
+
+    def problem(self, value: Any, path: Path = ()) -> str:
+        """What is wrong with a value by the subschema at a path; empty when nothing is."""
+        if self._registry is None:
+            return ""
+        size = measure(value)
+        excess = size.problem or self._work.excess(value, size, self._schema.at(path))
+        if excess:
+            return f"it cannot be checked: {excess}"
+        try:
+            validator = build(
+                self._part(path), self._registry, asserts_formats=self._asserts_formats
+            )
+        except ValueError:
+            return ""  # a regular expression that is none
+        if validator.is_valid(value):
+            return ""
+        # Alternatives that come back to themselves have errors without end.
+        if most_visits(self._schema.value, size.levels, _MOST_VISITS) is None:
+            return "it does not match the schema"
+        refusal = first_refusal(validator, value)
+        return "" if refusal is None else _value_worded(refusal)
+
+    @cached_property
+    def _work(self) -> Work:
+        return Work(self._schema.value)
+
+    def _part(self, path: Path) -> dict[str, str]:
+        steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
+        pointer = "".join(f"/{step}" for step in steps)
+        part = {"$ref": f"{_ADDRESS}#{quote(pointer, safe='/~')}"}
+        if isinstance(self._schema.value, dict) and "$schema" in self._schema.value:
+            part["$schema"] = self._schema.value["$schema"]
+        return part
+
+
+def _value_worded(refusal: Refusal) -> str:
+    """One refusal as a clause about `it`, or about the place in it."""
+    keyword, expected = refusal.keyword, refusal.expected
+    place = dotted(refusal.path)
+    where = f"`{place}` " if place else "it "
+    if keyword == "required":
+        return f"{where}lacks `{refusal.names[0]}`"
+    if refusal.names:
+        return f"{where}has `{refusal.names[0]}`, which is not a property"
+    if keyword == "type":
+        return f"{where}must be {kinds(expected)}"
+    if keyword == "format":
+        return f"{where}must be {wanted(expected)}"
+    if keyword == "false":
+        return f"{where}is not allowed"
+    if keyword in ("anyOf", "oneOf", "not", "contains"):
+        return f"{where}does not match `{keyword}`"
+    shown = json.dumps(expected, ensure_ascii=False)
+    if keyword == "enum":
+        return f"{where}must be one of {shown[:80]}"
+    return f"{where}breaks `{keyword}: {shown[:60]}`"

@@ -8,8 +8,10 @@ are says `annotations.schema.yaml`. Editors' schemas are the same without them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from string import Formatter
 from typing import Any, NamedTuple
 
 import yaml
@@ -20,6 +22,7 @@ from ..package_data import read_packaged
 
 __all__ = [
     "KINDS",
+    "PLACES",
     "SCHEMAS",
     "Field",
     "annotated",
@@ -30,6 +33,7 @@ __all__ = [
     "read_by",
     "schema",
     "schema_text",
+    "tool_names",
 ]
 
 KINDS = (
@@ -43,6 +47,8 @@ KINDS = (
 """The files that a project is made of."""
 LANGUAGE = (*KINDS, "accept")
 """The files of which there is a `KIND.language.yaml`."""
+PLACES = ("what", "old", "new", "key", "concerned")
+"""What the words of a change may have in braces, beside `{}` for the key of a mapping."""
 SCHEMAS = (*LANGUAGE, "project", "findings", "diff")
 """What schemas are published of: those files, all of them together, and what commands print."""
 
@@ -105,6 +111,31 @@ def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozens
     )
 
 
+# The kinds of names, as `names` says them, that are tools'.
+_OF_TOOLS = frozenset(
+    ["case_tool", "excluded_tool", "replacement", "tool", "tool_entry"]
+)
+
+
+@cache
+def tool_names(
+    kind: str, extensions: tuple[str, ...] = ()
+) -> tuple[tuple[str, ...], ...]:
+    """The keys to each place where files of a kind name tools; `*` is any key or item.
+
+    Raises:
+        ExtensionFailure: as of `annotated`.
+    """
+    return tuple(_naming((), annotated(kind, extensions)))
+
+
+def _naming(way: tuple[str, ...], node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    if node.get("names") in _OF_TOOLS:
+        yield (*way, "*") if "array" in node["type"] else way
+    for name, part in parts(node):
+        yield from _naming((*way, name), part)
+
+
 def faults(node: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the annotations of a schema, a sentence each."""
     import jsonschema_rs
@@ -116,6 +147,31 @@ def faults(node: Mapping[str, Any]) -> Iterator[str]:
         for event in part.get("change", {}):
             if not _can_happen(event, part):
                 yield f"{way}: `{event}` cannot happen to it"
+        for words, known in _words_of(part):
+            for fault in _wrong_places(words, known):
+                yield f"{way}: {fault} in `{words}`"
+
+
+def _words_of(node: Mapping[str, Any]) -> Iterator[tuple[str, Collection[str]]]:
+    """The words of a field that braces may stand in, and for what."""
+    if isinstance(words := node.get("called"), str):
+        yield words, ()
+    for row in node.get("change", {}).values():
+        if isinstance(row, dict) and isinstance(words := row.get("says"), str):
+            yield words, PLACES
+
+
+def _wrong_places(words: str, known: Collection[str]) -> Iterator[str]:
+    """The braces that stand for nothing: beside those of `known`, `{}` is a mapping's key."""
+    try:
+        found = [place for _, place, _, _ in Formatter().parse(words)]
+    except ValueError as error:
+        yield str(error)
+        return
+    for place in filter(None, found):
+        name = re.sub(r"\[\w+\]$", "", place)
+        if name not in known:
+            yield f"`{{{place}}}` stands for nothing"
 
 
 def _can_happen(event: str, node: Mapping[str, Any]) -> bool:

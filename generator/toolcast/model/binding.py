@@ -1,4 +1,4 @@
-"""Makes the model from documents that the spec language's schema allows.
+"""One file of specs becomes a part of the model: read, held to the language, bound.
 
 A field that the model has under its own name becomes what the model's annotation says of it:
 lists are tuples, mappings are the class that is named, texts are references of handlers. What
@@ -7,16 +7,25 @@ a tool's schemas use of the shared definitions is given to them, so that each st
 
 from __future__ import annotations
 
+import os
 import posixpath
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from functools import cache
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..findings import Finding
+from toolcast_runtime.files.regular_file import NoRegularFile
+from toolcast_runtime.tools.module_names import distinct_name, spec_name
+
+from ..extensions import fields_of
+from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..json_schema.graph import JsonSchema
+from ..reading.project_files import OutsideProject, ProjectFiles
 from ..reading.tree import SHARED, Document
+from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .mcp_servers import McpServer
 from .model import (
     Case,
@@ -27,12 +36,15 @@ from .model import (
     Toolset,
     ToolSpec,
 )
+from .spec_schema import check_schema, reserved_names
 from .toolset_parts import Client, Definitions, NameEntry, expanded
 
 __all__ = [
     "bind",
-    "bind_tool",
     "bind_toolset",
+    "first_bytes",
+    "read_document",
+    "read_tool",
     "MOST_COPIED",
     "bundled",
     "definitions_in",
@@ -40,6 +52,7 @@ __all__ = [
 ]
 
 
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _Made = TypeVar("_Made")
 _Convert = Callable[[Any], Any]
 
@@ -106,7 +119,7 @@ def _is_of_model(kind: Any) -> bool:
     return is_dataclass(kind) or (isinstance(kind, type) and hasattr(kind, "_fields"))
 
 
-def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
+def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
     """The tool of a document that is valid as a tool spec.
 
     `extension_fields` names the fields that extensions add to the spec language.
@@ -129,6 +142,76 @@ def bind_tool(document: Document, extension_fields: Collection[str] = ()) -> Too
         cases=tuple(bind(Case, case) for case in cases),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
+    )
+
+
+def read_document(
+    files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
+) -> tuple[Document | None, list[Finding]]:
+    """The document of a file that its kind's schema allows, and what is wrong with it."""
+    data, problem = first_bytes(files, file)
+    if data is None:
+        return None, problem
+    return _document(file, data, kind, extensions)
+
+
+def _document(
+    file: str, data: bytes, kind: str, extensions: tuple[str, ...]
+) -> tuple[Document | None, list[Finding]]:
+    document, findings = read_yaml(file, data)
+    if document is not None:
+        findings += islice(check_schema(document, kind, extensions), MOST_SHOWN + 1)
+        if not has_errors(findings):
+            findings += reserved_names(document, kind)
+    return document, findings
+
+
+def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
+    """The first bytes of a file of the project: one more than the reader takes."""
+    rule, help_ = "spec/unreadable", ""
+    try:
+        return files.read(file, MAX_BYTES + 1), []
+    except OutsideProject:
+        rule, help_ = "spec/outside-project", "put the file itself here"
+        message = "the file is a link out of the project"
+    except NoRegularFile as error:
+        message, help_ = str(error.strerror), "remove it"
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"the file cannot be read: {reason}"
+    return None, [Finding(rule, Severity.ERROR, Place(file), message, help_)]
+
+
+def read_tool(
+    file: str, data: bytes, extensions: tuple[str, ...]
+) -> tuple[ToolSpec | None, list[Finding]]:
+    """The tool of a file's bytes, and what is wrong with it."""
+    document, findings = _document(file, data, "tool", extensions)
+    if document is None or has_errors(findings):
+        return None, findings
+    tool = _tool(document, fields_of(extensions).tool)
+    called = os.path.basename(file)
+    wanted = spec_name(tool.name)
+    if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
+        findings.append(
+            document.source.error(
+                "spec/file-stem",
+                ("name",),
+                f"the file of the tool `{tool.name}` is called" f" `{called}`",
+                _renaming_help(called, tool.name, wanted),
+            )
+        )
+    return tool, findings
+
+
+def _renaming_help(called: str, name: str, wanted: str) -> str:
+    """What a rename needs, for an author who changed only the name or only the file."""
+    stem, _, ending = called.rpartition(".")
+    if ending != "yaml" or wanted != name or not _NAME.fullmatch(stem):
+        return f"name the file `{wanted}.yaml`"
+    return (
+        f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
+        f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"
     )
 
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
-from toolcast_runtime.files.regular_file import NoRegularFile
-from toolcast_runtime.tools.module_names import distinct_name, spec_name
-
 from ..extensions import fields_of, install_command, missing
-from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
+from ..findings import Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
-from ..reading.project_files import DiskFiles, OutsideProject, ProjectFiles
+from ..reading.project_files import DiskFiles, ProjectFiles
 from ..reading.tree import Document, Path
-from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from ..suggestions import quoted_list
-from .binding import bind, bind_tool, bind_toolset, bundled, too_much_copied
+from .binding import (
+    bind,
+    bind_toolset,
+    bundled,
+    first_bytes,
+    read_document,
+    read_tool,
+    too_much_copied,
+)
 from .mcp_servers import unused_locks, with_locks
 from .model import Toolset, ToolSpec, Workspace
 from .spec_files import (
@@ -33,18 +35,15 @@ from .spec_files import (
     specs_in,
     unlisted,
 )
-from .spec_schema import check_schema, reserved_names
 from .toolset_parts import Definitions
 
 __all__ = [
     "KnownTools",
     "LoadedWorkspace",
-    "first_bytes",
     "load_workspace",
     "read_workspace",
 ]
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MISNAMED = (DEFINITIONS_FILE, "definitions.yml")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
@@ -104,7 +103,7 @@ def load_workspace(
 def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorkspace:
     """Loads toolcast.yaml alone, without its toolsets."""
     files = DiskFiles(root) if files is None else files
-    document, findings = _read(files, WORKSPACE_FILE, "workspace")
+    document, findings = read_document(files, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
         return LoadedWorkspace(None, findings)
     value = document.value
@@ -155,42 +154,6 @@ def _outside(
             )
 
 
-def _read(
-    files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
-) -> tuple[Document | None, list[Finding]]:
-    data, problem = first_bytes(files, file)
-    if data is None:
-        return None, problem
-    return _document(file, data, kind, extensions)
-
-
-def _document(
-    file: str, data: bytes, kind: str, extensions: tuple[str, ...]
-) -> tuple[Document | None, list[Finding]]:
-    document, findings = read_yaml(file, data)
-    if document is not None:
-        findings += islice(check_schema(document, kind, extensions), MOST_SHOWN + 1)
-        if not has_errors(findings):
-            findings += reserved_names(document, kind)
-    return document, findings
-
-
-def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
-    """The first bytes of a file of the project: one more than the reader takes."""
-    rule, help_ = "spec/unreadable", ""
-    try:
-        return files.read(file, MAX_BYTES + 1), []
-    except OutsideProject:
-        rule, help_ = "spec/outside-project", "put the file itself here"
-        message = "the file is a link out of the project"
-    except NoRegularFile as error:
-        message, help_ = str(error.strerror), "remove it"
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        message = f"the file cannot be read: {reason}"
-    return None, [Finding(rule, Severity.ERROR, Place(file), message, help_)]
-
-
 class _Loader(NamedTuple):
     """What loading the toolsets of a workspace needs."""
 
@@ -204,7 +167,7 @@ class _Loader(NamedTuple):
         if not self.files.is_there(f"{folder}/{TOOLSET_FILE}"):
             return None, [self._unknown(folder, index)]
         extensions = self.workspace.extensions
-        document, findings = _read(
+        document, findings = read_document(
             self.files, f"{folder}/{TOOLSET_FILE}", "toolset", extensions
         )
         tools: list[ToolSpec] = []
@@ -239,12 +202,8 @@ class _Loader(NamedTuple):
             tools = [bundled(tool, definitions) for tool in tools]
             findings += too_much_copied(tools, definitions)
 
-        def read(file: str, kind: str) -> tuple[Document | None, list[Finding]]:
-            found, problems = _read(self.files, file, kind)
-            return (None if has_errors(problems) else found), problems
-
-        resources, more = mcp_resources(self.files, folder, read)
-        prompts, problems = mcp_prompts(self.files, folder, read)
+        resources, more = mcp_resources(self.files, folder)
+        prompts, problems = mcp_prompts(self.files, folder)
         findings += [*more, *problems]
         if document is None or has_errors(findings):
             return None, findings
@@ -270,7 +229,7 @@ class _Loader(NamedTuple):
         if DEFINITIONS_FILE not in names:
             return None, []
         file = f"{folder}/{DEFINITIONS_FILE}"
-        document, findings = _read(self.files, file, "definitions")
+        document, findings = read_document(self.files, file, "definitions")
         if document is not None and _is_tool(document):
             message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
             help_ = "give it another name: the file holds shared definitions"
@@ -302,7 +261,7 @@ class _Loader(NamedTuple):
             return None, problem
         key = (file, data, self.workspace.extensions)
         if key not in self.known:
-            self.known[key] = _load_tool(*key)
+            self.known[key] = read_tool(*key)
         return self.known[key]
 
 
@@ -310,38 +269,6 @@ def _is_tool(document: Document) -> bool:
     """Whether what is read as definitions is a tool's spec."""
     value = document.value
     return isinstance(value, dict) and isinstance(value.get("name"), str)
-
-
-def _load_tool(
-    file: str, data: bytes, extensions: tuple[str, ...]
-) -> tuple[ToolSpec | None, list[Finding]]:
-    document, findings = _document(file, data, "tool", extensions)
-    if document is None or has_errors(findings):
-        return None, findings
-    tool = bind_tool(document, fields_of(extensions).tool)
-    called = os.path.basename(file)
-    wanted = spec_name(tool.name)
-    if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
-        findings.append(
-            document.source.error(
-                "spec/file-stem",
-                ("name",),
-                f"the file of the tool `{tool.name}` is called" f" `{called}`",
-                _renaming_help(called, tool.name, wanted),
-            )
-        )
-    return tool, findings
-
-
-def _renaming_help(called: str, name: str, wanted: str) -> str:
-    """What a rename needs, for an author who changed only the name or only the file."""
-    stem, _, ending = called.rpartition(".")
-    if ending != "yaml" or wanted != name or not _NAME.fullmatch(stem):
-        return f"name the file `{wanted}.yaml`"
-    return (
-        f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
-        f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"
-    )
 
 
 def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:

@@ -1,5 +1,7 @@
 """The model of a workspace: frozen values without I/O, YAML or templates.
 
+A field that the spec language has is described there, in `language/*.language.yaml`.
+
 JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
 the spec has them. Nobody changes them. A tool, a toolset and a workspace are equal to
 nothing but themselves, so that functions may cache what they find out about one.
@@ -117,15 +119,7 @@ class Example(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What a user says, and the tool that is meant.
-
-    Attributes:
-        message: what the user says.
-        tool: the tool that is meant; None when no tool of the toolset is.
-        never: tools that must not be among the first.
-        near: similar messages for which the tool must not be the first.
-        top: the tool must be among so many first ones; None for the toolset's default.
-    """
+    """What a user says, and the tool that is meant; None when no tool of the toolset is."""
 
     message: str
     tool: str | None
@@ -135,14 +129,7 @@ class Case(NamedTuple):
 
 
 class SelectionGates(NamedTuple):
-    """What the cases of a toolset are held to.
-
-    Attributes:
-        top: the tool that is meant must be among so many first ones.
-        margin: how far its score must be ahead of the first tool beyond those, as a part
-            of its own.
-        coverage: the part of the tools that must have a case.
-    """
+    """What the cases of a toolset are held to."""
 
     top: int = 1
     margin: float = 0.0
@@ -256,11 +243,7 @@ class Section(NamedTuple):
 class TokenBudget(NamedTuple):
     """How many tokens a toolset may cost; what is not named may cost anything.
 
-    Attributes:
-        upfront: for what each request of a client carries before a tool is loaded: by the
-            client's name, or for every client under `None`.
-        tool: for the definition of one tool.
-        blocks: for blocks of the prompt docs, by the names of their files without `.md`.
+    `upfront` is by the client's name, or for every client under `None`.
     """
 
     upfront: Mapping[str | None, int] = MappingProxyType({})
@@ -415,16 +398,8 @@ class Workspace:
     Attributes:
         root: absolute path of the project's root.
         toolset_folders: relative paths with forward slashes.
-        sources: folders below the root in which handlers' packages are.
-        output: the folder that the generator owns, relative to the root.
-        templates: the project's own templates, relative to the root; None without.
-        documents: Markdown files of the project with regions that the generator fills,
-            relative to the root.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
-        endpoints: the servers that several toolsets share.
-        scan: folders and files in which names are looked for that no tool has any more.
-        not_scanned: those within them that may say such names.
     """
 
     root: str

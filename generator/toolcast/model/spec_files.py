@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from toolcast_runtime.files.regular_file import NoRegularFile
 
-from ..findings import MOST_SHOWN, Finding, Place, Severity
+from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..reading.characters import decoded, describe, forbidden
 from ..reading.project_files import Entry, ProjectFiles
 from ..reading.tree import Document
-from .binding import bind
+from .binding import bind, read_document
 from .model import Workspace
 from .toolset_parts import PromptSpec, ResourceSpec
 
@@ -29,7 +29,6 @@ __all__ = [
     "console_commands",
     "FOLDERS",
     "LARGEST_FILE",
-    "ReadDocument",
     "mcp_prompts",
     "mcp_resources",
 ]
@@ -43,7 +42,6 @@ _BESIDE = ("._", ".#")
 _TOOLS_OWN = frozenset(
     [".git", ".hg", ".svn", ".idea", ".vscode", ".vs", "__pycache__"]
 )
-_MCP_FOLDERS = ("mcp_resources", "mcp_prompts")
 _MOST_FOLDERS = 1_000
 _NAMED = 3
 
@@ -106,7 +104,7 @@ def specs_below(
         path = posixpath.normpath(f"{folder}/{here.name}")
         last = posixpath.basename(path)
         # Specs of another kind, or files that they name.
-        is_mcp = here.name in _MCP_FOLDERS and not here.is_link
+        is_mcp = here.name in FOLDERS and not here.is_link
         if last in _TOOLS_OWN or path in listed or is_mcp:
             continue
         if here.is_link:
@@ -150,7 +148,7 @@ def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:
     if last.startswith("."):
         help_ = "give the folder a name without a dot at its begin, or move it away"
         return _wrong(f"{path}/{specs[0]}", message, help_)
-    if last in _MCP_FOLDERS:
+    if last in FOLDERS:
         help_ = f"move them into {folder}/{last}/"
         return _wrong(f"{path}/{specs[0]}", message, help_)
     if DEFINITIONS_FILE in specs:
@@ -213,15 +211,12 @@ FOLDERS = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}
 LARGEST_FILE = 1 << 20
 """Bytes of a resource's file."""
 
-ReadDocument = Callable[[str, str], tuple[Document | None, list[Finding]]]
-"""Reads a file, by its path and kind; None with findings when it is not valid."""
-
 
 def mcp_resources(
-    files: ProjectFiles, folder: str, read: ReadDocument
+    files: ProjectFiles, folder: str
 ) -> tuple[list[ResourceSpec], list[Finding]]:
     """The resources of a toolset, ordered by their names, and what is wrong with them."""
-    documents, findings = _documents(files, folder, "mcp_resources", read)
+    documents, findings = _documents(files, folder, "mcp_resources")
     specs = []
     for document in documents:
         value = document.value
@@ -243,15 +238,15 @@ def mcp_resources(
 
 
 def mcp_prompts(
-    files: ProjectFiles, folder: str, read: ReadDocument
+    files: ProjectFiles, folder: str
 ) -> tuple[list[PromptSpec], list[Finding]]:
     """The same for its MCP prompts."""
-    documents, findings = _documents(files, folder, "mcp_prompts", read)
+    documents, findings = _documents(files, folder, "mcp_prompts")
     return [bind(PromptSpec, d.value, source=d.source) for d in documents], findings
 
 
 def _documents(
-    files: ProjectFiles, folder: str, name: str, read: ReadDocument
+    files: ProjectFiles, folder: str, name: str
 ) -> tuple[list[Document], list[Finding]]:
     below = f"{folder}/{name}"
     try:
@@ -261,9 +256,9 @@ def _documents(
     documents, findings = [], []
     first: dict[str, str] = {}
     for spec in specs:
-        document, more = read(f"{below}/{spec}", FOLDERS[name])
+        document, more = read_document(files, f"{below}/{spec}", FOLDERS[name])
         findings += more
-        if document is None:
+        if document is None or has_errors(more):
             continue
         documents.append(document)
         named = document.value["name"]

@@ -333,70 +333,65 @@ def decide(
         if force or recoverable(path, found):
             write.append(path)
         elif recoverable.is_ours(path, found):
-            refused.append(_edited(output, path))
+            refused.append(_finding("edited", output, path))
         else:
-            refused.append(_blocked(output, path))
+            refused.append(_finding("blocked", output, path))
     for path, found in difference.others.items():
         if not recoverable.is_ours(path, found):
             unknown.append(foreign(output, path))
         elif force or recoverable(path, found):
             remove.append(path)
         else:
-            refused.append(_edited(output, path))
+            refused.append(_finding("edited", output, path))
     return Decision(sorted(write), sorted(remove), refused, unknown)
 
 
 def never(difference: DiskDifferences, output: str) -> Iterator[Finding]:
+    """What no run does anything about: links, and what stands where an output goes."""
     for path in difference.links:
-        yield _finding(
-            "link",
-            output,
-            path,
-            "the generator never writes through a symbolic link",
-            "remove the link",
-        )
+        yield _finding("link", output, path)
     for path in difference.in_the_way:
-        yield _finding(
-            "foreign",
-            output,
-            path,
-            "an output goes here, and what stands here is no file of a run",
-            "move it out of the folder",
-        )
+        yield _finding("in the way", output, path)
 
 
-def _edited(output: str, path: str) -> Finding:
-    return _finding(
+def foreign(output: str, path: str) -> Finding:
+    """A file that no run made, where no output goes."""
+    return _finding("foreign", output, path)
+
+
+_WORDS = {
+    "link": (
+        "link",
+        "the generator never writes through a symbolic link",
+        "remove the link",
+    ),
+    "in the way": (
+        "foreign",
+        "an output goes here, and what stands here is no file of a run",
+        "move it out of the folder",
+    ),
+    "edited": (
         "differs",
-        output,
-        path,
         "nothing else has what this file says now, neither git's index nor an earlier"
         " run: it was probably edited by hand",
         "move the change into the spec or a template, then run"
         " `toolcast generate --force`; or `git add` the file, then generate",
-    )
-
-
-def _blocked(output: str, path: str) -> Finding:
-    return _finding(
+    ),
+    "blocked": (
         "foreign",
-        output,
-        path,
         "an output goes here, and this file is not the generator's",
         "move it out of the folder, or run `toolcast generate --force` to replace it",
-    )
-
-
-def foreign(output: str, path: str) -> Finding:
-    return _finding(
+    ),
+    "foreign": (
         "foreign",
-        output,
-        path,
         "the file is not the generator's, in a folder that is",
         "move it out of the folder",
-    )
+    ),
+}
+"""Rule, message and help of what stands in the output folder."""
 
 
-def _finding(rule: str, output: str, path: str, message: str, help_: str) -> Finding:
+def _finding(what: str, output: str, path: str) -> Finding:
+    rule, message, help_ = _WORDS[what]
     place = Place(f"{output}/{path}" if path else output)
     return Finding(f"output/{rule}", Severity.ERROR, place, message, help_)

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
-from ..json_schema.values import ValueChecker
+from ..json_schema.refusals import ValueChecker
 from ..suggestions import quoted_list
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown
@@ -52,12 +52,14 @@ class Json(NamedTuple):
         fit: how a function takes it.
         is_value: it needs `values: python`.
         is_class: it is a class of the project with its fields.
+        is_lazy: it is whatever can be iterated, as texts and mappings can be, too.
     """
 
     schema: dict[str, Any]
     fit: Fit = Fit.PLAIN
     is_value: bool = False
     is_class: bool = False
+    is_lazy: bool = False
 
 
 class Unknown(Exception):
@@ -251,8 +253,11 @@ class TypeReader:
                 return self._generic(module, found.meaning, found.parts, depth + 1)
             read_only = _READ_ONLY.get(found.meaning)
             named = _NAMED.get(read_only or found.meaning)
+            if named is not None and read_only:
+                is_lazy = found.meaning == "typing.Iterable"
+                return named._replace(fit=Fit.PLAIN, is_lazy=is_lazy)
             if named is not None:
-                return named._replace(fit=Fit.PLAIN) if read_only else named
+                return named
         elif found.meaning is not None and not found.parts:
             return self._own(found.meaning, depth + 1)
         raise Unknown(f"`{shown(found.node)}` is nothing that JSON has")
@@ -317,7 +322,8 @@ class TypeReader:
         key = "additionalProperties" if base == "builtins.dict" else "items"
         fit = item.fit if name in _READ_ONLY else max(outer.fit, item.fit)
         schema = {**outer.schema, key: item.schema} if item.schema else outer.schema
-        return Json(schema, fit, item.is_value)
+        is_lazy = name == "typing.Iterable"
+        return Json(schema, fit, item.is_value, is_lazy=is_lazy)
 
     def annotate(
         self, module: PythonModule, part: ast.expr, schema: dict[str, Any]

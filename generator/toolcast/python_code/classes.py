@@ -47,10 +47,12 @@ class ClassField(NamedTuple):
     Attributes:
         is_required: a value needs it.
         kind: its JSON type; None where the annotation does not say it.
+        is_lazy: an array of it may be a text or an object.
     """
 
     is_required: bool
     kind: str | None
+    is_lazy: bool
 
 
 class DictField(NamedTuple):
@@ -204,11 +206,10 @@ def class_fields(
                     raise  # It may have another name, or be made by a function.
                 read = Json({}, Fit.MADE)
             # What pydantic makes of other values may be made of several types.
-            is_plain = read.fit is not Fit.MADE and not read.is_value
-            kind = read.schema.get("type") if is_plain else None
-            found[name] = ClassField(
-                is_required, kind if isinstance(kind, str) else None
-            )
+            is_made = read.fit is Fit.MADE or read.is_value
+            kind = None if is_made else read.schema.get("type")
+            kind = kind if isinstance(kind, str) else None
+            found[name] = ClassField(is_required, kind, read.is_lazy)
     except Unknown:
         return None
     return found

@@ -26,7 +26,6 @@ from yaml.events import (
 
 from ..findings import Finding, Place, Severity
 from .characters import decode, describe, forbidden, invisible, whole_file
-from .syntax_problems import explain
 from .tree import Document, Source, key_mark, span_in
 
 __all__ = [
@@ -38,6 +37,73 @@ __all__ = [
     "read_yaml",
     "resolve_plain",
 ]
+
+
+_NOT_CLOSED = {
+    "quoted scalar": "the text that begins with this quotation mark does not end",
+    "flow sequence": "the list that begins with this `[` does not end",
+    "flow mapping": "the mapping that begins with this `{` does not end",
+}
+_QUOTE_COLON = (
+    "quote a text that has `: ` in it; else indent the keys of one mapping alike, and write"
+    " a space after the `:` of each"
+)
+_INDENT = (
+    "indent what belongs together alike; quote a text that has quotation marks within"
+)
+_COMMENT = (
+    "close what is open; a `#` after white space begins a comment: quote a text with it"
+)
+# What a parser says of the place, and what then helps.
+_HELP = (
+    ("mapping values are not allowed", _QUOTE_COLON),
+    ("sequence entries are not allowed", "begin a list on a line of its own"),
+    ("expected key", _INDENT),
+    ("expected <block end>", _INDENT),
+    ("expected '-' indicator", _INDENT),
+    ("expected ':'", "write `key: value`, or indent a text that goes on"),
+    ("expected ',' or", "write a comma between two entries, and quote texts"),
+    ("expected node content", "quote a text that begins with this character"),
+    ("unknown escape character", "write `\\\\` for `\\`, or use single quotes"),
+)
+_NO_BEGINNING = "cannot start any token"
+
+
+def _explained(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
+    """Where a text is wrong by a parser's error, how, and what to do, "" where that is unknown.
+
+    What is open to the end of the file is shown where it begins: its end is nowhere.
+
+    Args:
+        error: of PyYAML, with libyaml's parser or its own.
+        text: that was parsed.
+    """
+    problem = error.problem or "not valid YAML"
+    mark = error.problem_mark or error.context_mark
+    start = mark.index if mark else 0
+    context = error.context or ""
+    opened = error.context_mark
+    if opened is not None and not text[start:].strip():
+        for what, message in _NOT_CLOSED.items():
+            if context.endswith(what):
+                return opened.index, message, "close it"
+        if context.endswith("flow node"):
+            return start, problem, _COMMENT
+    if _NO_BEGINNING in problem:
+        return start, problem, _help_with_character(text[start : start + 1])
+    help_ = next((help_ for words, help_ in _HELP if words in problem), "")
+    if opened is not None and context.endswith(("flow sequence", "flow mapping")):
+        help_ += (
+            f"; the `{text[opened.index]}` of line {opened.line + 1} may not be closed"
+        )
+    return start, problem, help_
+
+
+def _help_with_character(character: str) -> str:
+    if character == "\t":
+        return "indent with spaces"
+    return f"quote a text that begins with `{character}`"
+
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
@@ -116,7 +182,7 @@ class _Reader:
         except _Stop:
             pass
         except yaml.MarkedYAMLError as error:
-            start, problem, help_ = explain(error, self.text)
+            start, problem, help_ = _explained(error, self.text)
             mark_left = _CONFLICT_MARK.search(self.text)
             if mark_left is not None:
                 self.report_conflict(mark_left)
@@ -141,7 +207,9 @@ class _Reader:
         if start.__class__ is not DocumentStartEvent:
             self._report("yaml/empty", 0, 1, "the file is empty")
             raise _Stop
-        self._refuse_directives(start)
+        if start.version or start.tags:
+            message = "YAML directives are not allowed"
+            self._stop("yaml/feature", start, message, "remove the `%` line")
         value = self._node(self._next(), 0)
         self._next()
         another = self._next()
@@ -149,11 +217,6 @@ class _Reader:
             message = "the file has several documents"
             self._stop("yaml/feature", another, message, "keep one document a file")
         return value
-
-    def _refuse_directives(self, start: Any) -> None:
-        if start.version or start.tags:
-            message = "YAML directives are not allowed"
-            self._stop("yaml/feature", start, message, "remove the `%` line")
 
     def _node(self, event: Any, depth: int) -> Any:
         self._nodes += 1
@@ -313,18 +376,10 @@ class _Reader:
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+][0-9]+)?")
-_WORDS = {
-    "true": True,
-    "True": True,
-    "TRUE": True,
-    "false": False,
-    "False": False,
-    "FALSE": False,
-    "null": None,
-    "Null": None,
-    "NULL": None,
-    "~": None,
-    "": None,
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(["true", "True", "TRUE"], True),
+    **dict.fromkeys(["false", "False", "FALSE"], False),
+    **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
 _LONGEST_BOOLEAN = 3

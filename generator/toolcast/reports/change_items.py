@@ -20,6 +20,7 @@ __all__ = [
     "alike_effects",
     "counts",
     "differing",
+    "graded",
     "from_definitions",
     "items_of_changes",
     "counts_in_words",
@@ -108,7 +109,7 @@ def _item(group: Sequence[Judged], named: Callable[[Judged], str]) -> Item:
         change.fingerprint,
         first.accepted.reason if first.accepted is not None else "",
         owner=named(first),
-        grades=_graded(change.grades),
+        grades=graded(change.grades),
         fails=bool(first.fails),
         values=_unsaid(change) if message else NO_VALUES,
         was=change.place if change.is_gone else None,
@@ -116,7 +117,8 @@ def _item(group: Sequence[Judged], named: Callable[[Judged], str]) -> Item:
     )
 
 
-def _graded(grades: Grades) -> str:
+def graded(grades: Grades) -> str:
+    """`breaking for call; risky for prompt`, or `safe`."""
     parts = [
         f"{grade.word} for {', '.join(whom)}"
         for grade in (Grade.BREAKING, Grade.RISKY)

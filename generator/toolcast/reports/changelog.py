@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..changes.change import AUDIENCES, Change, Grade
-from ..changes.review.verdict import Verdict
-from ..changes.review.versions import Proposal
+from ..changes.change import Change, Grade
+from ..changes.review.verdict import Proposal, Verdict
+from .change_items import graded
 from .escaping import code_span, markdown_text
 
 __all__ = ["write"]
@@ -70,13 +70,7 @@ def _part(change: Change) -> str:
 
 
 def _line(change: Change) -> str:
-    graded_for = []
-    for grade in (Grade.BREAKING, Grade.RISKY):
-        graded = zip(AUDIENCES, change.grades, strict=True)
-        whom = [name for name, one in graded if one is grade]
-        if whom:
-            graded_for.append(f"{grade.word} for {', '.join(whom)}")
-    words = f" ({'; '.join(graded_for)})" if graded_for else ""
+    words = f" ({graded(change.grades)})" if change.grades.worst > Grade.SAFE else ""
     names_itself = change.tool and f"`{change.tool}`" in change.message
     tool = f"{code_span(change.tool)}: " if change.tool and not names_itself else ""
     return f"- {tool}{markdown_text(change.message)}{words}\n"

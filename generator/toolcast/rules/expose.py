@@ -83,19 +83,12 @@ def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if not where.has(tool, "cli"):
         return
     if tool.cli is None:
-        yield at(
-            tool,
-            (),
-            f"`{tool.name}` has no CLI decision",
-            "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`",
-        )
+        help_ = "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`"
+        yield at(tool, (), f"`{tool.name}` has no CLI decision", help_)
     elif tool.cli.keyword is None and not tool.cli.reason:
-        yield at(
-            tool,
-            ("cli", "keyword"),
-            f"`{tool.name}` is not in the CLI, and no reason is given",
-            "add `reason:` beside `keyword: null`",
-        )
+        message = f"`{tool.name}` is not in the CLI, and no reason is given"
+        help_ = "add `reason:` beside `keyword: null`"
+        yield at(tool, ("cli", "keyword"), message, help_)
 
 
 @rule("expose/cli-flag", on="toolset", severity=Severity.ERROR)
@@ -116,12 +109,9 @@ def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         for name in command.tool.properties:
             option = option_name(name)
             if name not in placed and option in flags.get(command.keyword, ()):
-                yield at(
-                    command.tool,
-                    ("cli", "keyword"),
-                    f"`{option}` selects a tool and is an option of `{command.tool.name}`",
-                    f"choose another flag, or put `{name}` into `usage`",
-                )
+                message = f"`{option}` selects a tool and is an option of `{command.tool.name}`"
+                help_ = f"choose another flag, or put `{name}` into `usage`"
+                yield at(command.tool, ("cli", "keyword"), message, help_)
 
 
 @rule("expose/cli-keyword", on="toolset", severity=Severity.ERROR)
@@ -211,16 +201,13 @@ def program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     found = workspace.commands.get(program)
     if found == runs:
         return
-    yield at(
-        toolset,
-        ("targets", "cli", "program"),
-        (
-            f"`{program}` is no console command of pyproject.toml"
-            if found is None
-            else f"`{program}` of pyproject.toml does not run this toolset's commands"
-        ),
-        f'write `{program} = "{runs}"` in its `[project.scripts]`',
+    message = (
+        f"`{program}` is no console command of pyproject.toml"
+        if found is None
+        else f"`{program}` of pyproject.toml does not run this toolset's commands"
     )
+    help_ = f'write `{program} = "{runs}"` in its `[project.scripts]`'
+    yield at(toolset, ("targets", "cli", "program"), message, help_)
 
 
 @rule("expose/client-contradiction", on="toolset", severity=Severity.ERROR)
@@ -273,12 +260,9 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
                     if tool.name in client_.restrict
                     else "does not allow it"
                 )
-                yield at(
-                    tool,
-                    ("clients", index),
-                    f"`{tool.name}` is meant for `{name}`, which {how}",
-                    "both must agree; change `clients` here or in toolset.yaml",
-                )
+                message = f"`{tool.name}` is meant for `{name}`, which {how}"
+                help_ = "both must agree; change `clients` here or in toolset.yaml"
+                yield at(tool, ("clients", index), message, help_)
             elif client_ is not None and _lacks(toolset, client_, tool):
                 yield at(
                     tool,
@@ -313,19 +297,13 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         path = plan.path.rstrip("/")
         other = paths.setdefault(path, name)
         if other != name:
-            yield at(
-                toolset,
-                place,
-                f"{other} and {name} are both served at `{plan.path}`",
-                "give one of them another `path`",
-            )
+            message = f"{other} and {name} are both served at `{plan.path}`"
+            yield at(toolset, place, message, "give one of them another `path`")
         if path in ("/health", "/ready") or f"{path}/".startswith("/api/admin/"):
-            yield at(
-                toolset,
-                place,
-                f"{name} is served at `{plan.path}`, which the server itself answers",
-                "give it another `path`",
+            message = (
+                f"{name} is served at `{plan.path}`, which the server itself answers"
             )
+            yield at(toolset, place, message, "give it another `path`")
         owner = variables.setdefault(plan.token_variable, name)
         if owner != name:
             yield at(
@@ -409,13 +387,9 @@ def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     for server in toolset.listed_servers:
         clients = toolset.clients
         if clients and not any(_may_have(client, server) for client in clients):
-            yield at(
-                toolset,
-                ("mcp_servers", server.name),
-                f"no client may have a tool of `{server.name}`",
-                "name its tools in a client's `allow`, or remove the server",
-                at_key=True,
-            )
+            message = f"no client may have a tool of `{server.name}`"
+            help_ = "name its tools in a client's `allow`, or remove the server"
+            yield at(toolset, ("mcp_servers", server.name), message, help_, at_key=True)
 
 
 @rule("expose/nobody", on="toolset", severity=Severity.ERROR)
@@ -427,12 +401,9 @@ def always_without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[P
             and toolset.clients
             and not any(toolset.is_offered(tool, client) for client in toolset.clients)
         ):
-            yield at(
-                tool,
-                ("always",),
-                f"`{tool.name}` is always offered, and no client may have it",
-                "let a client have it, or remove `always`",
-            )
+            message = f"`{tool.name}` is always offered, and no client may have it"
+            help_ = "let a client have it, or remove `always`"
+            yield at(tool, ("always",), message, help_)
 
 
 @rule("expose/nobody", on="toolset", severity=Severity.WARNING)
@@ -492,13 +463,9 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                         f"declare it in `{key}` of toolset.yaml, or remove it",
                     )
     if clients and not opened:
-        yield at(
-            toolset,
-            (*place, "scopes"),
-            "no scope opens the endpoint of a client",
-            "give one of them `clients`",
-            at_key=True,
-        )
+        message = "no scope opens the endpoint of a client"
+        help_ = "give one of them `clients`"
+        yield at(toolset, (*place, "scopes"), message, help_, at_key=True)
 
 
 @rule("expose/open-restriction", on="toolset", severity=Severity.ERROR)
@@ -574,22 +541,16 @@ def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
         if toolset.clients and not toolset.is_held(name):
             kept = f", so nobody may have {', '.join(needing)}" if needing else ""
-            yield at(
-                toolset,
-                ("permissions", name),
-                f"no client has the permission `{name}`{kept}",
-                "add it to the `permissions` of a client in `clients`, or remove it",
-                at_key=True,
-            )
+            message = f"no client has the permission `{name}`{kept}"
+            help_ = "add it to the `permissions` of a client in `clients`, or remove it"
+            yield at(toolset, ("permissions", name), message, help_, at_key=True)
         elif oauth is not None and needing and name not in given:
-            yield at(
-                toolset,
-                ("permissions", name),
+            message = (
                 f"no scope gives the permission `{name}`, so nobody who logs in may have"
-                f" {', '.join(needing)}",
-                "add it to the `permissions` of a scope in `targets.mcp.http.oauth`",
-                at_key=True,
+                f" {', '.join(needing)}"
             )
+            help_ = "add it to the `permissions` of a scope in `targets.mcp.http.oauth`"
+            yield at(toolset, ("permissions", name), message, help_, at_key=True)
 
 
 @rule("expose/server-tools", on="toolset", severity=Severity.WARNING)
@@ -688,14 +649,12 @@ def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             # Toolsets may use one server: its tools are then the first one's.
             if other is not None and not (server and server == others_server):
                 whose = f" of `{others_server}`" if others_server else ""
-                yield at(
-                    owner,
-                    path,
+                message = (
                     f"`{other.name}` has a {what} `{name}`{whose}, too, and both are"
-                    f" served at the endpoint `{endpoint.name}`",
-                    "rename one of the two, or serve them apart",
-                    at_key=bool(server),
+                    f" served at the endpoint `{endpoint.name}`"
                 )
+                help_ = "rename one of the two, or serve them apart"
+                yield at(owner, path, message, help_, at_key=bool(server))
 
 
 def _names(toolset: Toolset) -> Iterator[_Name]:
@@ -726,9 +685,6 @@ def half_excluded(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for index, (tool, target, _) in enumerate(toolset.exclusions):
         for one in chosen if tool in is_there else ():
             if target in one.needs and tool not in toolset.excluded(one.name):
-                yield at(
-                    toolset,
-                    ("exclusions", index, "target"),
-                    f"`{one.name}` needs `{tool}` in `{target}`",
-                    f"exclude `{tool}` from `{one.name}` as well",
-                )
+                message = f"`{one.name}` needs `{tool}` in `{target}`"
+                help_ = f"exclude `{tool}` from `{one.name}` as well"
+                yield at(toolset, ("exclusions", index, "target"), message, help_)

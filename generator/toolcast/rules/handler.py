@@ -190,12 +190,8 @@ def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if problem is not None:
         yield at(toolset, ("ledger", "sink"), *problem)
     elif "path" in toolset.ledger:
-        yield at(
-            toolset,
-            ("ledger", "path"),
-            "records go to `sink`, and nothing is written to `path`",
-            "remove one of the two",
-        )
+        message = "records go to `sink`, and nothing is written to `path`"
+        yield at(toolset, ("ledger", "path"), message, "remove one of the two")
 
 
 @rule(
@@ -204,13 +200,11 @@ def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if toolset.lifespan is None:
         if toolset.resources:
-            yield at(
-                toolset,
-                ("resources",),
-                "nothing gives the resources: the toolset has no `lifespan`",
-                "add `lifespan: module:function`, a context manager that yields them",
-                at_key=True,
+            message = "nothing gives the resources: the toolset has no `lifespan`"
+            help_ = (
+                "add `lifespan: module:function`, a context manager that yields them"
             )
+            yield at(toolset, ("resources",), message, help_, at_key=True)
         return
     problem = outside_or_missing(workspace, toolset, toolset.lifespan)
     if problem is None:
@@ -443,30 +437,23 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if tool.proxy is not None and tool.proxy not in servers:
             yield at(tool, ("proxy",), *_unknown(tool.proxy, [*servers]))
         if tool.proxy is not None and tool.handler is not None:
-            yield at(
-                tool,
-                ("proxy",),
-                f"`{tool.name}` has a handler and a proxy: one of them answers a call",
-                "remove `handler`, or `proxy`",
+            message = (
+                f"`{tool.name}` has a handler and a proxy: one of them answers a call"
             )
+            yield at(tool, ("proxy",), message, "remove `handler`, or `proxy`")
         server = servers.get(toolset.proxy_of(tool) or "")
         own = "" if server is None else server.own_name(tool.name)
         if server is not None and not server.takes(own):
-            yield at(
-                tool,
-                ("name",),
-                f"`{own}` is not taken from `{server.name}`, which is to answer its calls",
-                "remove the server's `allow` and `restrict`, or the tool's proxy",
-            )
+            message = f"`{own}` is not taken from `{server.name}`, which is to answer its calls"
+            help_ = "remove the server's `allow` and `restrict`, or the tool's proxy"
+            yield at(tool, ("name",), message, help_)
     for name in sorted(toolset.proxied_servers & servers.keys()):
         for field in servers[name].fields:
             if field in _UNREAD:
+                message = f"`{field}` of `{name}` is not read: its tools are the toolset's own"
+                help_ = f"remove it: {_UNREAD[field]}"
                 yield at(
-                    toolset,
-                    ("mcp_servers", name, field),
-                    f"`{field}` of `{name}` is not read: its tools are the toolset's own",
-                    f"remove it: {_UNREAD[field]}",
-                    at_key=True,
+                    toolset, ("mcp_servers", name, field), message, help_, at_key=True
                 )
 
 
@@ -608,7 +595,8 @@ def _kinds(
         kind = schema.get("type") if isinstance(schema, dict) else None
         if field.kind is None or not isinstance(kind, str) or kind == field.kind:
             continue
-        if {kind, field.kind} != {"integer", "number"}:
+        is_iterated = field.is_lazy and kind in ("string", "object")
+        if {kind, field.kind} != {"integer", "number"} and not is_iterated:
             yield f"`{name}` is of type {field.kind}, and {kind} in the schema"
 
 
@@ -646,12 +634,9 @@ def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         read.add(module.file)
         for line in sorted(_unawaited_in(module)):
-            yield at(
-                tool,
-                ("handler",),
-                f"{place(module.file, line)} asks a person and goes on without the answer",
-                "`await` it in an async function; a plain one has `ask_sync`",
-            )
+            message = f"{place(module.file, line)} asks a person and goes on without the answer"
+            help_ = "`await` it in an async function; a plain one has `ask_sync`"
+            yield at(tool, ("handler",), message, help_)
 
 
 def _unawaited_in(module: PythonModule) -> Iterator[int]:
@@ -726,12 +711,9 @@ def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         return
     reach = reached_from(where.workspace, where.toolset, tool)
     for reason in reach.unread[:3] if reach else ():
-        yield at(
-            tool,
-            ("handler",),
-            f"what the handler does cannot be followed to the end: {reason}",
-            "until then nobody knows which tables it queries",
-        )
+        message = f"what the handler does cannot be followed to the end: {reason}"
+        help_ = "until then nobody knows which tables it queries"
+        yield at(tool, ("handler",), message, help_)
 
 
 @rule(
@@ -743,13 +725,9 @@ def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for name in toolset.resources:
         if not is_keyword_argument(name):
-            yield at(
-                toolset,
-                ("resources", name),
-                f"no function can have a parameter `{name}`",
-                "give the resource another name",
-                at_key=True,
-            )
+            message = f"no function can have a parameter `{name}`"
+            help_ = "give the resource another name"
+            yield at(toolset, ("resources", name), message, help_, at_key=True)
     for spec in (*toolset.tools, *toolset.mcp_specs):
         for number, name in enumerate(spec.uses):
             if name not in toolset.resources:
@@ -762,12 +740,9 @@ def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                 )
             what, is_sent = _sent(spec, name)
             if is_sent:
-                yield at(
-                    spec,
-                    ("uses", number),
-                    f"`{name}` is {what}, too: a caller could send it",
-                    "give one of the two another name",
-                )
+                message = f"`{name}` is {what}, too: a caller could send it"
+                help_ = "give one of the two another name"
+                yield at(spec, ("uses", number), message, help_)
 
 
 def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, bool]:
@@ -789,12 +764,10 @@ def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     for name in toolset.resources:
         if name not in used:
             unknown = sorted(used - toolset.resources.keys())
-            yield at(
-                toolset,
-                ("resources", name),
-                f"nothing uses the resource `{name}`",
+            message = f"nothing uses the resource `{name}`"
+            help_ = (
                 did_you_mean(name, unknown)
                 or f"say `uses: [{name}]` in a spec, or remove it here and in the"
-                " lifespan",
-                at_key=True,
+                " lifespan"
             )
+            yield at(toolset, ("resources", name), message, help_, at_key=True)

@@ -141,13 +141,9 @@ def _section_tools(toolset: Toolset) -> Iterator[Problem]:
     loose = next((t for t in toolset.tools_in("prompts") if t.section is None), None)
     for section in toolset.sections:
         if loose is not None and section.name and module_name(section.name) == "tools":
-            yield at(
-                toolset,
-                ("sections", section.name),
-                f"`{loose.name}` has no section, and the block of such tools is `tools`, too",
-                f"rename the section, or give `{loose.name}` one",
-                at_key=True,
-            )
+            message = f"`{loose.name}` has no section, and the block of such tools is `tools`, too"
+            help_ = f"rename the section, or give `{loose.name}` one"
+            yield at(toolset, ("sections", section.name), message, help_, at_key=True)
 
 
 def _tools(tool: ToolSpec, other: ToolSpec) -> Problem:
@@ -170,13 +166,11 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
         other = first.setdefault(derived, name)
         if other != name:
             line = toolset.source.span((key, other), at_key=True).line
-            yield at(
-                toolset,
-                (key, name),
-                f"`{name}` and `{other}` on line {line} give the same file `{derived}`",
-                "rename one of the two",
-                at_key=True,
+            message = (
+                f"`{name}` and `{other}` on line {line} give the same file `{derived}`"
             )
+            help_ = "rename one of the two"
+            yield at(toolset, (key, name), message, help_, at_key=True)
 
 
 @rule("name/former-alive", on="toolset", severity=Severity.ERROR)
@@ -269,12 +263,8 @@ NEEDED = frozenset("""
 def hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     output = workspace.package.partition(".")[0]
     if _is_needed(output):
-        yield at(
-            workspace,
-            ("output",),
-            _message(output),
-            "choose another folder, such as `generated`",
-        )
+        help_ = "choose another folder, such as `generated`"
+        yield at(workspace, ("output",), _message(output), help_)
     # Where the output folder itself is on the path, each toolset is a package there.
     if not output and _is_needed(toolset.name):
         yield at(toolset, ("name",), _message(toolset.name), "choose another name")
@@ -309,43 +299,33 @@ def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
 def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if module_name(toolset.name) != toolset.name:
-        yield at(
-            toolset,
-            ("name",),
-            f"no package can be called `{toolset.name}`",
-            f"`{module_name(toolset.name)}` is free, for example",
-        )
+        message = f"no package can be called `{toolset.name}`"
+        help_ = f"`{module_name(toolset.name)}` is free, for example"
+        yield at(toolset, ("name",), message, help_)
     for endpoint in workspace.endpoints:
         other = module_name(endpoint.name)
         if toolset is workspace.toolsets[0] and other != endpoint.name:
+            message = f"no package can be called `{endpoint.name}`"
+            help_ = f"`{other}` is free, for example"
             yield at(
-                workspace,
-                ("endpoints", endpoint.name),
-                f"no package can be called `{endpoint.name}`",
-                f"`{other}` is free, for example",
-                at_key=True,
+                workspace, ("endpoints", endpoint.name), message, help_, at_key=True
             )
     reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
     if reserved:
-        yield at(
-            workspace,
-            ("output",),
-            f"no package can be called `{reserved[0]}`",
-            "it is a word of Python; choose another folder",
-        )
+        message = f"no package can be called `{reserved[0]}`"
+        help_ = "it is a word of Python; choose another folder"
+        yield at(workspace, ("output",), message, help_)
 
 
 @rule("name/portability", on="tool", severity=Severity.WARNING)
 def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     problem = name_problem(tool.name)
     if problem:
-        yield at(
-            tool,
-            ("name",),
-            f"the name `{tool.name}` {problem}",
+        help_ = (
             "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
-            " are taken everywhere",
+            " are taken everywhere"
         )
+        yield at(tool, ("name",), f"the name `{tool.name}` {problem}", help_)
 
 
 def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
@@ -372,12 +352,9 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for first, second in similar_pairs(sorted(known)):
         # Reported once: at the later name, in the toolset that has it.
         if second in own:
-            yield at(
-                known[second],
-                ("name",),
-                f"the name `{second}` is nearly `{first}`",
-                "choose names that a model does not confuse",
-            )
+            message = f"the name `{second}` is nearly `{first}`"
+            help_ = "choose names that a model does not confuse"
+            yield at(known[second], ("name",), message, help_)
 
 
 @rule("name/skill-name", on="toolset", severity=Severity.ERROR)
@@ -389,23 +366,17 @@ def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         name = front_matter_of(owner)["name"]
         path, help_ = name_path(owner), "say another one in `skill.name`"
         if not 0 < len(name) <= LONGEST_NAME:
-            yield at(
-                owner,
-                path,
+            message = (
                 f"the skill's name would have {len(name)} characters; one has 1 to"
-                f" {LONGEST_NAME}",
-                help_,
+                f" {LONGEST_NAME}"
             )
+            yield at(owner, path, message, help_)
         elif name in WINDOWS_DEVICES:
             message = f"Windows has no folder named `{name}`, as the skill's would be"
             yield at(owner, path, message, help_)
         elif name in taken:
-            yield at(
-                owner,
-                path,
-                f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too",
-                help_,
-            )
+            message = f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too"
+            yield at(owner, path, message, help_)
         else:
             taken[name] = owner
 
@@ -463,9 +434,6 @@ def not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         for path, text in texts:
             named = {found[1] or found[2] for found in _NAME_IN_TEXT.finditer(text)}
             for name in sorted(named & others):
-                yield at(
-                    toolset,
-                    path,
-                    f"`{client.name}` is told of `{name}`, which it may not have",
-                    f"say it in the `when_to_use` or `guidance` of `{name}`",
-                )
+                message = f"`{client.name}` is told of `{name}`, which it may not have"
+                help_ = f"say it in the `when_to_use` or `guidance` of `{name}`"
+                yield at(toolset, path, message, help_)

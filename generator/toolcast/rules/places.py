@@ -1,17 +1,11 @@
-"""What checks are given: tools, their texts and schemas, gathered once for all rules."""
+"""What checks are given: tools, their texts and schemas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..facts.texts import (
     Owner,
-    all_texts,
-    is_of_definition,
-    prose_of_mcp_spec,
-    prose_of_tool,
-    prose_of_toolset,
 )
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -23,8 +17,6 @@ __all__ = [
     "Text",
     "ToolSchema",
     "Where",
-    "places_of_tool",
-    "places_of_toolset",
 ]
 
 
@@ -101,27 +93,3 @@ class Parameter(NamedTuple):
     def path(self) -> Path:
         """Where it stands in the tool's spec."""
         return ("parameters", "properties", self.name)
-
-
-def places_of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
-    """What there is in a tool, each with the word by which checks ask for it."""
-    yield "tool", tool
-    for path, text, is_key in all_texts(tool):
-        yield "text", Text(tool, path, text, is_key, is_of_definition(path))
-    for path, text in prose_of_tool(tool):
-        yield "prose", Text(tool, path, text)
-    for field, graph in tool.schemas.items():
-        yield "schema", ToolSchema(tool, field, graph)
-        for path, value in graph.subschemas.items():
-            yield "schema node", SchemaNode(tool, (field, *path), value)
-    for name, schema in tool.properties.items():
-        yield "parameter", Parameter(tool, name, schema)
-
-
-def places_of_toolset(toolset: Toolset) -> Iterator[tuple[str, Any]]:
-    """The texts of resources and MCP prompts, and the toolset's own."""
-    owned = [(spec, prose_of_mcp_spec(spec)) for spec in toolset.mcp_specs]
-    for owner, prose in (*owned, (toolset, prose_of_toolset(toolset))):
-        for path, text in prose:
-            yield "text", Text(owner, path, text)
-            yield "prose", Text(owner, path, text)

@@ -163,19 +163,12 @@ def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     is_given = "description" in tool.fields
     if is_given and not (tool.description or "").strip():
         described = "null" if tool.description is None else "empty"
-        yield at(
-            tool,
-            ("description",),
-            f"the description is {described}",
-            "say what the tool does; without the field the summary is used",
-        )
+        help_ = "say what the tool does; without the field the summary is used"
+        yield at(tool, ("description",), f"the description is {described}", help_)
     elif "description" in tool.mcp_omit:
-        yield at(
-            tool,
-            ("mcp", "omit"),
-            "the MCP list leaves the description out",
-            "models that see the tool over MCP know it by its name alone",
-        )
+        message = "the MCP list leaves the description out"
+        help_ = "models that see the tool over MCP know it by its name alone"
+        yield at(tool, ("mcp", "omit"), message, help_)
 
 
 @rule("prompt/instructions-long", on="toolset", severity=Severity.WARNING)
@@ -260,14 +253,12 @@ def secret_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             continue
         wanted = _wanted(found.text)
         if wanted is not None:
-            yield at(
-                tool,
-                found.path,
-                f"the parameter `{found.text}` asks the model for {wanted}",
+            message = f"the parameter `{found.text}` asks the model for {wanted}"
+            help_ = (
                 "let the handler take it from its own configuration, or suppress"
-                " this with the reason",
-                at_key=True,
+                " this with the reason"
             )
+            yield at(tool, found.path, message, help_, at_key=True)
 
 
 def _is_parameter(path: Path) -> bool:
@@ -339,12 +330,9 @@ _MOST = 200
 @rule("prompt/summary-long", on="tool", severity=Severity.WARNING)
 def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if len(tool.summary) > _MOST:
-        yield at(
-            tool,
-            ("summary",),
-            f"the summary has {len(tool.summary)} characters; {_MOST} are a line",
-            "keep what the tool does; the rest belongs in `description`",
-        )
+        message = f"the summary has {len(tool.summary)} characters; {_MOST} are a line"
+        help_ = "keep what the tool does; the rest belongs in `description`"
+        yield at(tool, ("summary",), message, help_)
 
 
 _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
@@ -369,13 +357,10 @@ def usage_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if any(text and text.strip() for text in texts) or tool.no_usage_reason:
         return
     is_null = "when_to_use" in tool.fields and tool.when_to_use is None
-    yield at(
-        tool,
-        ("when_to_use",) if is_null else (),
-        (
-            "`when_to_use` is null, and no reason is given"
-            if is_null
-            else f"the prompt docs say nowhere when to use `{tool.name}`"
-        ),
-        f"write `when_to_use` or `guidance`, or decide against it: {_DECISION}",
+    message = (
+        "`when_to_use` is null, and no reason is given"
+        if is_null
+        else f"the prompt docs say nowhere when to use `{tool.name}`"
     )
+    help_ = f"write `when_to_use` or `guidance`, or decide against it: {_DECISION}"
+    yield at(tool, ("when_to_use",) if is_null else (), message, help_)

@@ -8,12 +8,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from ..facts.texts import (
+    all_texts,
+    is_of_definition,
+    prose_of_mcp_spec,
+    prose_of_tool,
+    prose_of_toolset,
+)
 from ..findings import Finding, Severity
 from ..model.model import Suppression, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..suggestions import did_you_mean
-from .places import Where, places_of_tool, places_of_toolset
+from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 from .rule import Rule
 from .table import former_ids, rules
 
@@ -55,10 +62,34 @@ def _places(workspace: Workspace) -> Iterator[tuple[str, tuple[Any, ...]]]:
         yield "toolset", (toolset, workspace)
         where = Where(toolset, workspace)
         for tool in toolset.tools:
-            for on, place in places_of_tool(tool):
+            for on, place in _of_tool(tool):
                 yield on, (place, where)
-        for on, place in places_of_toolset(toolset):
+        for on, place in _of_toolset(toolset):
             yield on, (place, where)
+
+
+def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
+    """What there is in a tool, each with the word by which checks ask for it."""
+    yield "tool", tool
+    for path, text, is_key in all_texts(tool):
+        yield "text", Text(tool, path, text, is_key, is_of_definition(path))
+    for path, text in prose_of_tool(tool):
+        yield "prose", Text(tool, path, text)
+    for field, graph in tool.schemas.items():
+        yield "schema", ToolSchema(tool, field, graph)
+        for path, value in graph.subschemas.items():
+            yield "schema node", SchemaNode(tool, (field, *path), value)
+    for name, schema in tool.properties.items():
+        yield "parameter", Parameter(tool, name, schema)
+
+
+def _of_toolset(toolset: Toolset) -> Iterator[tuple[str, Any]]:
+    """The texts of resources and MCP prompts, and the toolset's own."""
+    owned = [(spec, prose_of_mcp_spec(spec)) for spec in toolset.mcp_specs]
+    for owner, prose in (*owned, (toolset, prose_of_toolset(toolset))):
+        for path, text in prose:
+            yield "text", Text(owner, path, text)
+            yield "prose", Text(owner, path, text)
 
 
 def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:

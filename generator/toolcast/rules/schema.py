@@ -16,9 +16,8 @@ from ..encoders.json_text import compact
 from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
 from ..json_schema.graph import JsonSchema
-from ..json_schema.metaschema import problems_with_schema
 from ..json_schema.patterns import Pattern, can_be_applied, pattern
-from ..json_schema.values import ValueChecker
+from ..json_schema.refusals import ValueChecker, problems_with_schema
 from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
@@ -77,13 +76,11 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         )
         problem = checker.problem(subschema["default"], path)
         if problem:
-            yield at(
-                schema.tool,
-                (schema.field, *path, "default"),
-                f"the default is not valid: {problem}",
-                "a caller that sends it is refused; change the default or the"
-                " schema",
+            message = f"the default is not valid: {problem}"
+            help_ = (
+                "a caller that sends it is refused; change the default or the" " schema"
             )
+            yield at(schema.tool, (schema.field, *path, "default"), message, help_)
 
 
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
@@ -131,12 +128,9 @@ def _in_definition(
 @rule("schema/enum", on="schema node", severity=Severity.ERROR)
 def empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     if node.value.get("enum") == []:
-        yield at(
-            node.tool,
-            (*node.path, "enum"),
-            "`enum` is empty: no value is valid",
-            "list the values, or remove `enum`",
-        )
+        message = "`enum` is empty: no value is valid"
+        help_ = "list the values, or remove `enum`"
+        yield at(node.tool, (*node.path, "enum"), message, help_)
 
 
 @rule("schema/enum", on="schema node", severity=Severity.WARNING)
@@ -148,12 +142,9 @@ def twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
     for index, value in enumerate(values):
         text = compact(value)
         if text in seen:
-            yield at(
-                node.tool,
-                (*node.path, "enum", index),
-                f"{text[:60]} stands twice in `enum`",
-                "remove one of the two",
-            )
+            message = f"{text[:60]} stands twice in `enum`"
+            help_ = "remove one of the two"
+            yield at(node.tool, (*node.path, "enum", index), message, help_)
         seen.add(text)
 
 
@@ -236,36 +227,24 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 @rule("schema/reference", on="schema", severity=Severity.ERROR)
 def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
-        yield at(
-            schema.tool,
-            (schema.field,),
-            f"more than {MOST_WAYS:,} ways lead to one place of a value",
-            "let fewer alternatives name the same definition",
-        )
+        message = f"more than {MOST_WAYS:,} ways lead to one place of a value"
+        help_ = "let fewer alternatives name the same definition"
+        yield at(schema.tool, (schema.field,), message, help_)
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
 def other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     kinds = tool.parameters.get("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
-        yield at(
-            tool,
-            ("parameters", "type"),
-            "arguments are always an object",
-            "write `type: object` and make the value one of its `properties`",
-        )
+        help_ = "write `type: object` and make the value one of its `properties`"
+        yield at(tool, ("parameters", "type"), "arguments are always an object", help_)
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.WARNING)
 def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if "type" not in tool.parameters:
-        yield at(
-            tool,
-            ("parameters",),
-            "`parameters` has no `type`",
-            "add `type: object`",
-            at_key=True,
-        )
+        message = "`parameters` has no `type`"
+        yield at(tool, ("parameters",), message, "add `type: object`", at_key=True)
 
 
 @rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
@@ -288,23 +267,17 @@ def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
         if not reference.is_local and not schema.is_shared(reference.path):
-            yield at(
-                schema.tool,
-                (schema.field, *reference.path),
-                f"`{reference.text[:80]}` leads out of this schema",
-                "copy what it names into `$defs` and write `#/$defs/...`",
-            )
+            message = f"`{reference.text[:80]}` leads out of this schema"
+            help_ = "copy what it names into `$defs` and write `#/$defs/...`"
+            yield at(schema.tool, (schema.field, *reference.path), message, help_)
     keyword = "id" if schema.graph.dialect == "draft-04" else "$id"
     for path, subschema in schema.graph.subschemas.items():
         base = subschema.get(keyword)
         is_address = isinstance(base, str) and not base.startswith("#")
         if path and is_address and not schema.is_shared(path):
-            yield at(
-                schema.tool,
-                (schema.field, *path, keyword),
-                f"`{keyword}` gives a part of the schema an address of its own",
-                f"remove `{keyword}`; references by `#/...` need none",
-            )
+            message = f"`{keyword}` gives a part of the schema an address of its own"
+            help_ = f"remove `{keyword}`; references by `#/...` need none"
+            yield at(schema.tool, (schema.field, *path, keyword), message, help_)
 
 
 @rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
@@ -462,13 +435,8 @@ def unknown_keyword(node: SchemaNode, where: Where) -> Iterator[Problem]:
             continue
         meant = _near(word)
         if meant:
-            yield at(
-                node.tool,
-                (*node.path, word),
-                f"`{word}` is no keyword of JSON Schema, so nothing checks it",
-                meant,
-                at_key=True,
-            )
+            message = f"`{word}` is no keyword of JSON Schema, so nothing checks it"
+            yield at(node.tool, (*node.path, word), message, meant, at_key=True)
 
 
 @lru_cache(maxsize=4096)

@@ -14,12 +14,11 @@ from toolcast_runtime.tools.module_names import module_name
 from toolcast_runtime.validation.checker import Checker
 from toolcast_runtime.validation.declared_names import DeclaredNames
 
-from ..extensions import fields_of
 from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
-from ..json_schema.metaschema import problems_with_schema
+from ..json_schema.refusals import problems_with_schema
 from ..language.spec_language import read_by, schema_text
 from ..model.mcp_servers import McpServer, reference_problem
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -49,16 +48,13 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Problem]:
     schema = tool.properties[parameter]
     values = schema.get("enum") if isinstance(schema, dict) else None
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-        yield at(
-            tool,
-            ("actions", "parameter"),
-            f"`{parameter}` has no `enum` of texts to choose an action from",
-            (
-                f"add `enum: {_listed([a.name for a in tool.actions.values])}` to it"
-                if tool.actions
-                else ""
-            ),
+        message = f"`{parameter}` has no `enum` of texts to choose an action from"
+        help_ = (
+            f"add `enum: {_listed([a.name for a in tool.actions.values])}` to it"
+            if tool.actions
+            else ""
         )
+        yield at(tool, ("actions", "parameter"), message, help_)
         return
     names = [action.name for action in tool.actions.values] if tool.actions else []
     allowed, described = frozenset(values), frozenset(names)
@@ -201,24 +197,18 @@ def mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             k for k in ("text", "file", "handler") if getattr(resource, k) is not None
         ]
         if len(given) != 1:
-            yield at(
-                resource,
-                (given[-1],) if given else ("name",),
-                f"`{resource.name}` has {_and(given)} for what it holds",
-                "write one of `text`, `file` and `handler`",
-            )
+            message = f"`{resource.name}` has {_and(given)} for what it holds"
+            help_ = "write one of `text`, `file` and `handler`"
+            yield at(resource, (given[-1],) if given else ("name",), message, help_)
         elif resource.uri_template is not None and resource.handler is None:
             message = "each URI of a template would hold the same"
             yield at(resource, (given[0],), message, "write a `handler`, or a `uri`")
     for prompt in toolset.mcp_prompts:
         if bool(prompt.messages) == (prompt.handler is not None):
             given = ["messages", "handler"] if prompt.messages else []
-            yield at(
-                prompt,
-                (given[-1],) if given else ("name",),
-                f"`{prompt.name}` has {_and(given)} for what it says",
-                "write one of `messages` and `handler`",
-            )
+            message = f"`{prompt.name}` has {_and(given)} for what it says"
+            help_ = "write one of `messages` and `handler`"
+            yield at(prompt, (given[-1],) if given else ("name",), message, help_)
 
 
 def _and(given: list[str]) -> str:
@@ -292,11 +282,7 @@ def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 continue
         except OSError:
             message = "specs name this file as their schema, and it cannot be read"
-        yield Problem(
-            Place(path),
-            message,
-            "run `toolcast schema --write`",
-        )
+        yield Problem(Place(path), message, "run `toolcast schema --write`")
 
 
 def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
@@ -553,9 +539,8 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    by_rules = fields_of(workspace.extensions).read_by_rules
-    always = read_by("tool", "rules")
-    read = always.union(by_rules, *(target.reads for target in chosen))
+    always = read_by("tool", "rules", workspace.extensions)
+    read = always.union(*(target.reads for target in chosen))
     for tool in toolset.tools:
         for field in tool.fields:
             if field not in read:
@@ -566,7 +551,8 @@ def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         *toolset.extensions,
         *(f for one in known for f in one.reads_toolset),
     }
-    read = by_rules.union(*(target.reads_toolset for target in chosen))
+    always = read_by("toolset", "rules", workspace.extensions)
+    read = always.union(*(target.reads_toolset for target in chosen))
     for field in toolset.fields:
         if field in with_reader and field not in read:
             message = f"none of the toolset's targets reads `{field}`"

@@ -81,23 +81,16 @@ def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         path = ("targets", "providers", name)
         for option, value in options.items():
             if value and option not in provider.options:
-                yield at(
-                    toolset,
-                    (*path, option),
-                    f"{provider.title} has no `{option}`",
-                    "leave it out: it has no effect",
-                    at_key=True,
-                )
+                message = f"{provider.title} has no `{option}`"
+                help_ = "leave it out: it has no effect"
+                yield at(toolset, (*path, option), message, help_, at_key=True)
         strict = options.get("strict")
         for index, tool in enumerate(strict if isinstance(strict, list) else ()):
             is_external = any(one.is_named(tool) for one in toolset.listed_servers)
             if tool not in names and not is_external:
-                yield at(
-                    toolset,
-                    (*path, "strict", index),
-                    f"there is no tool `{tool}`",
-                    suggestions.near(tool),
-                )
+                message = f"there is no tool `{tool}`"
+                help_ = suggestions.near(tool)
+                yield at(toolset, (*path, "strict", index), message, help_)
 
 
 @rule("target/unused-template", on="workspace", severity=Severity.WARNING)
@@ -106,12 +99,8 @@ def unused_template(workspace: Workspace) -> Iterator[Problem]:
     if folder is None or not workspace.toolsets:
         return
     if not os.path.isdir(os.path.join(workspace.root, folder)):
-        yield at(
-            workspace,
-            ("templates",),
-            f"there is no folder `{folder}`",
-            "name the folder, or take `templates` away",
-        )
+        help_ = "name the folder, or take `templates` away"
+        yield at(workspace, ("templates",), f"there is no folder `{folder}`", help_)
         return
     known = originals(workspace)
     for own in own_templates(workspace, known):

@@ -44,7 +44,6 @@ _MOST_ENTRIES = 50_000
 _MOST_READINGS = 3
 _DISCOVER_SECONDS = 10.0
 _METHOD_NOT_FOUND = -32601
-_MOST_NOTED = 5
 
 Messages = StdioMessages | HttpMessages
 

@@ -96,14 +96,6 @@ class PrintedTypes:
         )
         return imported(module, names)
 
-    def name(self, name: str) -> Type:
-        """A type that is one name."""
-        return named(name)
-
-    def of_one(self, name: str, argument: str) -> Type:
-        """`name[argument]`."""
-        return subscript(name, [named(argument)])
-
     def of(self, type_: PythonType) -> Type:
         """A type where it is not evaluated, or where all that it names is there."""
         match type_:

@@ -21,6 +21,7 @@ from ..encoders.python_types import (
     annotation,
     applied,
     call_of,
+    named,
     named_in,
     parameters,
     signature,
@@ -44,7 +45,6 @@ from .target import Context, header
 
 __all__ = ["shown_types", "types_file"]
 
-_EMPTY = words("")
 # What a generated module has of its own: no class is called so.
 _TAKEN = """
     Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
@@ -83,11 +83,11 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
     has_keywords = all(map(is_keyword_argument, arguments.members))
     members = handled.arguments.members
     needed = frozenset(k for k, one in members.items() if one.is_required)
-    given = printed.name("object")
+    given = named("object")
     if tool.result_type is not None:
         given = subscript(handled.results.handlers, [named_in(*tool.result_type)])
     elif handled.results.name:
-        given = printed.of_one(handled.results.handlers, handled.results.name)
+        given = subscript(handled.results.handlers, [named(handled.results.name)])
     used = {key: toolset.resources[key] for key in tool.uses}
     resources = {
         key: named_in(type_.module, type_.function) for key, type_ in used.items()
@@ -102,7 +102,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         typed = {key: printed.of(one.type) for key, one in members.items()}
         taken_by = parameters(typed, needed, *place, resources)
     else:
-        passed_whole = printed.name(handled.arguments.name)
+        passed_whole = named(handled.arguments.name)
         taken_by = parameters({whole: passed_whole}, None, *place, resources)
     call_result = results.name or "Any"
     handler = _handler(tool, printed, handled, needed, given, resources)
@@ -117,13 +117,13 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         printed.add(RUNTIME_TYPES, _form(resources))
     if handled.results.name:
         printed.add(RUNTIME_TYPES, handled.results.handlers)
-    client = [("client", printed.name("str"))] if toolset.clients else []
+    client = [("client", named("str"))] if toolset.clients else []
     by_place: tuple[str, Type | None] = ("/", None)
     values: list[tuple[str, Type | None]] = [*client, *([by_place] if client else [])]
     if has_keywords:
-        values.append(("**arguments", printed.of_one("Unpack", own[0])))
+        values.append(("**arguments", subscript("Unpack", [named(own[0])])))
     else:
-        values = [*client, ("arguments", printed.name(own[0])), by_place]
+        values = [*client, ("arguments", named(own[0])), by_place]
     passed = [one_string(tool.name), words("arguments")]
     return View(
         _shape(own[2], views, aliases, tool, printed),
@@ -252,13 +252,13 @@ def _handler(
     has_least = len(needed) < len(arguments.members) and all(
         map(is_keyword_argument, needed)
     )
-    checked: list[tuple[str, Type | None]] = [(form, printed.name(_form(resources)))]
-    checked.append((sent, printed.name(arguments.name)))
+    checked: list[tuple[str, Type | None]] = [(form, named(_form(resources)))]
+    checked.append((sent, named(arguments.name)))
     if tool.arguments_type is not None:
         has_least = False
         checked = [(sent, named_in(*tool.arguments_type))]
     if has_least and needed:
-        checked.append((required, printed.name("Any")))
+        checked.append((required, named("Any")))
     lent = {key: local(f"{key}_resource") for key in resources}
     checked += [(lent[key], type_) for key, type_ in resources.items()]
     least = {k: required for k in arguments.members if has_least and k in needed}

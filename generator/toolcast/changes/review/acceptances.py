@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Place, Severity, has_errors
-from ...model.loading import first_bytes
+from ...model.binding import first_bytes
 from ...model.spec_schema import check_schema
 from ...reading.project_files import ProjectFiles
 from ...reading.tree import NOWHERE, Path, Source

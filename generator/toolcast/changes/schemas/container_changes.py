@@ -6,26 +6,27 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from ...reading.tree import Path
-from ..change import ABSENT
-from ..json_equality import key_of, same
-from .keyword_changes import difference, keyword_changes, plain
-from .normal_forms import normal_form
-from .schema_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of
-from .schema_side import SchemaSide
-from .schema_words import (
+from ..change import ABSENT, key_of, same
+from .keyword_changes import keyword_changes, row_of
+from .normal_forms import ValueLimits, normal_form
+from .schema_pairs import (
     ITEMS,
     NAMES,
     OTHERS,
+    Difference,
+    Edit,
+    Node,
+    Pair,
+    Place,
+    Step,
     name_words,
     shown,
     subject_words,
     type_words,
 )
-from .value_limits import ValueLimits
+from .schema_side import SchemaSide
 
 __all__ = ["array_changes", "object_changes"]
-
 
 _OTHERS = "additionalProperties"
 
@@ -36,30 +37,38 @@ def object_changes(pair: Pair) -> Iterator[Difference | Step]:
     yield from _required(pair)
     yield from _pattern_properties(pair)
     yield from _additional(pair)
-    yield from _names(pair)
+    yield from _schemas(pair, "propertyNames", place=pair.place + NAMES)
     yield from _dependencies(pair)
-    yield from _unevaluated(pair)
+    for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+        yield from _schemas(pair, keyword)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _plain(schema: Any) -> Any:
+    """A schema, with one word for those that say nothing."""
+    return True if schema == {} or schema is ABSENT else schema
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _schemas(
+    pair: Pair, keyword: str, place: str | None = None
+) -> Iterator[Difference | Step]:
+    """What has changed of a schema in a keyword; those of a place are compared."""
+    old, new = map(_plain, pair.values(keyword))
+    if same(old, new):
+        return
+    if place is not None and isinstance(old, Mapping) and isinstance(new, Mapping):
+        yield pair.inner(keyword, place=place)
+        return
+    is_set = new is not True and (place is None or old is not False)
+    yield pair.difference(
+        f"{row_of(keyword)}-{'set' if is_set else 'removed'}", keyword
+    )
 
 
 def _properties(pair: Pair) -> Iterator[Difference | Step]:
-    before = _mapping(pair.before.get("properties"))
-    after = _mapping(pair.after.get("properties"))
+    before, after = (node.mapping("properties") for node in pair.nodes)
     for name in after:
         if name in before:
-            yield Step(
-                pair.before.inner("properties", name),
-                pair.after.inner("properties", name),
-                pair.named(name),
-                pair.direction,
-            )
+            yield pair.inner("properties", name, place=pair.named(name))
     gone = {name: before[name] for name in before if name not in after}
     come = {name: after[name] for name in after if name not in before}
     for old, new in list(_renamed(pair, gone, come)):
@@ -71,44 +80,32 @@ def _properties(pair: Pair) -> Iterator[Difference | Step]:
             pair.direction,
         )
         del gone[old], come[new]
-    for is_new, schemas in ((False, gone), (True, come)):
-        node = pair.after if is_new else pair.before
-        needed = _list(node.get("required"))
-        for name, schema in schemas.items():
-            says = "is new" if is_new else "is removed"
+    for is_new, names in ((False, gone), (True, come)):
+        node, other = pair.nodes[is_new], pair.nodes[not is_new]
+        for name in names:
             row = f"property-{'added' if is_new else 'removed'}"
-            if name in needed:
-                row, says = f"required-{row}", says + ", and required" * is_new
-            path = (*node.at("properties"), name)
-            values = (ABSENT, schema) if is_new else (schema, ABSENT)
-            edits = (_edit(pair, name, *values[::-1]), *_needed(pair, name, is_new))
-            other = pair.before if is_new else pair.after
+            if name in node.sequence("required"):
+                row = f"required-{row}"
+            edits = _needed(pair, name)
             if other.get(_OTHERS) is False and node.get(_OTHERS) is not False:
                 # What the object is closed for since then is this name, too.
-                edits += edit_of(pair, _OTHERS)
-            text = f"{name_words(pair.named(name))} {says}"
-            yield Difference(row, path, *values, text, edits, pair)
+                edits += pair.edits(_OTHERS)
+            told = name_words(pair.named(name))
+            yield pair.entry(row, "properties", name, *edits, name=told)
 
 
-def _edit(pair: Pair, name: str, alone: Any, undone: Any) -> Edit:
-    before = (*pair.before.at("properties"), name)
-    after = (*pair.after.at("properties"), name)
-    return Edit(before, alone, after, undone)
-
-
-def _needed(pair: Pair, name: str, is_new: bool) -> tuple[Edit, ...]:
-    """Puts a name into `required` or takes it out, where one of the sides has it there."""
-    old = _list(pair.before.get("required"))
-    new = _list(pair.after.get("required"))
-    if (name in old) == (name in new):
+def _needed(pair: Pair, *names: str) -> tuple[Edit, ...]:
+    """Lets each side require these names as the other does."""
+    lists = [node.sequence("required") for node in pair.nodes]
+    if all((name in lists[0]) == (name in lists[1]) for name in names):
         return ()
-    with_, without = (old, new) if is_new else (new, old)
-    added, left = [*with_, name], [one for one in without if one != name]
-    if is_new:
-        edit = Edit(pair.before.at("required"), added, pair.after.at("required"), left)
-    else:
-        edit = Edit(pair.before.at("required"), left, pair.after.at("required"), added)
-    return (edit,)
+    alone, undone = (
+        [name for name in own if name not in names]
+        + [name for name in names if name in other]
+        for own, other in (lists, lists[::-1])
+    )
+    paths = [node.at("required") for node in pair.nodes]
+    return (Edit(paths[0], alone, paths[1], undone),)
 
 
 def _renamed(
@@ -119,14 +116,13 @@ def _renamed(
     What it says may be written in another way, and its texts may be worded anew.
     """
     left = [dict(gone), dict(come)]
-    sides = pair.before_side, pair.after_side
     forms: list[Callable[[SchemaSide, Any], Hashable]]
     forms = [lambda _, schema: key_of(schema), normal_form]
-    if not sides[0].is_read_like(sides[1]):
+    if not pair.before_side.is_read_like(pair.after_side):
         forms.pop()
     for form in forms:
         named: list[dict[Any, list[str]]] = [{}, {}]
-        for side, schemas, found in zip(sides, left, named, strict=True):
+        for side, schemas, found in zip(pair.sides, left, named, strict=True):
             for name, schema in schemas.items():
                 found.setdefault(form(side, schema), []).append(name)
         for key, names in named[0].items():
@@ -141,40 +137,34 @@ def _renamed(
 
 def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:
     """Whether descriptions have half of their words in common; without them, the names."""
-    told = [
-        set(re.findall(r"\w+", str(_mapping(schema).get("description", "")).lower()))
-        for schema in (gone, come)
+    texts = [
+        str(one.get("description", "")) if isinstance(one, Mapping) else ""
+        for one in (gone, come)
     ]
+    told = [set(re.findall(r"\w+", text.lower())) for text in texts]
     if not any(told):
         return old in new or new in old
     return 2 * len(told[0] & told[1]) >= max(map(len, told))
 
 
 def _rename(pair: Pair, old: str, new: str) -> Difference:
-    before = _mapping(pair.before.get("properties"))
-    after = _mapping(pair.after.get("properties"))
-    edits: tuple[Edit, ...] = (
-        _edit(pair, old, ABSENT, before[old]),
-        _edit(pair, new, after[new], ABSENT),
+    before, after = (node.at("properties") for node in pair.nodes)
+    was, now = pair.before.mapping("properties")[old], pair.after.values["properties"]
+    edits = (
+        Edit((*before, old), ABSENT, (*after, old), was),
+        Edit((*before, new), now[new], (*after, new), ABSENT),
+        *_needed(pair, old, new),
     )
-    needed = _list(pair.before.get("required"))
-    needed_now = _list(pair.after.get("required"))
-    if old in needed or new in needed_now:
-        alone = [one for one in needed if one != old]
-        undone = [one for one in needed_now if one != new]
-        alone += [new] if new in needed_now else []
-        undone += [old] if old in needed else []
-        place = pair.before.at("required"), pair.after.at("required")
-        edits += (Edit(place[0], alone, place[1], undone),)
-    path = (*pair.after.at("properties"), new)
-    text = f"{name_words(pair.named(old))} is called {name_words(pair.named(new))} now"
-    return Difference("property-renamed", path, old, new, text, edits, pair)
+    words = {
+        "old": name_words(pair.named(old)),
+        "new": name_words(pair.named(new)),
+    }
+    return pair.told("property-renamed", (*after, new), (old, new), edits, **words)
 
 
 def _required(pair: Pair) -> Iterator[Difference]:
-    old = _list(pair.before.get("required"))
-    new = _list(pair.after.get("required"))
-    properties = [_mapping(n.get("properties")) for n in (pair.before, pair.after)]
+    old, new = (node.sequence("required") for node in pair.nodes)
+    properties = [node.mapping("properties") for node in pair.nodes]
     # Of what comes or goes as a property is told with it.
     whole = {*properties[0]} ^ {*properties[1]}
     for name in dict.fromkeys((*new, *old)):
@@ -182,141 +172,64 @@ def _required(pair: Pair) -> Iterator[Difference]:
             continue
         is_new = name in new
         row = "property-required" if is_new else "property-optional"
-        says = "is required now" if is_new else "may be left out now"
-        edits = _needed(pair, name, is_new)
-        node = pair.after if is_new else pair.before
-        path: Path = node.at("required")
-        path = (*path, (new if is_new else old).index(name))
+        path = (
+            *pair.nodes[is_new].at("required"),
+            (new if is_new else old).index(name),
+        )
         values = (ABSENT, name) if is_new else (name, ABSENT)
-        text = f"{name_words(pair.named(name))} {says}"
-        yield Difference(row, path, *values, text, edits, pair)
+        told = name_words(pair.named(name))
+        yield pair.told(row, path, values, _needed(pair, name), name=told)
 
 
 def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
     keyword = "patternProperties"
-    before = _mapping(pair.before.get(keyword))
-    after = _mapping(pair.after.get(keyword))
+    before, after = (node.mapping(keyword) for node in pair.nodes)
     for pattern in dict.fromkeys((*before, *after)):
-        place = pair.place + OTHERS
         if pattern in before and pattern in after:
-            yield Step(
-                pair.before.inner(keyword, pattern),
-                pair.after.inner(keyword, pattern),
-                place,
-                pair.direction,
-            )
-            continue
-        old, new = before.get(pattern, ABSENT), after.get(pattern, ABSENT)
-        is_new = old is ABSENT
-        row = f"pattern-property-{'set' if is_new else 'removed'}"
-        says = "are told of now" if is_new else "are told of no more"
-        text = f"names in {pair.subject} that match {shown(pattern)} {says}"
-        paths = [(*node.at(keyword), pattern) for node in (pair.before, pair.after)]
-        edit = Edit(paths[0], new, paths[1], old)
-        yield Difference(row, paths[is_new], old, new, text, (edit,), pair)
+            yield pair.inner(keyword, pattern, place=pair.place + OTHERS)
+        else:
+            row = f"pattern-property-{'removed' if pattern in before else 'set'}"
+            yield pair.entry(row, keyword, pattern, name=shown(pattern))
 
 
 def _additional(pair: Pair) -> Iterator[Difference | Step]:
-    keyword = _OTHERS
-    old = pair.before.values.get(keyword, True)
-    new = pair.after.values.get(keyword, True)
+    old, new = pair.values(_OTHERS)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        yield Step(
-            pair.before.inner(keyword),
-            pair.after.inner(keyword),
-            pair.place + OTHERS,
-            pair.direction,
-        )
-    elif not same(plain(old), plain(new)):
-        subject = pair.subject
+        yield pair.inner(_OTHERS, place=pair.place + OTHERS)
+    elif not same(_plain(old), _plain(new)):
         if new is False:
-            row, says = "closed", "takes no other names any more"
+            row = "closed"
         elif old is False:
-            row, says = "opened", "takes other names, too"
-        elif isinstance(new, Mapping) and new:
-            row, says = "set", "asks something of values under other names"
+            row = "opened"
         else:
-            row, says = "removed", "asks nothing of values under other names"
-        text = f"{subject} {says}"
-        yield difference(pair, f"additional-properties-{row}", keyword, text)
-
-
-def _names(pair: Pair) -> Iterator[Difference | Step]:
-    keyword = "propertyNames"
-    old, new = plain(pair.before.get(keyword)), plain(pair.after.get(keyword))
-    if same(old, new):
-        return
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        place = pair.place + NAMES
-        before, after = pair.before.inner(keyword), pair.after.inner(keyword)
-        yield Step(before, after, place, pair.direction)
-        return
-    is_set = new is not True and old is not False
-    row = "property-names-set" if is_set else "property-names-removed"
-    says = "asks something of names" if is_set else "asks less of names"
-    yield difference(pair, row, keyword, f"{pair.subject} {says}")
+            row = "removed" if _plain(new) is True else "set"
+        yield pair.difference(f"additional-properties-{row}", _OTHERS)
 
 
 def _dependencies(pair: Pair) -> Iterator[Difference | Step]:
     for word in ("dependencies", "dependentSchemas", "dependentRequired"):
-        before, after = (_mapping(n.get(word)) for n in (pair.before, pair.after))
+        before, after = (node.mapping(word) for node in pair.nodes)
         for name in dict.fromkeys((*before, *after)):
             old, new = before.get(name, ABSENT), after.get(name, ABSENT)
             if isinstance(old, Mapping) and isinstance(new, Mapping):
-                yield Step(
-                    pair.before.inner(word, name),
-                    pair.after.inner(word, name),
-                    pair.place,
-                    pair.direction,
-                )
-            elif not same(plain(old), plain(new)):
+                yield pair.inner(word, name)
+            elif not same(_plain(old), _plain(new)):
                 yield from _dependent(pair, word, name, old, new)
 
 
 def _dependent(
     pair: Pair, word: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    paths = [(*node.at(word), name) for node in (pair.before, pair.after)]
-    edits = (Edit(paths[0], new, paths[1], old),)
-    more = [one for one in _list(new) if one not in _list(old)]
-    less = [one for one in _list(old) if one not in _list(new)]
-    told = [
-        (row, f"asks for {', '.join(name_words(pair.named(n)) for n in names)} {says}")
-        for row, names, says in (
-            ("dependent-required-added", more, "now"),
-            ("dependent-required-removed", less, "no more"),
-        )
-        if names
-    ]
-    told += [
-        (row, f"asks for more by a schema of its own {says}")
-        for row, schema, says in (
-            ("dependent-schema-removed", old, "no more"),
-            ("dependent-schema-added", new, "now"),
-        )
-        if not isinstance(schema, list) and plain(schema) is not True
-    ]
-    for row, says in told:
-        text = f"{name_words(pair.named(name))} {says}"
-        yield Difference(row, paths[new is not ABSENT], old, new, text, edits, pair)
-
-
-def _unevaluated(pair: Pair) -> Iterator[Difference]:
-    for keyword, name, what in (
-        ("unevaluatedProperties", "unevaluated-properties", "names"),
-        ("unevaluatedItems", "unevaluated-items", "items"),
-    ):
-        old, new = plain(pair.before.get(keyword)), plain(pair.after.get(keyword))
-        if same(old, new):
-            continue
-        is_set = new is not True
-        row = f"{name}-{'set' if is_set else 'removed'}"
-        says = "asks something of" if is_set else "asks nothing of"
-        text = f"{pair.subject} {says} {what} that nothing else looks at"
-        yield difference(pair, row, keyword, text, edit_of(pair, keyword))
-
-
-_ITEMS = ("prefixItems", "items", "additionalItems")
+    lists = [one if isinstance(one, list) else [] for one in (old, new)]
+    subject = name_words(pair.named(name))
+    for row, own, other in (("added", *lists[::-1]), ("removed", *lists)):
+        names = [name_words(pair.named(one)) for one in own if one not in other]
+        if names:
+            words = {"name": subject, "names": ", ".join(names)}
+            yield pair.entry(f"dependent-required-{row}", word, name, **words)
+    for row, schema in (("removed", old), ("added", new)):
+        if not isinstance(schema, list) and _plain(schema) is not True:
+            yield pair.entry(f"dependent-schema-{row}", word, name, name=subject)
 
 
 class _Items:
@@ -325,13 +238,12 @@ class _Items:
     def __init__(self, node: Node, side: SchemaSide) -> None:
         first, rest = side.positions(node.values)
         listed = "items" if isinstance(node.get("items"), list) else "prefixItems"
-        others = "additionalItems" if listed == "items" else "items"
+        self.word = "additionalItems" if listed == "items" else "items"
         self.first = [
             Place(schema, (*node.at(listed), index))
             for index, schema in enumerate(first)
         ]
-        self.rest = Place(rest, node.at(others))
-        self.word = others
+        self.rest = Place(rest, node.at(self.word))
 
     def at(self, index: int) -> Place:
         """The schema of one item."""
@@ -340,25 +252,23 @@ class _Items:
 
 def array_changes(pair: Pair) -> Iterator[Difference | Step]:
     """What has changed of an array, and the schemas of its items to compare next."""
-    before = _Items(pair.before, pair.before_side)
-    after = _Items(pair.after, pair.after_side)
-    edits = edit_of(pair, *_ITEMS)
+    before, after = map(_Items, pair.nodes, pair.sides)
+    edits = pair.edits("prefixItems", "items", "additionalItems")
     for index in range(max(len(before.first), len(after.first))):
-        old, new = before.at(index), after.at(index)
+        old, new, place = before.at(index), after.at(index), f"{pair.place}[{index}]"
         if index < min(len(before.first), len(after.first)):
-            yield Step(old, new, f"{pair.place}[{index}]", pair.direction)
+            yield Step(old, new, place, pair.direction)
             continue
         is_new = index >= len(before.first)
         row = f"prefix-item-{'added' if is_new else 'removed'}"
-        says = "has a schema of its own now" if is_new else "is like all others now"
-        text = f"{subject_words(f'{pair.place}[{index}]', pair.whole)} {says}"
         values = (ABSENT, new.schema) if is_new else (old.schema, ABSENT)
         path = (new if is_new else old).path
-        yield Difference(row, path, *values, text, edits, pair)
+        item = subject_words(place, pair.whole)
+        yield pair.told(row, path, values, edits, name=item)
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
         yield Step(old, new, pair.place + ITEMS, pair.direction)
-    elif not same(plain(old.schema), plain(new.schema)):
+    elif not same(_plain(old.schema), _plain(new.schema)):
         yield _others(pair, before, after, edits)
     yield from _contains(pair)
 
@@ -368,17 +278,17 @@ def _others(
 ) -> Difference:
     """Items of which one side says nothing, or that it refuses."""
     old, new = before.rest.schema, after.rest.schema
-    is_tighter = new is False or plain(old) is True
-    side, asked = (pair.after_side, new) if is_tighter else (pair.before_side, old)
-    kinds = type_words(ValueLimits(side.conjunction(asked)).types)
+    is_tighter = new is False or _plain(old) is True
+    asked = pair.sides[is_tighter].conjunction(new if is_tighter else old)
+    kinds = type_words(ValueLimits(asked).types)
     item = subject_words(pair.place + ITEMS, pair.whole)
-    if new is False or old is False:
-        text = f"{pair.subject} takes {'no ' * (new is False)}further items"
-        text += ", too" if old is False else ""
+    if new is False:
+        text = f"{pair.subject} takes no further items"
+    elif old is False:
+        text = f"{pair.subject} takes further items, too"
     elif kinds == "anything":
-        text = (
-            f"{pair.subject} asks {'something' if is_tighter else 'less'} of its items"
-        )
+        words = "something" if is_tighter else "less"
+        text = f"{pair.subject} asks {words} of its items"
     elif is_tighter:
         text = f"{item} is {kinds} now"
     else:
@@ -386,33 +296,20 @@ def _others(
     node, word = pair.before, before.word
     if pair.after.get(after.word) is not ABSENT:
         node, word = pair.after, after.word
-    return Difference(
-        "items-set" if is_tighter else "items-removed",
-        node.at(word),
-        pair.before.get(before.word),
-        pair.after.get(after.word),
-        text,
-        edits,
-        pair,
-    )
+    row = "items-set" if is_tighter else "items-removed"
+    values = pair.before.get(before.word), pair.after.get(after.word)
+    return pair.told(row, node.at(word), values, edits, text=text)
 
 
 def _contains(pair: Pair) -> Iterator[Difference | Step]:
     keyword = "contains"
-    old, new = pair.before.get(keyword), pair.after.get(keyword)
-    if old is ABSENT and new is ABSENT:
-        return
-    if old is not ABSENT and new is not ABSENT:
+    if ABSENT not in pair.values(keyword):
         bounded = any(
             "maxContains" in node.values or node.get("minContains") == 0
-            for node in (pair.before, pair.after)
+            for node in pair.nodes
         )
-        yield Step(
-            pair.before.inner(keyword),
-            pair.after.inner(keyword),
-            pair.place + ITEMS,
-            0 if bounded else pair.direction,
-        )
+        turn = 0 if bounded else 1
+        yield pair.inner(keyword, place=pair.place + ITEMS, turn=turn)
         return
-    edits = edit_of(pair, "contains", "minContains", "maxContains")
+    edits = pair.edits("contains", "minContains", "maxContains")
     yield from keyword_changes(pair, keyword, edits)

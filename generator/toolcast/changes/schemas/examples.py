@@ -17,8 +17,8 @@ from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.schema_visits import most_visits
 
 from ..change import ABSENT
+from .normal_forms import EXACT, ValueLimits, type_of
 from .schema_side import Acceptor, Conjunction, SchemaSide, schemas_under
-from .value_limits import EXACT, ValueLimits, type_of
 
 __all__ = ["examples"]
 
@@ -31,8 +31,6 @@ _MOST_VALUES = 40
 _MOST_NAMES = 60
 _LARGEST = 1_000
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_CHOICES = ("anyOf", "oneOf")
-_CONDITION = ("if", "then", "else")
 _OPENING = ("additionalProperties", "unevaluatedProperties")
 _PLAIN: dict[str, list[Any]] = {
     "string": ["a", "", "A 1"],
@@ -149,16 +147,10 @@ class _Candidates:
         self._left -= 1
         if depth > _DEEPEST or self._left < 0:
             return
-        for index, part in enumerate(sent):
-            left, branches = _branches(part)
-            if branches:
-                others = (*sent[:index], *sent[index + 1 :], left)
-                conjunction = self._sender.conjunction
-                yield from _in_turn(
-                    self._of((*others, *conjunction(branch)), taken, depth + 1)
-                    for branch in branches[:_MOST_VALUES]
-                )
-                return
+        cases = self._sender.cases(sent)[:_MOST_VALUES]
+        if cases:
+            yield from _in_turn(self._of(case, taken, depth + 1) for case in cases)
+            return
         limits = ValueLimits(sent)
         said = [*limits.parts, *self._receiver.everything(*taken)]
         groups = [_listed(limits, said)]
@@ -260,20 +252,6 @@ def _of_sizes(
         rows = [made[min(i, len(made) - 1)] for i in range(size)]
         for step in range(2):
             yield [row[i * step % len(row)] for i, row in enumerate(rows)]
-
-
-def _branches(part: Any) -> tuple[Any, list[Any]]:
-    """A schema without its first choice or condition, and the ways in which that goes."""
-    if isinstance(part, dict):
-        for keyword in _CHOICES:
-            if isinstance(part.get(keyword), list):
-                left = {word: part[word] for word in part if word != keyword}
-                return left, part[keyword]
-        if "if" in part:
-            left = {word: part[word] for word in part if word not in _CONDITION}
-            then = {"allOf": [part["if"], part.get("then", True)]}
-            return left, [then, part.get("else", True)]
-    return part, []
 
 
 def _listed(limits: ValueLimits, said: Iterable[Mapping[str, Any]]) -> Iterator[Any]:

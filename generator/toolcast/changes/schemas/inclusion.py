@@ -13,10 +13,10 @@ from toolcast_runtime.validation.compiled import build
 from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.references import REFERENCES
 
-from ..json_equality import same
+from ..change import same
 from .container_inclusion import takes_array, takes_object
+from .normal_forms import EXACT, Bound, ValueLimits, types_of
 from .schema_side import ANNOTATIONS, Conjunction, SchemaSide
-from .value_limits import EXACT, Bound, ValueLimits, types_of
 
 __all__ = ["Effort", "Inclusion", "OutOfEffort"]
 
@@ -51,7 +51,6 @@ _MOST_SPLITS = 4
 _PLAIN = ANNOTATIONS - {"format"} | {"type", "enum", "const"}
 _NUMBERS = frozenset(("integer", "fraction"))
 _LENGTHS = ("minLength", "maxLength")
-_CHOICES = ("anyOf", "oneOf")
 
 
 class Inclusion:
@@ -141,25 +140,10 @@ class Inclusion:
             self._splits -= 1
 
     def _cases(self, sent: Conjunction, limits: ValueLimits) -> Iterator[Conjunction]:
-        for index, part in enumerate(sent):
-            if not isinstance(part, dict):
-                continue
-            others = (*sent[:index], *sent[index + 1 :])
-            for keyword in _CHOICES:
-                if isinstance(part.get(keyword), list):
-                    left = {k: v for k, v in part.items() if k != keyword}
-                    for branch in part[keyword]:
-                        yield (*others, left, *self.sender.conjunction(branch))
-                    return
-            if "if" in part and ("then" in part or "else" in part):
-                left = {
-                    k: v for k, v in part.items() if k not in ("if", "then", "else")
-                }
-                then = self.sender.conjunction(part.get("then", True))
-                other = self.sender.conjunction(part.get("else", True))
-                yield (*others, left, *self.sender.conjunction(part["if"]), *then)
-                yield (*others, left, *other)
-                return
+        cases = self.sender.cases(sent)
+        if cases:
+            yield from cases
+            return
         if len(limits.types) > 1:
             kinds = [_NUMBERS] if limits.types >= _NUMBERS else []
             kinds += [
@@ -322,17 +306,13 @@ def are_apart(one: Conjunction, other: Conjunction) -> bool:
 def _takes_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     own = ValueLimits((part,))
     whole = limits.is_whole
-    low, high = own.low(whole=whole), own.high(whole=whole)
-    sent_low, sent_high = limits.sent
-    is_written = low == Bound(-EXACT) and sent_low.value == -math.inf
-    if (sent_low.value, sent_low.is_open) < (low.value, low.is_open) and not is_written:
-        return False
-    is_written = high == Bound(EXACT) and sent_high.value == math.inf
-    if (sent_high.value, not sent_high.is_open) > (
-        high.value,
-        not high.is_open,
-    ) and not is_written:
-        return False
+    ends = (("minimum", -1), ("maximum", 1))
+    for (keyword, sign), sent in zip(ends, limits.sent, strict=True):
+        taken = own.limit(keyword, whole=whole)
+        is_written = taken == Bound(sign * EXACT) and sent.value == sign * math.inf
+        reach = [(sign * one.value, not one.is_open) for one in (sent, taken)]
+        if reach[0] > reach[1] and not is_written:
+            return False
     divisor = part.get("multipleOf")
     if divisor is None:
         return True

@@ -9,18 +9,16 @@ from typing import Any
 
 from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import shown_types
-from ..change import ABSENT, Change, Grade, Grades, ToolPair
-from ..json_equality import same
+from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
 from .schema_grades import CallGrades, Verdict, prompt_grade
-from .schema_nodes import Difference, Edit, Pair, Place, node_at
-from .schema_rules import EFFECTS, FIELDS, RULES, Field
+from .schema_pairs import Difference, Edit, shown, whole_pair
+from .schema_rules import EFFECTS, FIELDS, RULES, SAYS, Field
 from .schema_side import Acceptor, SchemaSide
 from .schema_walk import (
     TooMuchToCompare,
     differences,
     hidden_texts,
 )
-from .schema_words import shown
 
 __all__ = ["TypeChanges", "compare"]
 
@@ -120,13 +118,10 @@ def _of_field(
     both: ToolPair, field: Field, before: Any, after: Any, is_whole: bool
 ) -> Iterator[Change]:
     is_call = field == "parameters"
+    asserted = both.toolset_before.asserts_formats, both.toolset_after.asserts_formats
     sides = (
-        SchemaSide(
-            before, asserts_formats=is_call and both.toolset_before.asserts_formats
-        ),
-        SchemaSide(
-            after, asserts_formats=is_call and both.toolset_after.asserts_formats
-        ),
+        SchemaSide(before, asserts_formats=is_call and asserted[0]),
+        SchemaSide(after, asserts_formats=is_call and asserted[1]),
     )
     if is_whole:
         row = "schema-added" if before is True else "schema-removed"
@@ -216,25 +211,20 @@ def _graded(
 
 def _whole(before: SchemaSide, after: SchemaSide, field: Field, row: str) -> Difference:
     """A schema that one side does not have, or that is another one in a way not told."""
-    whole = _WHOLE[field]
-    text = {
-        "schema-added": f"{whole} has a schema now",
-        "schema-removed": f"{whole} has no schema any more",
-        "rewritten": f"`{field}` is written in another way",
-    }[row]
-    one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
-    pair = Pair(one, other, "", whole, 1, before, after)
-    old = ABSENT if row == "schema-added" else before.root
-    new = ABSENT if row == "schema-removed" else after.root
+    pair = whole_pair(before, after, _WHOLE[field])
+    values = (
+        ABSENT if row == "schema-added" else before.root,
+        ABSENT if row == "schema-removed" else after.root,
+    )
     edit = Edit((), after.root, (), before.root)
-    return Difference(row, (), old, new, text, (edit,), pair)
+    return pair.told(row, (), values, (edit,), name=field)
 
 
 def _not_compared(
     both: ToolPair, field: Field, before: Any, after: Any, why: str
 ) -> Change:
     rule = RULES[field, "not-compared"]
-    text = f"`{field}` is another schema, and is not compared: {why}"
+    text = SAYS["not-compared"].format(name=field, why=why)
     risky = Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE)
     return both.files.changed(
         rule, (field,), text, before=before, after=after, grades=risky, reason=why

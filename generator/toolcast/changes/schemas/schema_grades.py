@@ -12,11 +12,10 @@ from ..change import ABSENT, Grade
 from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
 from .examples import examples
 from .inclusion import Effort, Inclusion
-from .normal_forms import normal_form
-from .schema_nodes import Difference
+from .normal_forms import EXACT, normal_form
+from .schema_pairs import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import Acceptor, SchemaSide
-from .value_limits import EXACT
 
 __all__ = ["CallGrades", "Verdict", "prompt_grade"]
 

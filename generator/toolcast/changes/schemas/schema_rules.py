@@ -3,7 +3,8 @@
 Each line is one kind of change. `effect` says which values are valid after it: fewer, more,
 others (`either`), or the same (`none`). Of `parameters` fewer is what breaks callers, of
 `returns` more is what breaks readers of results; the columns with these names have the grades
-for call, prompt and code. Who has a tool is not concerned.
+for call, prompt and code. Who has a tool is not concerned. `means` is for who asks what the
+kind of change is, `says` for who reads of one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = [
     "KEYWORDS",
     "RULES",
     "RULES_BY_ID",
+    "SAYS",
     "Field",
 ]
 
@@ -36,6 +38,9 @@ EFFECTS = {name: row["effect"] for name, row in _ROWS.items()}
 
 KEYWORDS = {name: row["keywords"].split(";") for name, row in _ROWS.items()}
 """What makes each."""
+
+SAYS = {name: row["says"] for name, row in _ROWS.items()}
+"""What a message says of each; in braces is what the change fills in."""
 
 
 def _rule(field: Field, name: str) -> ChangeRule:

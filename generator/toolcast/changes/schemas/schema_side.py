@@ -53,6 +53,7 @@ _OF_SOME_DRAFTS = _NEWER.union(
 )
 _BESIDE_REFERENCES = ANNOTATIONS | {"$ref"}
 _MOST_PARTS = 400
+_CONDITION = ("if", "then", "else")
 _DEFINITIONS = ("$defs", "definitions")
 _ADDRESSES = tuple(f"#/{word}/" for word in _DEFINITIONS)
 
@@ -112,14 +113,8 @@ class SchemaSide:
     def places(self) -> dict[int, Path]:
         """The path of each mapping, by its identity."""
         found: dict[int, Path] = {}
-        waiting: list[tuple[Path, Any]] = [((), self.root)]
-        while waiting:
-            path, value = waiting.pop()
-            if isinstance(value, dict):
-                found.setdefault(id(value), path)
-                waiting += [((*path, name), inner) for name, inner in value.items()]
-            elif isinstance(value, list):
-                waiting += [((*path, i), inner) for i, inner in enumerate(value)]
+        for path, mapping in _mappings(self.root):
+            found.setdefault(id(mapping), path)
         return found
 
     @cached_property
@@ -166,17 +161,11 @@ class SchemaSide:
     @cached_property
     def _refers_to_definitions(self) -> bool:
         """Whether all references lead to what stands in `$defs` or `definitions`."""
-        waiting = [self.root]
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, dict):
-                for word in REFERENCES:
-                    text = one.get(word, "#/$defs/")
-                    if not isinstance(text, str) or not text.startswith(_ADDRESSES):
-                        return False
-                waiting.extend(one.values())
-            elif isinstance(one, list):
-                waiting.extend(one)
+        for _, mapping in _mappings(self.root):
+            for word in REFERENCES:
+                text = mapping.get(word, "#/$defs/")
+                if not isinstance(text, str) or not text.startswith(_ADDRESSES):
+                    return False
         return True
 
     def target(self, schema: Mapping[str, Any]) -> Any:
@@ -252,6 +241,27 @@ class SchemaSide:
                     continue
             waiting += in_place(part)
         return found
+
+    def cases(self, parts: Conjunction) -> list[Conjunction]:
+        """What is asked in each case of the first choice or condition; empty for none."""
+        for index, part in enumerate(parts):
+            if not isinstance(part, dict):
+                continue
+            others = (*parts[:index], *parts[index + 1 :])
+            for keyword in ("anyOf", "oneOf"):
+                if isinstance(part.get(keyword), list):
+                    left = {word: part[word] for word in part if word != keyword}
+                    return [
+                        (*others, left, *self.conjunction(branch))
+                        for branch in part[keyword]
+                    ]
+            if "if" in part:
+                left = {word: part[word] for word in part if word not in _CONDITION}
+                when, then, other = (
+                    self.conjunction(part.get(word, True)) for word in _CONDITION
+                )
+                return [(*others, left, *when, *then), (*others, left, *other)]
+        return []
 
     def positions(self, schema: Mapping[str, Any]) -> Positions:
         """The items of an array, in whichever of the two ways the dialect has."""
@@ -342,16 +352,21 @@ def schemas_under(
 
 def has_references(value: Any) -> bool:
     """Whether a schema, or a list of them, has a reference anywhere."""
-    waiting = [value]
+    return any(
+        word in mapping for _, mapping in _mappings(value) for word in REFERENCES
+    )
+
+
+def _mappings(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """All mappings in a value, each with the way to it."""
+    waiting: list[tuple[Path, Any]] = [((), value)]
     while waiting:
-        one = waiting.pop()
+        path, one = waiting.pop()
         if isinstance(one, dict):
-            if any(word in one for word in REFERENCES):
-                return True
-            waiting.extend(one.values())
+            yield path, one
+            waiting += [((*path, name), inner) for name, inner in one.items()]
         elif isinstance(one, list):
-            waiting.extend(one)
-    return False
+            waiting += [((*path, index), inner) for index, inner in enumerate(one)]
 
 
 @lru_cache(maxsize=4096)

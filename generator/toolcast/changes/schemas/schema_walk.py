@@ -6,29 +6,39 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...json_schema.graph import JsonSchema
-from ..change import ABSENT
-from ..json_equality import same
+from ..change import ABSENT, same
 from .container_changes import array_changes, object_changes
 from .inclusion import Effort, Inclusion
 from .keyword_changes import (
     address_changes,
     annotation_changes,
-    difference,
     keyword_changes,
     plain_changes,
+    row_of,
 )
-from .normal_forms import normal_form
-from .schema_nodes import Difference, Edit, Node, Pair, Place, Step, edit_of, node_at
+from .normal_forms import ALL_TYPES, ValueLimits, normal_form
+from .schema_pairs import (
+    REFUSED,
+    Difference,
+    Edit,
+    Node,
+    Pair,
+    Place,
+    Step,
+    listed,
+    name_words,
+    pair_at,
+    shown,
+    type_words,
+    whole_pair,
+    whole_step,
+)
 from .schema_side import ANNOTATIONS, SchemaSide, has_references
-from .schema_words import REFUSED, listed, name_words, shown, type_words
-from .value_limits import ALL_TYPES, ValueLimits
 
 __all__ = [
     "TooMuchToCompare",
-    "branch_changes",
     "differences",
     "hidden_texts",
-    "is_alternatives",
 ]
 
 _MOST_PAIRS = 1_200
@@ -56,7 +66,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
     told: set[tuple[Any, ...]] = set()
     effort = Effort(_MOST_EFFORT)
     kept: list[Pair] = []  # so that no identity comes twice
-    waiting = [Step(Place(before.root, ()), Place(after.root, ()), "", 1)]
+    waiting = [whole_step(before, after)]
     shares = not before.has_references and not after.has_references
     while waiting:
         step = waiting.pop()
@@ -69,15 +79,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
             raise TooMuchToCompare
         if (shares or not has_references(old)) and same(old, new):
             continue
-        pair = Pair(
-            node_at(before, step.before),
-            node_at(after, step.after),
-            step.place,
-            whole,
-            step.direction,
-            before,
-            after,
-        )
+        pair = pair_at(step, before, after, whole)
         kept.append(pair)
         inner: list[Step] = []
         for one in _of_pair(pair, effort):
@@ -97,33 +99,35 @@ def _key(place: Place) -> tuple[Any, ...]:
 
 
 def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
+    before, after = pair.nodes
     yield from annotation_changes(pair)
     yield from address_changes(pair)
     if _says_the_same(pair):
         return
     if _is_written_anew(pair, effort):
         # What the branches tell may be another text.
-        yield from (one for one in branch_changes(pair) if isinstance(one, Step))
+        yield from (one for one in _branch_changes(pair) if isinstance(one, Step))
         return
-    one, other = is_alternatives(pair.before), is_alternatives(pair.after)
-    if bool(one) != bool(other) and _says(pair.before) and _says(pair.after):
-        yield from wrapped(pair)
+    are_choices = [bool(_choice(node)) for node in pair.nodes]
+    says_nothing = any(ANNOTATIONS.issuperset(node.values) for node in pair.nodes)
+    if are_choices[0] != are_choices[1] and not says_nothing:
+        yield from _wrapped(pair)
         return
     yield from plain_changes(pair)
-    if pair.before.is_false or pair.after.is_false:
+    if before.is_false or after.is_false:
         return
     yield from object_changes(pair)
     yield from array_changes(pair)
-    yield from branch_changes(pair)
+    yield from _branch_changes(pair)
 
 
 def _says_the_same(pair: Pair) -> bool:
     """Whether only texts and the like differ, which is most often so."""
-    before, after = pair.before, pair.after
+    before, after = pair.nodes
     if before.is_false != after.is_false:
         return False
     return all(
-        same(before.get(word), after.get(word)) and not has_references(before.get(word))
+        same(*pair.values(word)) and not has_references(before.get(word))
         for word in before.values.keys() | after.values.keys()
         if word not in ANNOTATIONS
     )
@@ -131,89 +135,74 @@ def _says_the_same(pair: Pair) -> bool:
 
 def _is_written_anew(pair: Pair, effort: Effort) -> bool:
     """Whether alternatives and the like say the same in another way."""
-    nodes = pair.before, pair.after
-    words = [_COMBINING & node.values.keys() for node in nodes]
-    if not words[0] and not words[1]:
+    if all(_COMBINING.isdisjoint(node.values) for node in pair.nodes):
         return False
-    sides = pair.before_side, pair.after_side
-    parts = [
-        side.conjunction(node.original) for side, node in zip(sides, nodes, strict=True)
-    ]
-    forms = [
-        normal_form(side, node.original)
-        for side, node in zip(sides, nodes, strict=True)
-    ]
-    if forms[0] == forms[1] and sides[0].is_read_like(sides[1]):
+    schemas = [node.original for node in pair.nodes]
+    forms = map(normal_form, pair.sides, schemas)
+    if next(forms) == next(forms) and pair.before_side.is_read_like(pair.after_side):
         return True
-    forward = Inclusion(*sides, effort, only_declared=False)
-    backward = Inclusion(*sides[::-1], effort, only_declared=False)
+    parts = [side.conjunction(s) for side, s in zip(pair.sides, schemas, strict=True)]
+    forward = Inclusion(*pair.sides, effort, only_declared=False)
+    backward = Inclusion(*pair.sides[::-1], effort, only_declared=False)
     return forward.is_proved(*parts) and backward.is_proved(*parts[::-1])
 
 
-def _says(node: Node) -> bool:
-    return not ANNOTATIONS.issuperset(node.values)
-
-
 _CHOICES = ("anyOf", "oneOf")
-_NAMES = {"anyOf": "any-of", "oneOf": "one-of"}
-_CONDITION = ("if", "then", "else")
 _MOST_PAIRED = 20
 _MOST_SHOWN = 5
 _UNLIKE = -1
 
 
-def branch_changes(pair: Pair) -> Iterator[Difference | Step]:
-    """What has changed of them, and the branches to compare next."""
+def _branch_changes(pair: Pair) -> Iterator[Difference | Step]:
+    """What has changed of alternatives and conditions, and the branches to compare next."""
     for keyword in ("allOf", *_CHOICES):
         yield from _branches(pair, keyword)
-    yield from _not(pair)
+    if ABSENT in pair.values("not"):
+        yield from keyword_changes(pair, "not")
+    else:
+        yield pair.inner("not", place=pair.place + REFUSED, turn=-1)
     yield from _condition(pair)
 
 
-def is_alternatives(node: Node) -> str:
+def _choice(node: Node) -> str:
     """The keyword of a schema that is a choice of others and nothing else; or empty."""
     said = [word for word in node.values if word not in ANNOTATIONS]
     return said[0] if len(said) == 1 and said[0] in _CHOICES else ""
 
 
-def wrapped(pair: Pair) -> Iterator[Difference | Step]:
+def _wrapped(pair: Pair) -> Iterator[Difference | Step]:
     """Compares a choice of schemas with the one schema that stands on the other side."""
-    keyword = is_alternatives(pair.after)
+    keyword = _choice(pair.after)
     is_new = bool(keyword)
-    keyword = keyword or is_alternatives(pair.before)
-    node, other = (pair.after, pair.before) if is_new else (pair.before, pair.after)
+    keyword = keyword or _choice(pair.before)
+    node, other = pair.nodes[is_new], pair.nodes[not is_new]
+    node_side, other_side = pair.sides[is_new], pair.sides[not is_new]
     branches = [node.inner(keyword, i) for i in range(len(node.values[keyword]))]
     single = {w: v for w, v in other.values.items() if w not in ANNOTATIONS}
-    place = Place(single, other.path)
-    sides = pair.before_side, pair.after_side
-    node_side, other_side = (sides[1], sides[0]) if is_new else sides
     scores = [
         _likeness(other_side, single, node_side, branch.schema) for branch in branches
     ]
     best = max(range(len(branches)), key=lambda i: scores[i], default=-1)
-    edit = Edit(
-        pair.before.path, pair.after.original, pair.after.path, pair.before.original
-    )
     if best < 0 or scores[best] == _UNLIKE:
         best = -1
     elif _are_told_apart(other_side, single, node_side, branches, best):
+        both = Place(single, other.path), branches[best]
         direction = pair.direction if keyword == "anyOf" else 0
-        matched = branches[best]
-        both = (place, matched) if is_new else (matched, place)
-        yield Step(*both, pair.place, direction)
+        yield Step(*(both if is_new else both[::-1]), pair.place, direction)
     else:
         words = [_alternative(node_side, branch.schema) for branch in branches]
-        text = f"{pair.subject} must be one of {len(words)} alternatives now: "
+        text = f"must be one of {len(words)} alternatives now: "
         if not is_new:
-            text = f"{pair.subject} need not be one of {len(words)} alternatives any more: "
+            text = f"need not be one of {len(words)} alternatives any more: "
         text += "; ".join(words[:_MOST_SHOWN]) + "; …" * (len(words) > _MOST_SHOWN)
-        row = f"{_NAMES[keyword]}-{'set' if is_new else 'removed'}"
-        yield difference(pair, row, keyword, text, (edit,))
+        row = f"{row_of(keyword)}-{'set' if is_new else 'removed'}"
+        made = pair.difference(row, keyword, (pair.whole_edit,))
+        yield made._replace(message=f"{pair.subject} {text}")
         return
     others = ValueLimits(other_side.conjunction(single)).types
     for index, branch in enumerate(branches):
         if index != best:
-            yield _branch(pair, keyword, branch, edit, is_new, others)
+            yield _branch(pair, keyword, branch, pair.whole_edit, is_new, others)
 
 
 def _are_told_apart(
@@ -246,35 +235,32 @@ def _alternative(side: SchemaSide, schema: Any) -> str:
 
 
 def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
-    old, new = pair.before.get(keyword), pair.after.get(keyword)
-    if old is ABSENT and new is ABSENT:
-        return
-    if keyword != "allOf" and (old is ABSENT or new is ABSENT):
+    values = pair.values(keyword)
+    if keyword != "allOf" and ABSENT in values:
         yield from keyword_changes(pair, keyword)
         return
-    olds = [] if old is ABSENT else list(old)
-    news = [] if new is ABSENT else list(new)
+    olds, news = (node.sequence(keyword) for node in pair.nodes)
     pairs = _matched(pair, olds, news)
-    direction = 0 if keyword == "oneOf" else pair.direction
-    paths = pair.before.at(keyword), pair.after.at(keyword)
     for one, other in pairs.items():
-        before = Place(olds[one], (*paths[0], one))
-        after = Place(news[other], (*paths[1], other))
-        yield Step(before, after, pair.place, direction)
-    others = _types(pair.after_side, news)
-    for index, branch in enumerate(olds):
-        if index not in pairs:
-            without = olds[:index] + olds[index + 1 :] or ABSENT
-            edit = Edit(paths[0], without, paths[1], [*news, branch])
-            place = Place(branch, (*paths[0], index))
-            yield _branch(pair, keyword, place, edit, False, others)
-    others = _types(pair.before_side, olds)
-    for index, branch in enumerate(news):
-        if index not in pairs.values():
-            without = news[:index] + news[index + 1 :] or ABSENT
-            edit = Edit(paths[0], [*olds, branch], paths[1], without)
-            place = Place(branch, (*paths[1], index))
-            yield _branch(pair, keyword, place, edit, True, others)
+        yield Step(
+            pair.before.inner(keyword, one),
+            pair.after.inner(keyword, other),
+            pair.place,
+            0 if keyword == "oneOf" else pair.direction,
+        )
+    paths = [node.at(keyword) for node in pair.nodes]
+    for is_new, own, others in ((False, olds, news), (True, news, olds)):
+        types = _types(pair.sides[not is_new], others)
+        known = [*pairs.values()] if is_new else [*pairs]
+        for index, branch in enumerate(own):
+            if index not in known:
+                less = own[:index] + own[index + 1 :] or ABSENT
+                both = (
+                    ([*others, branch], less) if is_new else (less, [*others, branch])
+                )
+                edit = Edit(paths[0], both[0], paths[1], both[1])
+                place = Place(branch, (*paths[is_new], index))
+                yield _branch(pair, keyword, place, edit, is_new, types)
 
 
 def _branch(
@@ -286,24 +272,20 @@ def _branch(
     others: frozenset[str],
 ) -> Difference:
     """A branch that only one side has; `others` are the types of all of the other side."""
-    side = pair.after_side if is_new else pair.before_side
-    types = ValueLimits(side.conjunction(branch.schema)).types
-    what = "" if types == ALL_TYPES else f" ({type_words(types)})"
+    types = ValueLimits(pair.sides[is_new].conjunction(branch.schema)).types
+    kinds = type_words(types)
+    what = "" if types == ALL_TYPES else f" ({kinds})"
     title = branch.schema.get("title") if isinstance(branch.schema, dict) else None
     if isinstance(title, str):
         what = f" ({name_words(title)})"
-    if keyword == "allOf":
-        row = f"all-of-{'added' if is_new else 'removed'}"
-        says = f"must match one {'more schema' if is_new else 'schema less'}{what}"
-    else:
-        row = f"{_NAMES[keyword]}-branch-{'added' if is_new else 'removed'}"
-        says = f"has one {'more alternative' if is_new else 'alternative less'}{what}"
-        if what and types and types.isdisjoint(others):
-            kinds = type_words(types)
-            says = f"may be {kinds}, too" if is_new else f"cannot be {kinds} any more"
+    of = "all-of" if keyword == "allOf" else f"{row_of(keyword)}-branch"
+    row = f"{of}-{'added' if is_new else 'removed'}"
     values = (ABSENT, branch.schema) if is_new else (branch.schema, ABSENT)
-    text = f"{pair.subject} {says}"
-    return Difference(row, branch.path, *values, text, (edit,), pair)
+    made = pair.told(row, branch.path, values, (edit,), what=what)
+    if keyword != "allOf" and what and types and types.isdisjoint(others):
+        says = f"may be {kinds}, too" if is_new else f"cannot be {kinds} any more"
+        made = made._replace(message=f"{pair.subject} {says}")
+    return made
 
 
 def _types(side: SchemaSide, branches: list[Any]) -> frozenset[str]:
@@ -377,34 +359,19 @@ def _properties(limits: ValueLimits) -> dict[str, Any]:
     return found
 
 
-def _not(pair: Pair) -> Iterator[Difference | Step]:
-    old, new = pair.before.get("not"), pair.after.get("not")
-    if old is ABSENT and new is ABSENT:
-        return
-    if old is not ABSENT and new is not ABSENT:
-        before, after = pair.before.inner("not"), pair.after.inner("not")
-        yield Step(before, after, pair.place + REFUSED, -pair.direction)
-        return
-    yield from keyword_changes(pair, "not")
-
-
 def _condition(pair: Pair) -> Iterator[Difference | Step]:
-    nodes = (pair.before, pair.after)
-    old, new = (_says_something(node) for node in nodes)
+    old, new = (_says_something(node) for node in pair.nodes)
     if not old and not new:
         return
-    edits = edit_of(pair, *_CONDITION)
+    edits = pair.edits("if", "then", "else")
     if old != new:
         row = "condition-set" if new else "condition-removed"
-        says = "has a condition now" if new else "has a condition less"
-        yield difference(pair, row, "if", f"{pair.subject} {says}", edits)
+        yield pair.difference(row, "if", edits)
         return
-    if not same(pair.before.get("if"), pair.after.get("if")):
-        text = f"{pair.subject} has another condition"
-        yield difference(pair, "condition-changed", "if", text, edits)
+    if not same(*pair.values("if")):
+        yield pair.difference("condition-changed", "if", edits)
     for keyword in ("then", "else"):
-        before, after = (node.inner(keyword) for node in nodes)
-        yield Step(before, after, pair.place, pair.direction)
+        yield pair.inner(keyword)
 
 
 def _says_something(node: Node) -> bool:
@@ -437,6 +404,5 @@ def hidden_texts(
         row = "description-set" if was is ABSENT else "description-changed"
         name = f"`{path[-1]}`" if path else whole
         message = f"the description of {name}, which another one hides, is new"
-        one, other = (node_at(side, Place(side.root, ())) for side in (before, after))
-        pair = Pair(one, other, "", whole, 1, before, after)
+        pair = whole_pair(before, after, whole)
         yield Difference(row, place, was, text, message, (), pair)

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from ..exit_codes import (
-    CLEAN,
-    FINDINGS,
+    counted,
     fail,
+    limits_or_end,
     print_findings,
+    print_verdict,
     project_root,
-    wants_colour,
+    sides_or_end,
 )
 from ..options import changes_format_option, project_option
 
 if TYPE_CHECKING:
+    from ...changes.change import Change
     from ...changes.comparison import Comparison
     from ...changes.review.acceptances import Acceptance
     from ...changes.review.check_findings import CheckFindings
-    from ...changes.review.limits import Limits
     from ...model.model import Workspace
 
 __all__ = ["command"]
 
 _SECONDS = 60.0
+_NEW = "version: 1\naccept:\n"
+_EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
 class _Compared(NamedTuple):
@@ -137,9 +142,7 @@ def command(
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
     from ...changes.comparison import rules
-    from ...changes.review.limits import BadLimit, limits
     from ...changes.review.verdict import judge
-    from ...reports.formats import report_changes
     from ...reports.item import About
 
     if bump and format_ != "text":
@@ -150,36 +153,32 @@ def command(
         fail(
             "--accept needs a reason\n  help: `--reason 'Why it is made all the same.'`"
         )
-    try:
-        at: Limits = limits(fail_on)
-    except BadLimit as bad:
-        fail(f"--fail-on: {bad}")
-    compared = (
-        _of_lists(lists, headers, seconds, (project, against, bump or None))
-        if lists
-        else _of_project(project, against, headers)
-    )
+    at = limits_or_end(fail_on)
+    today = datetime.date.today()
+    if lists:
+        others = {"project": project, "against": against, "bump": bump or None}
+        compared = _of_lists(lists, headers, seconds, others, today)
+    else:
+        compared = _of_project(project, against, headers, today)
     comparison, sides = compared.comparison, compared.sides
     if accept_file is None and compared.root is not None:
         accept_file = _beside(compared.root)
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
         fail(f"--accept-file: there is no {accept_file}")
     if accepted:
-        from .accepting import accept
-
         if accept_file is None:
             fail("--accept needs a file\n  help: `--accept-file toolcast.accept.yaml`")
         day = None if until is None else until.date()
-        accept(accept_file, accepted, reason or "", day, comparison.changes)
+        _accept(accept_file, accepted, reason or "", day, comparison.changes)
     extensions = sides[1].extensions
     verdict = judge(
         comparison,
         sides,
         compared.against,
         limits=at,
-        acceptances=[] if accept_file is None else _acceptances(accept_file),
+        acceptances=[] if accept_file is None else _accepted(accept_file)[1],
         known=rules(extensions),
-        today=datetime.date.today(),
+        today=today,
         is_first=compared.is_first,
         found=compared.found,
     )
@@ -188,19 +187,19 @@ def command(
 
         click.echo(write(verdict), nl=False)
         return
-    colour = wants_colour(format_, sys.stdout)
-    about = About(compared.root, every=every, extensions=extensions, colour=colour)
-    click.echo(report_changes(verdict, format_, about), nl=False, color=colour)
-    sys.exit(FINDINGS if verdict.failing else CLEAN)
+    about = About(compared.root, every=every, extensions=extensions)
+    sys.exit(print_verdict(verdict, format_, about))
 
 
 def _of_project(
-    project: str | None, against: str | None, headers: tuple[str, ...]
+    project: str | None,
+    against: str | None,
+    headers: tuple[str, ...],
+    today: datetime.date,
 ) -> _Compared:
     """The project, and what it is compared with."""
     from ...changes.comparison import Comparison, compare
     from ...changes.review.check_findings import NOTHING_FOUND, check_findings
-    from ..diff_sides import sides_or_end
 
     if headers:
         fail("--header is sent to an address: name two sides, OLD and NEW")
@@ -209,7 +208,7 @@ def _of_project(
     if before is None:
         nothing = Comparison([], [])
         return _Compared(nothing, (after, after), name, NOTHING_FOUND, root, True)
-    found = check_findings(before, after, read, datetime.date.today())
+    found = check_findings(before, after, read, today)
     return _Compared(compare(before, after), (before, after), name, found, root)
 
 
@@ -217,7 +216,8 @@ def _of_lists(
     words: tuple[str, ...],
     headers: tuple[str, ...],
     seconds: float,
-    of_projects: tuple[object, ...],
+    of_projects: Mapping[str, object],
+    today: datetime.date,
 ) -> _Compared:
     """Two lists of tools; ends the program where it cannot be two, or have such options."""
     from .list_sides import list_sides_or_end
@@ -227,14 +227,12 @@ def _of_lists(
             "`toolcast diff` alone compares a project, `--against REF` with a commit"
         )
         fail(f"name two sides, OLD and NEW\n  help: {help_}")
-    for option, value in zip(("project", "against", "bump"), of_projects, strict=True):
+    for option, value in of_projects.items():
         if value is not None:
             fail(f"--{option} is about a project, and OLD and NEW are two lists")
-    lists = list_sides_or_end((words[0], words[1]), headers, seconds)
-    today = datetime.date.today()
-    return _Compared(
-        lists.compared(today), lists.workspaces, words[0], lists.found(today)
-    )
+    both = words[0], words[1]
+    sides, comparison, found = list_sides_or_end(both, headers, seconds, today)
+    return _Compared(comparison, sides, words[0], found)
 
 
 def _beside(root: str) -> str:
@@ -243,8 +241,13 @@ def _beside(root: str) -> str:
     return os.path.join(root, ACCEPT_FILE)
 
 
-def _acceptances(file: str) -> list[Acceptance]:
-    """The accepted changes of a file; ends the program where they have errors."""
+def _accepted(
+    file: str, words: str = "the acceptances cannot be read, so nothing is decided"
+) -> tuple[bytes, list[Acceptance]]:
+    """The bytes and the accepted changes of a file.
+
+    Ends the program with exit code 2, and these words, where they have errors.
+    """
     from ...changes.review.acceptances import (
         UnreadableAcceptances,
         acceptance_file,
@@ -254,7 +257,92 @@ def _acceptances(file: str) -> list[Acceptance]:
 
     folder, name = os.path.split(os.path.abspath(file))
     try:
-        return accepted_in(acceptance_file(DiskFiles(folder), name), name)
+        data = acceptance_file(DiskFiles(folder), name)
+        return data, accepted_in(data, name)
     except UnreadableAcceptances as unreadable:
         print_findings(unreadable.findings, "text")
-        fail("the acceptances cannot be read, so nothing is decided")
+        fail(words)
+
+
+def _accept(
+    file: str,
+    fingerprints: Sequence[str],
+    reason: str,
+    until: datetime.date | None,
+    changes: Sequence[Change],
+) -> None:
+    """Adds an entry for each fingerprint behind those that are there, as they stand.
+
+    Args:
+        file: the path of the acceptances.
+
+    Ends the program with exit code 2, and writes nothing, where one is that of no change,
+    or the file would not be read as it was with the entries added.
+    """
+    from toolcast_runtime.files.folder import Folder
+
+    from ...suggestions import did_you_mean
+
+    today = datetime.date.today()
+    folder_path, name = os.path.split(os.path.abspath(file))
+    known = [change.fingerprint for change in changes]
+    for one in fingerprints:
+        if one not in known:
+            near = did_you_mean(one, known)
+            help_ = f"\n  help: {near}" if near else ""
+            fail(f"no change has the fingerprint `{one}`{help_}")
+    if until is not None and until <= today:
+        fail(f"--until: {until} has come already, so nothing would be accepted")
+    if not reason.isprintable():
+        fail("--reason is one line of text that can be seen")
+    try:
+        data, before = _accepted(file, "nothing was written")
+        in_force = {one.fingerprint for one in before if not one.is_over(today)}
+        new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
+        # The column of an entry is that of its first key, behind `- `.
+        indent = " " * (before[-1].place.column - 3 if before else 2)
+        entries = "".join(_entry(one, reason, until, indent) for one in new)
+        written = _with_entries(data.decode(), entries).encode()
+        if not _adds(before, new, written):
+            fail(
+                f"{name} does not end with its list, so nothing was written;"
+                f" add yourself:\n{entries.rstrip()}"
+            )
+        if new:
+            with Folder.at(folder_path) as folder:
+                folder.write(name, written)
+    except OSError as error:
+        fail(f"{name}: {error.strerror or error}; nothing was written")
+    count = counted(len(new), "change")
+    message = f"{count} accepted" if new else "accepts this already"
+    click.echo(f"{name}: {message}", err=True)
+
+
+def _with_entries(text: str, entries: str) -> str:
+    text = _EMPTY_LIST.sub(r"\1", text).rstrip()
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return (f"{text}{line_end}" if text else _NEW) + entries.replace("\n", line_end)
+
+
+def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
+    """Whether a file's bytes have the entries as they were, and then the new ones."""
+    from ...changes.review.acceptances import UnreadableAcceptances, accepted_in
+
+    try:
+        after = accepted_in(written)
+    except UnreadableAcceptances:
+        return False
+    added = [one.fingerprint for one in after[len(before) :]]
+    return after[: len(before)] == before and added == new
+
+
+def _entry(
+    fingerprint: str, reason: str, until: datetime.date | None, indent: str
+) -> str:
+    from ...encoders.json_text import compact
+    from ...encoders.yaml_block import scalar
+
+    rows = [f"- fingerprint: {compact(fingerprint)}", f"  reason: {scalar(reason)}"]
+    if until is not None:
+        rows.append(f"  until: {compact(until.isoformat())}")
+    return "".join(f"{indent}{row}\n" for row in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import posixpath
 from collections.abc import Sequence
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...changes.comparison import Comparison, compare_lists
+from ...changes.lists import for_rules, list_workspace
 from ...changes.review.check_findings import CheckFindings, check_findings
-from ...changes.two_lists import compare_lists
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
 from ...imports.forms import Source, source_of_server
-from ...imports.list_workspace import for_rules, list_workspace
 from ...imports.source_file import MOST_BYTES, listed_in, read_listed
 from ...reports.escaping import printable
 from ...servers.declared_servers import command_server, headers_of, url_server
@@ -24,14 +25,11 @@ from ...servers.server_listing import ListingError
 from ..exit_codes import fail
 
 if TYPE_CHECKING:
-    import datetime
-
     from toolcast_runtime.external.server_settings import ExternalServer
 
-    from ...changes.comparison import Comparison
     from ...model.model import Workspace
 
-__all__ = ["ListSides", "list_sides_or_end"]
+__all__ = ["list_sides_or_end"]
 
 _STDIO = "stdio:"
 _URLS = ("http://", "https://")
@@ -46,35 +44,16 @@ _ABOUT_PROJECTS = (
 """Rules about what a list does not have: clients, summaries, prompt docs, outputs."""
 
 
-class ListSides:
-    """Two lists.
-
-    Attributes:
-        workspaces: both, the old one first.
-    """
-
-    def __init__(self, old: Source, new: Source) -> None:
-        self._sources = old, new
-        self.workspaces: tuple[Workspace, Workspace] = (
-            list_workspace(old),
-            list_workspace(new),
-        )
-
-    def compared(self, today: datetime.date) -> Comparison:
-        """What has changed."""
-        old, new = self._sources
-        return compare_lists(self.workspaces, (old.listing, new.listing), today)
-
-    def found(self, today: datetime.date) -> CheckFindings:
-        """The findings of rules about texts, names and schemas that the change brings."""
-        before, after = map(for_rules, self.workspaces)
-        return check_findings(before, after, ((), ()), today, _ABOUT_PROJECTS)
-
-
 def list_sides_or_end(
-    words: tuple[str, str], headers: Sequence[str], seconds: float
-) -> ListSides:
-    """Both lists; tells on stderr what is odd in them.
+    words: tuple[str, str],
+    headers: Sequence[str],
+    seconds: float,
+    today: datetime.date,
+) -> tuple[tuple[Workspace, Workspace], Comparison, CheckFindings]:
+    """Both lists, the old one first, what has changed, and the findings that it brings.
+
+    Tells on stderr what is odd in them. Of rules those count that are about texts, names
+    and schemas.
 
     Ends the program with exit code 2 where one cannot be had; the message names the side.
 
@@ -100,7 +79,11 @@ def list_sides_or_end(
         rest = [f"and {more} more"] if more > 0 else []
         for note in (*notes[:_MOST_NOTES], *rest):
             click.echo(f"note: {side}: {printable(note)}", err=True)
-    return ListSides(sources[0], sources[1])
+    old, new = (list_workspace(one.listing, one.name) for one in sources)
+    listings = sources[0].listing, sources[1].listing
+    before, after = for_rules(old), for_rules(new)
+    found = check_findings(before, after, ((), ()), today, _ABOUT_PROJECTS)
+    return (old, new), compare_lists((old, new), listings, today), found
 
 
 def _unsaid(source: Source) -> list[str]:
@@ -157,11 +140,7 @@ def _committed(revision: str, path: str) -> bytes:
         files = CommitFiles(top, commit_of(top, revision))
         return files.read(path, MOST_BYTES + 1)
     except ShallowClone as clone:
-        raise ListingError(
-            f"{shown}: this clone is shallow and has not {clone}\n"
-            "  help: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` of"
-            " actions/checkout"
-        ) from None
+        raise ListingError(f"{shown}: {clone}") from None
     except OSError as error:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
     except GitFailure as failure:

@@ -17,7 +17,6 @@ import click
 from ...encoders.plain_text import word
 from ...reports.escaping import printable
 from ...suggestions import quoted_list
-from ..completion import complete_toolsets
 from ..exit_codes import (
     fail,
     known_or_end,
@@ -25,7 +24,7 @@ from ..exit_codes import (
     project_root,
     workspace_or_end,
 )
-from ..options import project_option
+from ..options import complete_toolsets, project_option
 
 if TYPE_CHECKING:
     from ...model.model import Workspace

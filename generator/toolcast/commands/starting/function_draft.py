@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
-from ...edits.project_edit import Refusal
-from ...encoders.code import Code
+from ...edits.project_edit import ProjectEdit, Refusal
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal
 from ...encoders.yaml_block import block
@@ -23,8 +21,16 @@ from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
 from ...python_code.modules import read_module
 from ...rendering.renderer import formatted, render
-from .spec_drafts import Draft, free_keyword, schemas_of, section_of, toolset_of
-from .stub_draft import ParameterView, handler_place, package_files
+from ...rendering.view import View
+from .drafts import (
+    free_keyword,
+    handler_place,
+    new_files,
+    package_files,
+    schemas_of,
+    section_of,
+    toolset_of,
+)
 
 __all__ = ["draft_functions"]
 
@@ -42,34 +48,13 @@ _SAID_ELSEWHERE = (
 _WHEN = "TODO: say when an agent should choose it, and what to use instead otherwise."
 
 
-@dataclass(frozen=True)
-class AdapterView:
-    """What the adapter's template places."""
-
-    module: Code
-    function: Code
-    name: Code
-    definition: Code
-    is_open: bool
-    is_made: bool
-    has_any: bool
-    from_pydantic: Code
-    called: Code
-    makes_json: bool
-    result: Code
-    before: Code
-    after: Code
-    has_parameters: bool
-    parameters: Sequence[ParameterView]
-
-
 def draft_functions(
     workspace: Workspace,
     references: Sequence[str],
     name: str | None,
     toolset_name: str | None,
     section: str | None,
-) -> Draft:
+) -> ProjectEdit:
     """The specs of functions, each with an adapter where it cannot be the handler itself.
 
     Args:
@@ -127,7 +112,7 @@ def draft_functions(
         )
     specs = [path for path in files if path.endswith(".yaml")]
     shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
-    return Draft(
+    return new_files(
         files,
         (
             *steps,
@@ -213,7 +198,7 @@ def _handler(
         called = f"validate_call(_function, {config},)"
     awaited = "await " if tool.is_async else ""
     before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
-    view = AdapterView(
+    view = View(
         module=line(reference.module),
         function=identifier(reference.function),
         name=identifier(module),
@@ -228,13 +213,11 @@ def _handler(
         result=line("object" if tool.returns is None else "Any"),
         before=line(f"{before}{awaited}"),
         after=line(after),
-        has_parameters=bool(tool.taken),
         parameters=[
-            ParameterView(
-                identifier(one.name),
-                line(one.annotation or "Any"),
-                not one.is_required,
-                literal(one.default),
+            View(
+                name=identifier(one.name),
+                type=line(one.annotation or "Any"),
+                default=None if one.is_required else literal(one.default),
             )
             for one in tool.taken
         ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +12,7 @@ from ... import __version__
 from ...encoders.code import Code
 from ...encoders.plain_text import typed_word, word
 from ...git.program import repository_of
+from ...rendering.view import View
 from ...reports.escaping import printable
 from ..exit_codes import fail
 
@@ -49,41 +49,6 @@ _FEWEST = {
 # Files that are only written where there are none.
 _UNLESS_THERE = {".vscode/settings.json": "settings.json"}
 _WORKFLOWS = ".github/workflows"
-
-
-@dataclass(frozen=True)
-class ProjectView:
-    """What the templates of a new project place.
-
-    Attributes:
-        name: the toolset's name, a Python identifier.
-        yaml_folder: the project's folder in its repository, where that is another one.
-        title: the name in words.
-        distribution: what the project's wheel is called; nothing that it requires is
-            called so.
-        versions: the versions of Toolcast that the project works with.
-        ledger_variable: the environment variable that names the file of recorded calls.
-        has_schemas: the schemas of spec files lie beside them, for editors.
-        handlers: the package of the tools' functions.
-        output: the folder that the generator owns.
-        has_source: handlers are looked for in another folder than the project's.
-    """
-
-    name: Code
-    title: Code
-    yaml_name: Code
-    yaml_title: Code
-    yaml_cli_heading: Code
-    has_folder: bool
-    yaml_folder: Code
-    distribution: Code
-    versions: Code
-    ledger_variable: Code
-    has_schemas: bool
-    handlers: Code
-    output: Code
-    has_source: bool
-    source: Code
 
 
 _BESIDE = (
@@ -315,7 +280,7 @@ def _toolset_name(root: str, given: str | None) -> str:
 
 def _view(
     toolset: str, below: str, layout: Layout, *, has_schemas: bool = True
-) -> ProjectView:
+) -> View:
     from ...encoders.plain_text import line
     from ...encoders.python import identifier
     from ...encoders.yaml_block import scalar
@@ -323,7 +288,7 @@ def _view(
     # The name has been checked: lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()
     name = "-".join(filter(None, toolset.split("_")))
-    return ProjectView(
+    return View(
         name=identifier(toolset),
         title=line(title),
         yaml_name=scalar(toolset),
@@ -331,6 +296,7 @@ def _view(
         yaml_cli_heading=scalar(f"{title} on the command line"),
         has_folder=bool(below),
         yaml_folder=scalar(below.rstrip("/")),
+        # Nothing that the project requires is called so.
         distribution=line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_compatible_versions(),
         ledger_variable=line(f"{toolset.upper()}_LEDGER"),

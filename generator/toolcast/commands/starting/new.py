@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 import click
 
 from ...findings import Severity
 from ...reports.escaping import printable
-from ..completion import complete_toolsets
-from ..exit_codes import FINDINGS, USAGE, fail, print_findings, project_root
-from ..options import project_option
-
-if TYPE_CHECKING:
-    from ...model.model import Workspace
+from ..exit_codes import fail, print_steps, to_edit_or_end
+from ..options import complete_toolsets, project_option
 
 __all__ = ["command"]
 
@@ -66,12 +60,12 @@ def command(
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
-    from ...edits.project_edit import Refusal
-    from ...findings import has_errors, in_order
-    from ...model.loading import load_workspace
+    from ...edits.project_edit import Refusal, tool_of
+    from ...edits.spec_text import CannotEdit
+    from ...edits.writing import write
+    from .drafts import draft_mcp_spec, draft_stub, draft_tool, draft_toolset
     from .function_draft import draft_functions
-    from .scaffold import write_new
-    from .spec_drafts import draft_mcp_spec, draft_tool
+    from .scaffold import in_the_way, refuse
 
     if functions and (kind != "tool" or (name is not None and len(functions) > 1)):
         fail("`--from-function` makes tools, and a NAME is for one")
@@ -81,66 +75,37 @@ def command(
             if kind == "tool"
             else f"say the NAME of the {kind}"
         )
-    root = project_root(project)
-    loaded = load_workspace(root)
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        click.echo("nothing was written", err=True)
-        sys.exit(USAGE if loaded.workspace is None else FINDINGS)
-    if kind in ("handler", "toolset") and name is not None:
-        if section is not None:
-            fail(f"a {kind} has no section")
-        _edit(loaded.workspace, kind, name, toolset)
-        return
+    workspace = to_edit_or_end(project)
+    if kind != "tool" and section is not None:
+        fail(f"a {kind} has no section")
+    if kind == "toolset" and toolset is not None:
+        fail("a toolset is in no toolset: NAME is what it is called")
     try:
         if functions or name is None:
-            draft = draft_functions(loaded.workspace, functions, name, toolset, section)
+            edit = draft_functions(workspace, functions, name, toolset, section)
         elif kind == "tool":
-            draft = draft_tool(loaded.workspace, name, toolset, section)
-        elif section is not None:
-            fail(f"a {kind} has no section")
-        else:
-            draft = draft_mcp_spec(loaded.workspace, kind, name, toolset)
-    except Refusal as error:
-        fail(str(error))
-    write_new(root, draft.files)
-    for path in draft.files:
-        click.echo(f"wrote {path}")
-    if draft.notes:
-        click.echo("\nNot known from the text:")
-    for note in draft.notes:
-        click.echo(printable(f"  {note}"))
-    click.echo("\nNext:")
-    steps = [*draft.steps[:-1], *_decisions(root, draft.files)]
-    for number, step in enumerate([*steps, draft.steps[-1]], 1):
-        click.echo(f"  {number}. {step}")
-
-
-def _edit(workspace: Workspace, kind: str, name: str, toolset: str | None) -> None:
-    """Adds a stub or a toolset, which changes a spec that is there."""
-    from ...edits.project_edit import Refusal, tool_of
-    from ...edits.spec_text import CannotEdit
-    from ...edits.writing import write
-    from .spec_drafts import draft_toolset
-    from .stub_draft import draft_stub
-
-    try:
-        if kind == "handler":
+            edit = draft_tool(workspace, name, toolset, section)
+        elif kind == "handler":
             edit = draft_stub(workspace, tool_of(workspace, name, toolset))
-        elif toolset is not None:
-            fail("a toolset is in no toolset: NAME is what it is called")
-        else:
+        elif kind == "toolset":
             edit = draft_toolset(workspace, name)
+        else:
+            edit = draft_mcp_spec(workspace, kind, name, toolset)
+        new = [path for path, data in edit.before.items() if data is None]
+        refuse(in_the_way(workspace.root, new))
         write(workspace.root, edit)
     except Refusal as error:
-        fail(f"{error}")
+        fail(str(error))
     except CannotEdit as error:
         fail(f"{error}\n  help: make this change by hand; nothing was written")
-    for path, data in edit.before.items():
-        click.echo(printable(f"{'wrote' if data is None else 'changed'} {path}"))
-    click.echo("\nNext:")
-    for number, step in enumerate(edit.steps, 1):
-        click.echo(printable(f"  {number}. {step}"))
+    for path in edit.before:
+        click.echo(printable(f"{'wrote' if path in new else 'changed'} {path}"))
+    if edit.notes:
+        click.echo("\nNot known from the text:")
+    for note in edit.notes:
+        click.echo(printable(f"  {note}"))
+    decisions = _decisions(workspace.root, new)
+    print_steps([*edit.steps[:-1], *decisions, edit.steps[-1]])
 
 
 def _decisions(root: str, specs: Collection[str]) -> Iterator[str]:

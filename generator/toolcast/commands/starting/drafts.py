@@ -1,40 +1,61 @@
-"""First specs: of a toolset, of a tool, of a resource or prompt of MCP."""
+"""First files: specs of toolsets, tools, resources and prompts, and the stubs of handlers."""
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from toolcast_runtime.tools.module_names import WINDOWS_DEVICES, module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
-from ...edits.project_edit import Editing, ProjectEdit, Refusal
-from ...encoders.code import Code
+from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
 from ...encoders.plain_text import line
+from ...encoders.python import identifier, is_keyword_argument, literal
 from ...encoders.yaml_block import block, scalar
-from ...model.model import HandlerReference, Toolset, Workspace
+from ...model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ...model.spec_files import FOLDERS
 from ...model.spec_schema import schemas_beside
-from ...rendering.renderer import render
+from ...rendering.renderer import formatted, render
+from ...rendering.view import View
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
-from .stub_draft import handler_files
 
 __all__ = [
-    "draft_toolset",
-    "KINDS",
     "draft_mcp_spec",
-    "Draft",
+    "draft_stub",
     "draft_tool",
+    "draft_toolset",
     "free_keyword",
+    "handler_place",
+    "new_files",
+    "package_files",
     "schemas_of",
     "section_of",
     "toolset_of",
 ]
 
-
 _TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_MCP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_MCP_FOLDERS = {"resource": "mcp_resources", "prompt": "mcp_prompts"}
+_SCHEMAS = re.compile(r"[A-Za-z0-9_./:-]*(\{\}\.schema\.json|\.json#/\$defs/\{\})")
+_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+
+
+def new_files(
+    files: Mapping[str, bytes], steps: Sequence[str], notes: Sequence[str] = ()
+) -> ProjectEdit:
+    """The edit that writes files where none are.
+
+    Args:
+        files: by their paths below the project's root.
+        steps: what their author does next, in order.
+        notes: what their author should know, each with file and line.
+    """
+    return ProjectEdit(
+        "", dict.fromkeys(files), files, steps=tuple(steps), notes=tuple(notes)
+    )
 
 
 def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
@@ -69,48 +90,27 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     schemas = schemas_of(first)
     if schemas is not None:
         text = f"# yaml-language-server: $schema={schemas.format('toolset')}\n{text}"
-    before, after = {path: None, **before}, {path: text.encode(), **after}
     return ProjectEdit(
         f"toolset {name}",
-        before,
-        after,
-        steps=(
-            f"toolcast new NAME --toolset {name}",
-            "toolcast generate",
-        ),
+        {path: None, **before},
+        {path: text.encode(), **after},
+        steps=(f"toolcast new NAME --toolset {name}", "toolcast generate"),
     )
-
-
-KINDS = {"resource": "mcp_resources", "prompt": "mcp_prompts"}
-"""The folder of each kind of spec that MCP clients see beside tools."""
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-
-
-@dataclass(frozen=True)
-class McpSpecView:
-    """What the spec's template places."""
-
-    has_schema: bool
-    schema: Code
-    name: Code
-    uri: Code
-    has_clients: bool
-    clients: Code
 
 
 def draft_mcp_spec(
     workspace: Workspace, kind: str, name: str, toolset_name: str | None
-) -> Draft:
+) -> ProjectEdit:
     """The file of a new resource or MCP prompt.
 
     Args:
-        kind: one of `KINDS`.
+        kind: `resource` or `prompt`.
 
     Raises:
         Refusal: the name is not valid, the toolset is not known, or has no MCP server.
     """
     toolset = toolset_of(workspace, toolset_name)
-    if not _NAME.fullmatch(name) or name.startswith("."):
+    if not _MCP_NAME.fullmatch(name) or name.startswith("."):
         rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
         raise Refusal(f"`{name}` is not a {kind}'s name: {rule}")
     if name.split(".")[0].lower() in WINDOWS_DEVICES:
@@ -121,17 +121,15 @@ def draft_mcp_spec(
             f"the toolset {toolset.name} has no MCP server, which would offer the {kind}",
             f"add `mcp: {{}}` to `targets` of {toolset.folder}/toolset.yaml",
         )
-    folder = KINDS[kind]
+    folder = _MCP_FOLDERS[kind]
     schemas = schemas_of(toolset)
     # One folder further down, unless it is an address.
     above = "" if schemas is None or ":" in schemas else "../"
     clients = quoted_list([client.name for client in toolset.clients])
-    view = McpSpecView(
-        has_schema=schemas is not None,
+    view = View(
         schema=line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
         name=scalar(name),
         uri=scalar(f"{_scheme(toolset.name)}://{name}"),
-        has_clients=bool(toolset.clients),
         clients=line(clients),
     )
     path = f"{toolset.folder}/{folder}/{name}.yaml"
@@ -139,7 +137,7 @@ def draft_mcp_spec(
     steps = [f"replace every TODO in {path}"]
     if toolset.clients:
         steps.append(f"name who may have it in its `clients`, of {clients}")
-    return Draft(files, (*steps, "toolcast generate"))
+    return new_files(files, (*steps, "toolcast generate"))
 
 
 def _scheme(name: str) -> str:
@@ -148,45 +146,9 @@ def _scheme(name: str) -> str:
     return plain if plain[:1].isalpha() else f"toolset-{plain}".rstrip("-")
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./:-]*(\{\}\.schema\.json|\.json#/\$defs/\{\})")
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A new tool.
-
-    Attributes:
-        files: `{path below the project's root: bytes}`.
-        steps: what its author does next, in order.
-        notes: what its author should know, each with file and line.
-    """
-
-    files: Mapping[str, bytes]
-    steps: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class SpecView:
-    """What the spec's template places."""
-
-    has_schema: bool
-    schema: Code
-    name: Code
-    tool: Code
-    has_prompts: bool
-    has_section: bool
-    section: Code
-    has_mcp: bool
-    has_handler: bool
-    handler: Code
-    has_cli: bool
-    keyword: Code
-
-
 def draft_tool(
     workspace: Workspace, name: str, toolset_name: str | None, section: str | None
-) -> Draft:
+) -> ProjectEdit:
     """The files of a new tool.
 
     Raises:
@@ -201,14 +163,12 @@ def draft_tool(
         target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
     }
     package = toolset.handlers
-    view = SpecView(
-        has_schema=schemas is not None,
+    view = View(
         schema=line((schemas or "").format("tool")),
         name=scalar(name),
         tool=line(name),
         has_prompts="prompts" in targets,
-        has_section=section is not None,
-        section=scalar(section or ""),
+        section=None if section is None else scalar(section),
         has_mcp="mcp" in targets,
         has_handler=package is not None,
         handler=line(f"{package}.{module}:{module}"),
@@ -225,11 +185,11 @@ def draft_tool(
         )
     else:
         reference = HandlerReference(f"{package}.{module}", module)
-        stub = handler_files(workspace, reference, name)
+        stub = _handler_files(workspace, reference, name)
         files |= stub
         steps.append(f"write the handler in {list(stub)[-1]}")
     steps.append("toolcast generate")
-    return Draft(files, tuple(steps))
+    return new_files(files, steps)
 
 
 def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
@@ -281,7 +241,7 @@ def schemas_of(toolset: Toolset) -> str | None:
     `{}` stands for the kind of the spec.
     """
     schemas = schemas_beside(toolset.source.opening, "toolset")
-    return schemas if schemas is not None and _PLAIN.fullmatch(schemas) else None
+    return schemas if schemas is not None and _SCHEMAS.fullmatch(schemas) else None
 
 
 def free_keyword(toolset: Toolset, name: str) -> str:
@@ -297,3 +257,130 @@ def free_keyword(toolset: Toolset, name: str) -> str:
     while keyword in taken:
         keyword, number = f"{plain}-{number}", number + 1
     return keyword
+
+
+def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
+    """A stub that takes what the spec says; a spec without `handler` gets one.
+
+    Raises:
+        Refusal: the handler is there, or the toolset has no package for it.
+        CannotEdit: the spec has a layout that is not edited.
+    """
+    toolset, tool = owned.toolset, owned.tool
+    editing = Editing()
+    reference = tool.handler
+    if toolset.proxy_of(tool) is not None:
+        raise Refusal(f"`{tool.name}` is answered by a server, and needs no handler")
+    if reference is None:
+        if toolset.handlers is None:
+            help_ = f"give {toolset.folder}/toolset.yaml a `handlers` package"
+            raise Refusal(
+                f"the toolset {toolset.name} has none for its handlers", help_
+            )
+        module = module_name(tool.name)
+        reference = HandlerReference(f"{toolset.handlers}.{module}", module)
+        last = next(reversed(tool.source.tree))
+        text = f"{reference.module}:{reference.function}"
+        editing.text(tool.source).insert_key((last,), "handler", text)
+    files = _handler_files(workspace, reference, tool.name, tool)
+    path = list(files)[-1]
+    if os.path.lexists(os.path.join(workspace.root, path)):
+        raise Refusal(
+            f"{path} is there already",
+            f"write `{reference.function}` in it: a stub is only made as a new file",
+        )
+    before, after = editing.files()
+    return ProjectEdit(
+        path,
+        {**dict.fromkeys(files), **before},
+        {**files, **after},
+        steps=(f"write the handler in {path}", "toolcast generate"),
+    )
+
+
+def _handler_files(
+    workspace: Workspace,
+    reference: HandlerReference,
+    name: str,
+    tool: ToolSpec | None = None,
+) -> dict[str, bytes]:
+    """The stub, last, behind the package files that are missing.
+
+    Args:
+        name: the tool's.
+        tool: its spec, whose parameters the stub takes; None for that of a new tool.
+    """
+    files = package_files(workspace, reference)
+    template = "new/handler.py.jinja"
+    properties = {} if tool is None else tool.properties
+    taken = [*properties, *(() if tool is None else tool.uses)]
+    takes_mapping = not all(map(is_keyword_argument, taken))
+    parameters = [
+        _parameter(tool, key) for key in taken if tool is not None and not takes_mapping
+    ]
+    view = View(
+        tool=line(name),
+        function=identifier(reference.function),
+        is_typed=tool is not None,
+        takes_query=tool is None,
+        takes_mapping=takes_mapping,
+        parameters=parameters,
+    )
+    path = handler_place(workspace, reference)
+    files[path] = formatted(template, render(template, view))
+    return files
+
+
+def handler_place(workspace: Workspace, reference: HandlerReference) -> str:
+    """The file of a handler's module, below the project's root."""
+    path = reference.module.replace(".", "/")
+    return _join(_source_of(workspace, reference), f"{path}.py")
+
+
+def package_files(
+    workspace: Workspace, reference: HandlerReference
+) -> dict[str, bytes]:
+    """The package files that are missing on the way to a handler's module."""
+    source = _source_of(workspace, reference)
+    steps = reference.module.split(".")[:-1]
+    files: dict[str, bytes] = {}
+    for length in range(1, len(steps) + 1):
+        inner = _join(source, "/".join(steps[:length]))
+        # A folder that is there without the file is a package of the team's own kind.
+        if not os.path.exists(os.path.join(workspace.root, inner)):
+            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", View())
+    return files
+
+
+def _parameter(tool: ToolSpec, key: str) -> View:
+    schema = tool.properties.get(key)
+    schema = schema if isinstance(schema, dict) else {}
+    # Values of formats, and what has alternatives, is what the generated types say.
+    kind = schema.get("type") if "format" not in schema else None
+    plain = _TYPES.get(kind, "Any") if isinstance(kind, str) else "Any"
+    if "enum" in schema or "const" in schema:
+        plain = "Any"
+    default = schema.get("default")
+    if not isinstance(default, str | int | float | bool):
+        default = None
+    has_default = key not in tool.required and key not in tool.uses
+    if has_default and default is None and plain != "Any":
+        plain = f"{plain} | None"
+    return View(
+        name=identifier(key),
+        type=line(plain),
+        default=literal(default) if has_default else None,
+    )
+
+
+def _source_of(workspace: Workspace, reference: HandlerReference) -> str:
+    """The source folder that has the package, else the first one."""
+    folder = reference.module.rpartition(".")[0].replace(".", "/")
+    for source in workspace.sources:
+        if os.path.isdir(os.path.join(workspace.root, source, folder)):
+            return source
+    return workspace.sources[0]
+
+
+def _join(source: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(source, path))

@@ -1,57 +1,55 @@
-"""Changes between two listings of an MCP server: what was reviewed, and what is there.
+"""Lists of tools without specs: a server's, a lock's, a file's, and the changes between two.
 
-A tool is compared as a spec is that says the same, so that a change has the rule and the
-grades of `toolcast diff`. What no rule of specs tells is told by its place in the entry:
-no entry that differs is without a change.
+A tool of a list is compared as a spec is that says the same, so that a change has the rule and
+the grades of `toolcast diff`. What no rule of specs tells is told by its place in the entry: no
+entry that differs is without a change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from toolcast_runtime.external.server_lock import differing
 
+from ..facts.tool_lists import MEMBERS, is_name_of_tool
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair
-from .quoted_values import quoted
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, quoted
 from .schemas import schema_family
 from .state import tool_pair
 from .table import row_of
 from .texts import spec_texts
 from .walk import changes_of
 
-__all__ = ["ListingChanges", "Owner", "listing_changes"]
+__all__ = [
+    "ListingChanges",
+    "Owner",
+    "for_rules",
+    "list_workspace",
+    "listing_changes",
+    "unsaid_changes",
+]
 
-
-_FIELDS = {
-    "title": "title",
-    "description": "description",
-    "inputSchema": "parameters",
-    "outputSchema": "returns",
-    "annotations": "annotations",
-    "icons": "icons",
-    "_meta": "meta",
-    "execution": "execution",
-}
-_MEMBERS = {field: member for member, field in _FIELDS.items()}
-_TYPES: dict[str, tuple[type, ...]] = {
-    "title": (str,),
-    "description": (str,),
-    "inputSchema": (dict,),
+_LIST = "tools"
+"""What the toolset of a list is called: it has no name of its own."""
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "title": str,
+    "description": str,
+    "inputSchema": dict,
     "outputSchema": (dict, bool),
-    "annotations": (dict,),
-    "icons": (list,),
-    "_meta": (dict,),
-    "execution": (dict,),
+    "annotations": dict,
+    "icons": list,
+    "_meta": dict,
+    "execution": dict,
 }
+_FIELD_MEMBERS = {field: member for member, field in MEMBERS.items()}
 _WORDS = {
-    "tools": "tool",
     "resources": "resource",
     "resourceTemplates": "resource template",
     "prompts": "prompt",
@@ -59,6 +57,18 @@ _WORDS = {
 _ALIKE = 0.8
 _MOST_COMPARED = 2_000
 _MOST_PAIRS = 400
+_INSTRUCTIONS = "listing.instructions/changed"
+_RENAMED = "tool/renamed-without-former-name"
+_UNSAID = "listing.tool/changed"
+_OF_ENTRIES = frozenset(
+    [
+        "tool/added",
+        "tool/removed",
+        "listing.entry/added",
+        "listing.entry/removed",
+        _INSTRUCTIONS,
+    ]
+)
 
 
 class Owner(NamedTuple):
@@ -74,9 +84,80 @@ class Owner(NamedTuple):
     file: str
     files: Mapping[str, str] = {}
 
-    def source(self, name: str, tree: Any = None) -> Source:
+    def source(self, name: str = "", tree: Any = None) -> Source:
         """Where a tool stands."""
         return Source(self.files.get(name, self.file), tree=tree)
+
+
+def list_workspace(listing: ServerListing, file: str) -> Workspace:
+    """The workspace whose one toolset has the tools of a list, whatever they are.
+
+    Nothing is refused: a member of another type than MCP's is none of the spec's fields, and
+    of several tools of one name all but the first have a number behind it.
+    """
+    owner = Owner(_LIST, file)
+    named = _named(listing.tools, "name").items()
+    tools = tuple(_spec(definition, name, owner) for name, definition in named)
+    targets: Mapping[str, Any] = {"mcp": {}}
+    tree: dict[str, Any] = {"name": _LIST, "title": _LIST, "targets": targets}
+    if listing.instructions is not None:
+        tree["instructions"] = listing.instructions
+    toolset = Toolset(
+        _LIST,
+        _LIST,
+        _LIST,
+        tools,
+        fields=tuple(tree),
+        instructions=listing.instructions,
+        targets=targets,
+        source=owner.source(tree=tree),
+    )
+    source = owner.source(tree={"version": 1, "toolsets": [_LIST]})
+    return Workspace("", (_LIST,), (), toolsets=(toolset,), source=source)
+
+
+def for_rules(workspace: Workspace) -> Workspace:
+    """The same for rules, whose findings are told by the tools' names: a list has no lines.
+
+    Rules look at specs, whose names and members have been checked: a tool whose name no spec
+    may have is left out, and of the others what is neither a text nor a schema.
+    """
+    (toolset,) = workspace.toolsets
+    unchecked: Any = dict.fromkeys(("annotations", "icons", "meta", "execution"))
+    tools = tuple(
+        replace(one, **unchecked, mcp_extra={}, source=Source(one.name))
+        for one in toolset.tools
+        if is_name_of_tool(one.name)
+    )
+    whole = replace(toolset, tools=tools, source=Source(_LIST))
+    return replace(workspace, toolsets=(whole,), source=Source(_LIST))
+
+
+def unsaid_changes(
+    listings: tuple[ServerListing, ServerListing],
+    owner: Owner,
+    told: Sequence[Change],
+) -> Iterator[Change]:
+    """What differs between two lists, and no spec can say: resources, prompts, odd members.
+
+    Args:
+        listings: the old one first.
+        owner: whose they are.
+        told: what has changed between the specs that say the same.
+    """
+    old, new = (_named(side.tools, "name") for side in listings)
+    members: defaultdict[str, set[str]] = defaultdict(set)
+    for change in told:
+        if place := _place_in("tools", change):
+            members[change.tool].add(str(place[0]))
+    former = {one.tool: str(one.before) for one in told if one.rule.id == _RENAMED}
+    for name, definition in new.items():
+        was = old.get(former.get(name, name))
+        if was is not None:
+            yield from _unsaid(was, definition, name, owner, members[name])
+    for kind in _WORDS:
+        for _, change in _entries(kind, *listings, owner):
+            yield change
 
 
 class ListingChanges(NamedTuple):
@@ -124,45 +205,37 @@ def listing_changes(
 
 
 def _place_in(kind: str, change: Change) -> Path:
-    """Where a change is in the entry as the server lists it."""
+    """Where a change is in the entry as the server lists it; the entry itself is at ()."""
     path = change.path
-    if change.rule in (
-        row_of("tool/added"),
-        row_of("tool/removed"),
-        row_of("listing.entry/added"),
-        row_of("listing.entry/removed"),
-        row_of("listing.instructions/changed"),
-    ):
+    if change.rule.id in _OF_ENTRIES:
         return ()
-    if kind != "tools" or change.rule in (
-        row_of("listing.tool/changed"),
-        row_of("tool/renamed-without-former-name"),
-    ):
+    if kind != "tools" or change.rule.id in (_UNSAID, _RENAMED):
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
-    return (_MEMBERS.get(str(path[0]), str(path[0])), *path[1:])
+    return (_FIELD_MEMBERS.get(str(path[0]), str(path[0])), *path[1:])
 
 
 def _all(
     before: ServerListing, after: ServerListing, owner: Owner
 ) -> Iterator[tuple[str, str, Change]]:
+    """Each change with the kind and the name of its entry."""
     if before.instructions != after.instructions:
         sides = [
             ABSENT if i is None else i
             for i in (before.instructions, after.instructions)
         ]
-        files = SpecFiles(owner.toolset, "", owner.source(""), owner.source(""))
+        files = SpecFiles(owner.toolset, "", owner.source(), owner.source())
         message = "the instructions are others"
         change = files.changed(
-            row_of("listing.instructions/changed"), ("instructions",), message, *sides
+            row_of(_INSTRUCTIONS), ("instructions",), message, *sides
         )
         yield "instructions", "", replace(change, is_gone=False)
     for name, change in _tools(before.tools, after.tools, owner):
         yield "tools", name, change
-    for kind in KINDS:
-        if kind != "tools":
-            yield from _entries(kind, before, after, owner)
+    for kind in _WORDS:
+        for name, change in _entries(kind, before, after, owner):
+            yield kind, name, change
 
 
 def _named(
@@ -192,9 +265,7 @@ def _tools(
         came.remove(is_)
         files = SpecFiles(owner.toolset, is_, owner.source(was), owner.source(was))
         message = f"{quoted(was)} is called {quoted(is_)}"
-        yield is_, files.changed(
-            row_of("tool/renamed-without-former-name"), ("name",), message, was, is_
-        )
+        yield is_, files.changed(row_of(_RENAMED), ("name",), message, was, is_)
         yield from _tool({**old[was], "name": is_}, new[is_], is_, owner)
     for name in gone:
         files = SpecFiles(owner.toolset, name, owner.source(name), NOWHERE)
@@ -273,24 +344,33 @@ def _tool(
     )
     empty = Workspace("", (), ())
     both = ToolPair(*sides, *toolsets, empty, empty)
-    told: set[str] = set()
-    of_fields = tool_pair(both.files, sides, toolsets, ())
+    members: set[str] = set()
     for change in (
         *schema_family.compare(both),
         *spec_texts.compare_tools(both),
-        *changes_of(of_fields),
+        *changes_of(tool_pair(both.files, sides, toolsets, ())),
     ):
-        told.add(str(_place_in("tools", change)[0]))
+        members.add(str(_place_in("tools", change)[0]))
         yield name, change
+    for change in _unsaid(old, new, name, owner, members):
+        yield name, change
+
+
+def _unsaid(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    name: str,
+    owner: Owner,
+    told: Collection[str],
+) -> Iterator[Change]:
+    """What differs in a tool, but in the members of which something is told."""
+    files = SpecFiles(owner.toolset, name, owner.source(name), owner.source(name))
     for path in differing(old, new, exact_text):
-        if path[0] in told or path == ("name",):
-            continue
-        before, after = (_at(side, path) for side in (old, new))
-        place = ".".join(map(str, path))
-        message = f"{quoted(place)} of {quoted(name)} is another one"
-        yield name, both.files.changed(
-            row_of("listing.tool/changed"), path, message, before, after
-        )
+        if path[0] not in told and path != ("name",):
+            place = ".".join(map(str, path))
+            message = f"{quoted(place)} of {quoted(name)} is another one"
+            sides = [_at(side, path) for side in (old, new)]
+            yield files.changed(row_of(_UNSAID), path, message, *sides)
 
 
 def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
@@ -298,25 +378,21 @@ def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
     tree: dict[str, Any] = {"name": name}
     extra = {}
     for member, value in definition.items():
-        if member in _FIELDS and isinstance(value, _TYPES[member]):
-            tree[_FIELDS[member]] = plain(value)
-        elif member not in _FIELDS and member != "name":
+        if member in MEMBERS and isinstance(value, _TYPES[member]):
+            tree[MEMBERS[member]] = plain(value)
+        elif member not in MEMBERS and member != "name":
             extra[member] = plain(value)
     if extra:
         tree["mcp"] = {"extra": extra}
-    icons = tree.get("icons")
+    said: dict[str, Any] = {k: tree.get(k) for k in MEMBERS.values()}
+    said["parameters"] = tree.get("parameters", {})
+    if "icons" in tree:
+        said["icons"] = tuple(tree["icons"])
     return ToolSpec(
         name,
         "",
-        tree.get("parameters", {}),
-        tuple(tree),
-        title=tree.get("title"),
-        description=tree.get("description"),
-        returns=tree.get("returns"),
-        annotations=tree.get("annotations"),
-        icons=None if icons is None else tuple(icons),
-        meta=tree.get("meta"),
-        execution=tree.get("execution"),
+        fields=tuple(tree),
+        **said,
         mcp_extra=extra,
         source=owner.source(name, tree),
     )
@@ -332,30 +408,25 @@ def _at(value: Any, path: Path) -> Any:
 
 def _entries(
     kind: str, before: ServerListing, after: ServerListing, owner: Owner
-) -> Iterator[tuple[str, str, Change]]:
-    """The changes of resources, templates or prompts."""
+) -> Iterator[tuple[str, Change]]:
+    """The changes of resources, templates or prompts, by their names."""
     key, word = KINDS[kind][1], _WORDS[kind]
     old, new = (_named(each.entries(kind), key) for each in (before, after))
     for name in dict.fromkeys([*old, *new]):
-        source = owner.source("")
-        files = SpecFiles(owner.toolset, f"{kind}/{name}", source, source)
-        if name not in new:
-            message = f"the {word} {quoted(name)} is not there"
-            change = files.changed(
-                row_of("listing.entry/removed"), (key,), message, before=old[name]
+        source = owner.source()
+        changed = SpecFiles(owner.toolset, f"{kind}/{name}", source, source).changed
+        was, is_ = old.get(name, ABSENT), new.get(name, ABSENT)
+        if was is ABSENT or is_ is ABSENT:
+            event, words = (
+                ("added", "new") if was is ABSENT else ("removed", "not there")
             )
-        elif name not in old:
-            message = f"the {word} {quoted(name)} is new"
-            change = files.changed(
-                row_of("listing.entry/added"), (key,), message, after=new[name]
-            )
-        else:
-            for path in differing(old[name], new[name], exact_text):
-                sides = [_at(side[name], path) for side in (old, new)]
-                place = ".".join(map(str, path))
-                message = f"{quoted(place)} of the {word} {quoted(name)} is another one"
-                yield kind, name, files.changed(
-                    row_of("listing.entry/changed"), path, message, *sides
-                )
+            message = f"the {word} {quoted(name)} is {words}"
+            rule = row_of(f"listing.entry/{event}")
+            yield name, changed(rule, (key,), message, was, is_)
             continue
-        yield kind, name, change
+        for path in differing(was, is_, exact_text):
+            place = ".".join(map(str, path))
+            message = f"{quoted(place)} of the {word} {quoted(name)} is another one"
+            sides = [_at(side, path) for side in (was, is_)]
+            rule = row_of("listing.entry/changed")
+            yield name, changed(rule, path, message, *sides)
