@@ -8,9 +8,8 @@ import re
 import pytest
 
 from tests.diff.single_changes import SingleChange, loaded, single_changes, told
-from toolcast.changes.change import ABSENT
+from toolcast.changes.change import ABSENT, same
 from toolcast.changes.comparison import compare, rules
-from toolcast.changes.json_equality import same
 
 CASES = single_changes()
 

@@ -15,10 +15,10 @@ from .change import (
     SpecFiles,
     ToolPair,
     files_of,
+    quoted,
     raw,
     tools_of_both,
 )
-from .quoted_values import quoted
 from .table import row_of
 
 __all__ = ["NameLists", "compare_tools", "compare_toolsets"]

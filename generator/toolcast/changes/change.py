@@ -1,11 +1,11 @@
-"""A change of a spec, and the rule that grades it."""
+"""A change of a spec, the rule that grades it, and JSON values as changes compare and say them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -30,7 +30,11 @@ __all__ = [
     "place_of",
     "raw",
     "tools_of_both",
+    "key_of",
+    "same",
+    "quoted",
 ]
+
 
 AUDIENCES = ("call", "prompt", "code", "attachment")
 """Who a change may concern, in the order in which grades are shown.
@@ -271,3 +275,46 @@ def raw(tool: ToolSpec | Toolset, field: str) -> Any:
     """A field as the spec has it; ABSENT when it does not."""
     tree = tool.source.tree
     return tree.get(field, ABSENT) if isinstance(tree, Mapping) else ABSENT
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same; the order of names says nothing."""
+    if one is other:
+        return True
+    # Python takes true for 1: the texts tell them apart, and are alike most of the time.
+    return bool(one == other) and (
+        repr(one) == repr(other) or key_of(one) == key_of(other)
+    )
+
+
+def key_of(value: Any) -> Hashable:
+    """What is equal for values that are the same, and for no others."""
+    if isinstance(value, bool) or value is None:
+        return ("", value)
+    if isinstance(value, dict):
+        return frozenset((name, key_of(inner)) for name, inner in value.items())
+    if isinstance(value, list):
+        return tuple(key_of(inner) for inner in value)
+    return ("n", value) if isinstance(value, (int, float)) else str(value)
+
+
+_WIDTH = 60
+
+
+def quoted(value: Any) -> str:
+    """A value as a message says it: one short line in backticks.
+
+    What is longer is cut, what cannot be seen is an escape of JSON. Backticks inside of the
+    value become apostrophes, so that the ones around it stay a pair.
+    """
+    is_plain = isinstance(value, str) and value.isprintable() and value.strip() == value
+    text = (
+        str(value)
+        if is_plain and value
+        else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    )
+    if not text.isprintable():
+        text = json.dumps(value, sort_keys=True, default=str)
+    if len(text) > _WIDTH:
+        text = f"{text[: _WIDTH - 1]}…"
+    return f"`{text.replace('`', chr(39))}`"

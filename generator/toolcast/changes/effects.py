@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..facts.client_kinds import Limited, crossed, limits_of
 from ..facts.token_costs import Cost, client_costs, estimated_tokens
 from ..model.model import Toolset, ToolSpec, Workspace
-from .change import ABSENT
-from .quoted_values import quoted
+from .change import ABSENT, quoted
 from .tools import Matched
 
 if TYPE_CHECKING:

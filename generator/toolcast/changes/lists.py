@@ -20,8 +20,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair
-from .quoted_values import quoted
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, quoted
 from .schemas import schema_family
 from .state import tool_pair
 from .table import row_of

@@ -14,9 +14,8 @@ from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
-from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
+from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of, quoted
 from .lists import Owner, listing_changes
-from .quoted_values import quoted
 from .table import row_of
 
 __all__ = ["compare_toolsets"]

@@ -8,8 +8,7 @@ from typing import Any
 
 from ..facts.cli_commands import CliPositional, parse_usage
 from ..model.model import Action, Toolset, ToolSpec, Workspace
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, files_of
-from .quoted_values import quoted
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, files_of, quoted
 from .state import spec_files
 from .table import row_of, rows
 

@@ -18,8 +18,7 @@ import yaml
 from ..extensions import fields_of
 from ..language.spec_language import PLACES, Field, annotated, parts
 from ..package_data import read_packaged
-from .change import AUDIENCES, ChangeRule, Grade, Grades
-from .quoted_values import quoted
+from .change import AUDIENCES, ChangeRule, Grade, Grades, quoted
 
 __all__ = [
     "FILES",

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import NOWHERE
-from .change import ABSENT, Change, ChangeRule, Grade, SpecFiles, ToolPair
-from .json_equality import key_of
+from .change import ABSENT, Change, ChangeRule, Grade, SpecFiles, ToolPair, key_of
 from .table import row_of
 
 __all__ = ["Matched", "match"]

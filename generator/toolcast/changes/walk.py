@@ -17,9 +17,17 @@ from toolcast_runtime.validation.formats import ASSERTED
 from ..language.spec_language import parts
 from ..model.model import Toolset
 from ..reading.tree import Path
-from .change import ABSENT, HIDDEN, Change, Grade, Grades, place_of
-from .json_equality import key_of, same
-from .quoted_values import quoted
+from .change import (
+    ABSENT,
+    HIDDEN,
+    Change,
+    Grade,
+    Grades,
+    key_of,
+    place_of,
+    quoted,
+    same,
+)
 from .state import FilePair, is_whole
 from .table import called, id_of, language, rows
 

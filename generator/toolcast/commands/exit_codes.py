@@ -16,8 +16,7 @@ from ..reports.formats import report_changes, report_findings
 from ..reports.item import About, summary
 
 if TYPE_CHECKING:
-    from ..changes.review.limits import Limits
-    from ..changes.review.verdict import Verdict
+    from ..changes.review.verdict import Limits, Verdict
     from ..changes.sides import Sides
     from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
@@ -133,7 +132,7 @@ def sides_or_end(root: str, against: str | None) -> Sides:
 
 def limits_or_end(words: str) -> Limits:
     """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
-    from ..changes.review.limits import BadLimit, limits
+    from ..changes.review.verdict import BadLimit, limits
 
     try:
         return limits(words)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..changes.change import Change, Grade
-from ..changes.review.verdict import Verdict
-from ..changes.review.versions import Proposal
+from ..changes.review.verdict import Proposal, Verdict
 from .change_items import graded
 from .escaping import code_span, markdown_text
 

@@ -16,8 +16,7 @@ from .item import About, fingerprinted
 if TYPE_CHECKING:
     from ..changes.effects import Effect
     from ..changes.review.acceptances import Acceptance
-    from ..changes.review.verdict import Judged, Verdict
-    from ..changes.review.versions import Proposal
+    from ..changes.review.verdict import Judged, Proposal, Verdict
 
 __all__ = ["changes", "findings"]
 

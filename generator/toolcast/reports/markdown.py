@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.review.limits import DEFAULT, limits_text
+from ..changes.review.verdict import DEFAULT, limits_text
 from ..encoders.markdown import fenced
 from ..findings import Finding, grouped, to_show
 from .change_items import (

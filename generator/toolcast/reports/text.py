@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.review.limits import DEFAULT, limits_text
+from ..changes.review.verdict import DEFAULT, limits_text
 from ..encoders.python import text_width
 from ..findings import Finding, Place, Severity, grouped, to_show
 from .change_items import (

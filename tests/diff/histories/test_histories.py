@@ -20,8 +20,7 @@ import yaml
 from tests.diff.histories.releases import FOLDER, HISTORIES, release
 from toolcast.changes.change import Grade
 from toolcast.changes.comparison import Comparison, compare, rules
-from toolcast.changes.review.limits import limits
-from toolcast.changes.review.verdict import judge
+from toolcast.changes.review.verdict import judge, limits
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
 from toolcast.reports.item import About

@@ -12,8 +12,7 @@ from markdown_it import MarkdownIt
 
 from toolcast.changes.change import Change, ChangeRule, Grade, Grades
 from toolcast.changes.comparison import Comparison
-from toolcast.changes.review.verdict import judge
-from toolcast.changes.review.versions import proposals
+from toolcast.changes.review.verdict import judge, proposals
 from toolcast.findings import Place
 from toolcast.model.model import Toolset, Workspace
 from toolcast.reading.tree import Source

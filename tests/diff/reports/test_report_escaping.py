@@ -15,8 +15,7 @@ from tests.diff.reports.layout import CASES, hold_json, hold_sarif
 from toolcast.changes.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.changes.comparison import Comparison
 from toolcast.changes.effects import Effect, EffectKind
-from toolcast.changes.review.limits import DEFAULT
-from toolcast.changes.review.verdict import Verdict, judge
+from toolcast.changes.review.verdict import DEFAULT, Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes, report_findings

@@ -12,8 +12,7 @@ from typing import Any
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
 from toolcast.changes.comparison import compare, rules
-from toolcast.changes.review.limits import limits
-from toolcast.changes.review.verdict import Verdict, judge
+from toolcast.changes.review.verdict import Verdict, judge, limits
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from ..change import ABSENT
-from ..json_equality import key_of, same
+from ..change import ABSENT, key_of, same
 from .keyword_changes import keyword_changes, row_of
 from .normal_forms import ValueLimits, normal_form
 from .schema_pairs import (

@@ -13,7 +13,7 @@ from toolcast_runtime.validation.compiled import build
 from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.references import REFERENCES
 
-from ..json_equality import same
+from ..change import same
 from .container_inclusion import takes_array, takes_object
 from .normal_forms import EXACT, Bound, ValueLimits, types_of
 from .schema_side import ANNOTATIONS, Conjunction, SchemaSide

@@ -10,8 +10,7 @@ from typing import Any
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_schema.dialects import dialect_of
-from ..change import ABSENT
-from ..json_equality import key_of, same
+from ..change import ABSENT, key_of, same
 from .normal_forms import ValueLimits, type_of, types_of
 from .schema_pairs import (
     Difference,

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
-from ..json_equality import key_of
+from ..change import key_of
 from .schema_side import Conjunction, SchemaSide
 
 __all__ = [

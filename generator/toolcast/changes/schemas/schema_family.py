@@ -9,8 +9,7 @@ from typing import Any
 
 from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import shown_types
-from ..change import ABSENT, Change, Grade, Grades, ToolPair
-from ..json_equality import same
+from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
 from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_pairs import Difference, Edit, shown, whole_pair
 from .schema_rules import EFFECTS, FIELDS, RULES, SAYS, Field

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...json_schema.graph import JsonSchema
-from ..change import ABSENT
-from ..json_equality import same
+from ..change import ABSENT, same
 from .container_changes import array_changes, object_changes
 from .inclusion import Effort, Inclusion
 from .keyword_changes import (

@@ -9,8 +9,7 @@ from ...facts.client_kinds import Limited
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.tree import Path
 from ...suggestions import dotted
-from ..change import ABSENT, Change, ToolPair, files_of, raw
-from ..quoted_values import quoted
+from ..change import ABSENT, Change, ToolPair, files_of, quoted, raw
 from .text_change import Owner, TextSides, changes_within, text_changes
 
 __all__ = ["compare_tools", "compare_toolsets"]

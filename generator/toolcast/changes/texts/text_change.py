@@ -29,8 +29,8 @@ from ..change import (
     Rules,
     SpecFiles,
     ToolPair,
+    quoted,
 )
-from ..quoted_values import quoted
 
 __all__ = [
     "RESTYLED",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ...changes.change import Change
     from ...changes.lists import ListingChanges
-    from ...changes.review.limits import Limits
+    from ...changes.review.verdict import Limits
     from ...model.mcp_servers import McpServer
     from ...model.model import Toolset, Workspace
     from ...servers.server_listing import ServerListing
@@ -64,8 +64,7 @@ def _tell(
         least: the grades that fail; None where every difference does.
     """
     from ...changes.change import AUDIENCES, Grade
-    from ...changes.review.limits import DEFAULT, failing
-    from ...changes.review.verdict import Judged, Verdict
+    from ...changes.review.verdict import DEFAULT, Judged, Verdict, failing
     from ...reports.item import About
 
     changes = []
