@@ -279,37 +279,43 @@ def test_two_lists_are_compared_without_a_project(tmp_path: Path) -> None:
     assert runner.outputs == {"failing": "0", "code": "0"}
 
 
+HOSTILE = [
+    "$(touch ran)",
+    "`touch ran`",
+    "x; touch ran",
+    "--help",
+    "-x:new.json",
+    "--against=main",
+    '"; touch ran; "',
+    "* new.json",
+    "::error::x",
+]
+INPUTS = ["NEW", "OLD", "ACCEPT_FILE", "FAIL_ON"]
+
+
+# Each one of both at once, and all pairs in the slow suite.
 @needs_jq
 @pytest.mark.parametrize(
-    "hostile",
+    ("hostile", "given"),
     [
-        "$(touch ran)",
-        "`touch ran`",
-        "x; touch ran",
-        "--help",
-        "-x:new.json",
-        "--against=main",
-        '"; touch ran; "',
-        "* new.json",
-        "::error::x",
+        pytest.param(
+            hostile, name, marks=[] if (i + j) % len(INPUTS) == 0 else pytest.mark.slow
+        )
+        for i, hostile in enumerate(HOSTILE)
+        for j, name in enumerate(INPUTS)
     ],
 )
-def test_a_hostile_input_is_a_word(tmp_path: Path, hostile: str) -> None:
+def test_a_hostile_input_is_a_word(tmp_path: Path, hostile: str, given: str) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     lists(folder)
     runner = Runner(tmp_path, folder)
-    for given in (
-        {"OLD": "old.json", "NEW": hostile},
-        {"OLD": hostile, "NEW": "new.json"},
-        {"OLD": "old.json", "NEW": "new.json", "ACCEPT_FILE": hostile},
-        {"OLD": "old.json", "NEW": "new.json", "FAIL_ON": hostile},
-    ):
-        code, said = runner.run("Check and diff", {**DIFF, **given})
-        assert code == 0, said
-        assert runner.outputs["code"] == "2", said
-        assert "Nothing was compared" in said
-        assert not re.search(r"^::error::x", said, re.M)
+    inputs = {**DIFF, "OLD": "old.json", "NEW": "new.json", given: hostile}
+    code, said = runner.run("Check and diff", inputs)
+    assert code == 0, said
+    assert runner.outputs["code"] == "2", said
+    assert "Nothing was compared" in said
+    assert not re.search(r"^::error::x", said, re.M)
     assert not list(tmp_path.rglob("ran"))
 
 

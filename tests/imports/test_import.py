@@ -277,6 +277,18 @@ def test_another_file_is_not_replaced(tmp_path: Path) -> None:
     assert files(tmp_path) == {**before, "specs/others/toolset.yaml": b"mine"}
 
 
+def test_a_refusal_is_told_line_by_line(tmp_path: Path) -> None:
+    name = write(tmp_path / "a.json", [TOOL])
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "specs").symlink_to(tmp_path / "elsewhere")
+    done = toolcast(tmp_path, "import", name, "--toolset", "things")
+    assert (done.returncode, done.stdout) == (1, "")
+    first, *rest = done.stderr.splitlines()
+    assert first.startswith("error: a symbolic link leads to specs/")
+    assert rest == ["  help: edit what it leads to", "nothing was written"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 TEXTS = st.text(
     st.characters(exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn"])
     | st.sampled_from("\n \t#:-|>'\"{}[]"),

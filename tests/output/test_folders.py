@@ -87,3 +87,34 @@ def test_a_run_writes_and_removes(
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
     assert not (small.root / "generated/toy/tools/part.json").exists()
+
+
+@pytest.mark.parametrize("by_descriptor", [True, False])
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_new_file_is_whole_and_over_nothing(
+    by_descriptor: bool,
+    has_links: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    if not by_descriptor:
+        monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuses)
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "victim")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    with Folder.at(str(tmp_path)) as opened:
+        for name in ("victim", "link", "dangling"):
+            with pytest.raises(FileExistsError) as caught:
+                opened.write(name, b"x", is_new=True)
+            assert caught.value.filename == str(tmp_path / name)
+        opened.write("other", b"new", is_new=True)
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert (tmp_path / "other").read_bytes() == b"new"
+    assert (tmp_path / "other").stat().st_nlink == 1
+    names = ["dangling", "link", "other", "victim"]
+    assert sorted(os.listdir(tmp_path)) == names

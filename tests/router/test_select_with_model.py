@@ -29,11 +29,10 @@ def project(make_project: Callable[..., Any]) -> Any:
     return make_project(TOOLS, toolset="targets: {registry: {}}\n")
 
 
-def asked(project: Any, url: str, *words: str, key: str = "") -> Any:
-    """`select` with the model behind an address, whose key a variable has."""
-    router = f"router: {{base_url: {url}, model: small{key}}}\n"
-    project.edit("specs/toy/toolset.yaml", "targets", f"{router}targets")
-    return project.toolcast("select", "--with-model", *words)
+def asked(project: Any, script: Script, *words: str) -> Any:
+    return project.toolcast(
+        "select", "--endpoint", script.url, "--model", "small", *words
+    )
 
 
 def test_the_model_is_asked_about_every_message(
@@ -41,7 +40,7 @@ def test_the_model_is_asked_about_every_message(
 ) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
     script.body = completion('{"tools": ["note"]}')
-    done = asked(project, script.url, key=', api_key: "${MODEL_KEY}"')
+    done = asked(project, script, "--key-variable", "MODEL_KEY")
     assert done.returncode == 1, done.stderr
     assert done.stdout == (
         "specs/toy/note.yaml:5:\n"
@@ -73,7 +72,7 @@ def test_every_way_to_fail(
     answer: list[str], problems: list[str], project: Any, script: Script
 ) -> None:
     script.body = completion(json.dumps({"tools": answer}))
-    done = asked(project, script.url, "--format", "json")
+    done = asked(project, script, "--format", "json")
     value = json.loads(done.stdout)
     [toolset] = value["toolsets"]
     assert done.returncode == 1 and not value["passes"]
@@ -81,7 +80,7 @@ def test_every_way_to_fail(
 
 
 def test_a_message_may_be_given(project: Any, script: Script) -> None:
-    done = asked(project, script.url, "make it bright")
+    done = asked(project, script, "make it bright")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 of 2 routed tools\n    - * lamp\n")
 
@@ -101,24 +100,25 @@ def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
     project: Any, script: Script
 ) -> None:
     script.body = completion(json.dumps({"tools": ["door"]}))
-    done = asked(project, script.url)
+    done = asked(project, script)
     assert (done.returncode, done.stdout) == (2, "")
     assert "no answer: the model named tools that are not there" in done.stderr
 
 
 def test_a_name_counts_once(project: Any, script: Script) -> None:
     script.body = completion(json.dumps({"tools": ["lamp", "lamp"]}))
-    done = asked(project, script.url)
+    done = asked(project, script)
     assert "`note` is meant, and it chose lamp\n" in done.stdout
 
 
 def test_nobody_is_there(project: Any) -> None:
-    done = asked(project, "http://127.0.0.1:9/v1")
+    words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
+    done = project.toolcast(*words)
     assert done.returncode == 2
     assert "the model gave no answer: the request failed (ConnectError)" in done.stderr
 
 
 def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:
-    done = asked(project, script.url, key=', api_key: "${NO_SUCH_KEY}"')
+    done = asked(project, script, "--key-variable", "NO_SUCH_KEY")
     assert done.returncode == 2 and not script.asked
     assert "the environment variable NO_SUCH_KEY is not set" in done.stderr

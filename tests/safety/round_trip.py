@@ -105,7 +105,7 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
         if name != "toolset" and spec["name"] in shown["tools"]:
             assert_tool(spec, shown["tools"][spec["name"]], "".join(shown["prompts"]))
             preamble = generated.files["x/prompts/preamble.md"].decode("utf-8")
-            assert bullet_of(spec) in preamble
+            assert decoded(bullet_of(spec)) in decoded(preamble)
 
 
 def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> None:
@@ -141,18 +141,18 @@ def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> 
         for part in ("requires", "requires_any"):
             assert kept[part] == action.get(part, [])
         assert kept["accepts"] == action.get("accepts")
-    assert bullet_of(spec) in docs
     plain = decoded(docs)
+    assert decoded(bullet_of(spec)) in plain
     for key in ("when_to_use", "guidance"):
         for line in spec.get(key, "").strip("\n").split("\n"):
-            assert f"\n{line.rstrip()}\n" in plain or not line.strip(), (key, line)
+            assert decoded(line.rstrip()) in plain or not line.strip(), (key, line)
 
 
 def bullet_of(spec: Mapping[str, Any]) -> str:
     """A tool's line in the prompt docs."""
-    return f"- **{spec['name']}**: {spec['summary'].strip()}\n"
+    return f"- **{spec['name']}**: {spec['summary'].strip()}"
 
 
 def decoded(docs: str) -> str:
-    """The prompt docs without the escapes of what would open a heading."""
-    return "\n" + re.sub(r"(?m)^( {0,3})\\(?=[#=-])", r"\1", docs) + "\n"
+    """Text of the prompt docs without the escapes of what would open a heading or a tag."""
+    return "\n" + re.sub(r"(?m)^( {0,3})\\(?=[#=-])|\\(?=<)", r"\1", docs) + "\n"

@@ -98,6 +98,20 @@ def tools(draw: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("text", ["<?", "<!--", "<!x\n## b", "# a <script>\n```"])
+def test_text_that_would_open_a_tag(text: str, tmp_path: Path, programs: Forks) -> None:
+    tool = {
+        "name": "a",
+        "summary": text.partition("\n")[0],
+        "description": text,
+        "when_to_use": text,
+        "parameters": {"type": "object", "properties": {}},
+        "cli": {"keyword": None, "reason": "None."},
+    }
+    toolset = {"name": "x", "title": "X"}
+    assert_round_trip(tmp_path, {"toolset": toolset, "a": tool}, programs)
+
+
 @settings(
     max_examples=5,
     deadline=None,

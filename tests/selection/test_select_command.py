@@ -94,12 +94,39 @@ def test_a_message_for_programs(project: Any) -> None:
         (("--toolset", "tin"), "there is no toolset `tin`\n  help: there is `toy`"),
         (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
         (("--with-model",), "has no `router:` whose model"),
+        (("--export", "promptfoo"), "--export needs --output"),
+        (("--output", "x.json"), "--output needs --export"),
+        (("--endpoint", "http://127.0.0.1:9"), "--endpoint needs --model"),
+        (("--model", "small"), "--model needs --endpoint or --export"),
+        (("--endpoint", "u", "--model", "m", "--with-model"), "leave it or --endpoint"),
+        (("--endpoint", "", "--model", "m"), "must begin with http:// or https://"),
+        (("--endpoint", "x:1", "--model", "m"), "must begin with http:// or https://"),
+        (("--key-variable", "KEY"), "--key-variable needs --endpoint or --export"),
+        (
+            ("--endpoint", "http://h", "--model", "m", "--key-variable", "sk-hunter2"),
+            "--key-variable is the name of an environment variable, not the key",
+        ),
+        (("--history", "before"), "--history needs MESSAGE"),
+        (("the lamp", "--top", "2"), "without effect with MESSAGE: --top"),
+        (("--with-model", "--margin", "0"), "without effect with a model: --margin"),
+        (
+            ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
+            "without effect with --export: MESSAGE, --format",
+        ),
+        (("--export", "agent-skills", "--output", "f"), "there are no cases to write"),
     ],
 )
 def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -> None:
     done = project.toolcast("select", *words)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith("error: ") and said in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize("gate", ["--margin", "--coverage"])
+def test_a_gate_is_a_number(gate: str, project: Any) -> None:
+    done = project.toolcast("select", gate, "nan")
+    assert done.returncode == 2 and "nan is no number" in done.stderr
 
 
 def test_no_handler_is_imported_and_no_server_is_started(project: Any) -> None:
@@ -187,24 +214,20 @@ def test_a_message_that_means_no_tool_must_choose_none(
     assert "toy: 1 of 2 messages pass" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("gates", "said"),
-    [
-        ("{top: 2, coverage: 0.3}", ""),
-        ("{top: 1, coverage: 0.3}", "is number 2"),
-        # Nothing follows behind the third tool.
-        ("{top: 3, margin: 0.9}", ""),
-        ("{top: 2, coverage: 0.5}", "have a case, and 50% must"),
-    ],
-)
-def test_gates_come_from_the_toolset(
-    gates: str, said: str, pages: Callable[..., Any]
+def test_gates_come_from_the_toolset_and_from_options(
+    pages: Callable[..., Any],
 ) -> None:
-    done = pages(
-        f"selection: {gates}\n",
+    project = pages(
+        "selection: {top: 2, coverage: 0.3}\n",
         archive_page="cases: [{message: Remove that page for good.}]\n",
-    ).toolcast("select")
-    assert done.returncode == bool(said) and said in done.stdout
+    )
+    assert project.toolcast("select").returncode == 0
+    strict = project.toolcast("select", "--top", "1")
+    assert strict.returncode == 1 and "is number 2" in strict.stdout
+    ahead = project.toolcast("select", "--margin", "0.9", "--top", "3")
+    assert ahead.returncode == 0, "nothing follows behind the third tool"
+    wide = project.toolcast("select", "--coverage", "0.5")
+    assert wide.returncode == 1 and "have a case, and 50% must" in wide.stdout
 
 
 def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
@@ -215,10 +238,7 @@ def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
     words = ("select", "archive a page", "--format", "json")
     scores = json.loads(project.toolcast(*words).stdout)["scores"]
     assert message["margin"] == pytest.approx(1 - scores["delete_page"], abs=1e-3)
-    tight = pages(
-        f"selection: {{margin: {message['margin'] + 0.01}}}\n",
-        archive_page="cases: [{message: archive a page}]\n",
-    ).toolcast("select")
+    tight = project.toolcast("select", "--margin", str(message["margin"] + 0.01))
     assert tight.returncode == 1
     assert "ahead of `delete_page`" in tight.stdout
 
@@ -252,8 +272,7 @@ def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
     done = project.toolcast("select")
     assert done.returncode == 1
     assert "    `ring_a` and `ring_b` score the same\n" in done.stdout
-    project.edit("specs/toy/toolset.yaml", "targets", "selection: {top: 2}\ntargets")
-    assert project.toolcast("select").returncode == 0
+    assert project.toolcast("select", "--top", "2").returncode == 0
 
 
 def test_a_case_that_is_not_tried_says_why_and_one_of_no_tool_fails(
@@ -282,10 +301,7 @@ def test_many_tools_and_long_names_fit_a_terminal(
     assert max(map(len, lines)) <= 80 and len(lines) < 50
     assert "open_aaa" in lines[1]
     assert any("20 more tools" in line for line in lines)
-    project.edit(
-        "specs/toy/toolset.yaml", "targets", "selection: {coverage: 1}\ntargets"
-    )
-    done = project.toolcast("select")
+    done = project.toolcast("select", "--coverage", "1")
     assert done.returncode == 1
     assert " and 30 more\n" in done.stdout
 
@@ -306,7 +322,7 @@ def test_what_a_message_says_cannot_steer_the_terminal(
 
 
 def test_the_cases_of_this_repository_pass_and_every_tool_has_one() -> None:
-    done = toolcast(ROOT, "select", "--format", "json")
+    done = toolcast(ROOT, "select", "--coverage", "1", "--format", "json")
     value = json.loads(done.stdout)
     assert done.returncode == 0, [
         (one["message"], one["problems"])
@@ -314,5 +330,4 @@ def test_the_cases_of_this_repository_pass_and_every_tool_has_one() -> None:
         for one in toolset["messages"]
         if one["problems"]
     ]
-    assert not any(toolset["without_case"] for toolset in value["toolsets"])
     assert sum(len(toolset["messages"]) for toolset in value["toolsets"]) >= 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from toolcast_runtime.files.folder import Folder, LinkInTheWay
 from toolcast_runtime.files.folder_lock import AnotherRun, locked
@@ -21,14 +21,14 @@ Files = Mapping[str, bytes | None]
 
 
 def write(root: str, edit: ProjectEdit) -> None:
-    """Writes and removes the files of an edit below `root`.
+    """Writes and removes the files of an edit below `root`, which is made where it is missing.
 
     Raises:
         Refusal: a file is not what was read, a link or something else stands in its place,
-            or it cannot be written. Then every file is what it was.
+            or it cannot be written. Then every file is what it was, and no folder is new.
     """
     try:
-        with Folder.at(root) as top, locked(top):
+        with Folder.at(root, create=True) as top, locked(top):
             for path, data in edit.before.items():
                 _refuse_other(top, path, data, edit.after)
             _replace(top, edit.before, edit.after)
@@ -96,21 +96,26 @@ def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> N
 def _replace(top: Folder, before: Files, after: Files) -> None:
     """Writes, then removes; takes everything back when something fails."""
     done: list[str] = []
+    above = {folder for path in after for folder in _above(path)}
+    absent = [
+        folder
+        for folder in sorted(above)
+        if not os.path.lexists(os.path.join(top.path, folder))
+    ]
     # On a disk that knows no case, a new spelling is the same file.
     removed = {path.casefold() for path, data in after.items() if data is None}
-    kept = {path.casefold() for path, data in after.items() if data is not None}
     try:
         for path, data in after.items():
             if data is not None and path.casefold() not in removed:
-                _put(top, path, data)
+                _put(top, path, data, is_new=before[path] is None)
                 done.append(path)
         for path, data in after.items():
             if data is None:
                 _take(top, path)
                 done.append(path)
         for path, data in after.items():
-            if data is not None and path.casefold() in removed & kept:
-                _put(top, path, data)
+            if data is not None and path.casefold() in removed:
+                _put(top, path, data, is_new=before[path] is None)
                 done.append(path)
     except BaseException:
         for path in reversed(done):
@@ -120,13 +125,23 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
                     _take(top, path)
                 else:
                     _put(top, path, old)
+        for folder in reversed(absent):
+            outer, _, name = folder.rpartition("/")
+            with contextlib.suppress(OSError), top.below(outer) as opened:
+                opened.remove_folder(name)
         raise
 
 
-def _put(top: Folder, path: str, data: bytes) -> None:
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _put(top: Folder, path: str, data: bytes, *, is_new: bool = False) -> None:
     above, _, name = path.rpartition("/")
     with top.below(above, create=True) as folder:
-        folder.write(name, data)
+        folder.write(name, data, is_new=is_new)
 
 
 def _take(top: Folder, path: str) -> None:

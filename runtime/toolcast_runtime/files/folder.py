@@ -156,6 +156,7 @@ class Folder:
         *,
         mode: int = 0o666,
         durable: bool = False,
+        is_new: bool = False,
         by_way_of: Folder | None = None,
     ) -> None:
         """Writes a file whole: beside its place, then moved there.
@@ -165,16 +166,18 @@ class Folder:
         Args:
             mode: what a new file gets, but for what the umask takes.
             durable: waits until the bytes are on the disk.
+            is_new: only where nothing is, whoever makes something there meanwhile.
             by_way_of: the folder of the same file system in which it is written before it is
                 moved; default: this one. What a killed run leaves behind is there.
 
         Raises:
             NoRegularFile: what is there is neither file nor link.
+            FileExistsError: something is where a new file belongs.
             OSError: it cannot be written; then what was there is there.
         """
         there = None
         with contextlib.suppress(FileNotFoundError):
-            there = self.lstat(name)
+            there = None if is_new else self.lstat(name)
         if there is not None and stat.S_ISLNK(there.st_mode):
             there = None
         with self._naming(name):
@@ -186,7 +189,19 @@ class Folder:
                 first._create(temporary, data, mode, there, durable=durable)
                 source, target = first._name(temporary), self._name(name)
                 ends = {"src_dir_fd": first.descriptor, "dst_dir_fd": self.descriptor}
-                os.replace(source, target, **ends)
+                if not is_new:
+                    os.replace(source, target, **ends)
+                    return
+                try:
+                    # Unlike a move, a second name is refused where something is.
+                    os.link(source, target, **ends, follow_symlinks=False)
+                except FileExistsError as error:
+                    # It names the file beside, where paths are joined.
+                    raise FileExistsError(error.errno, error.strerror) from error
+                except OSError:
+                    # This file system gives no file two names.
+                    self._create(name, data, mode, None, durable=durable)
+                os.unlink(source, **first._at)
             except BaseException:
                 with contextlib.suppress(OSError):
                     first.remove_file(temporary)

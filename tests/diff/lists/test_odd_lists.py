@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.program import toolcast
+from tests.properties import tried
 
 WORDS = st.sampled_from(
     [
@@ -58,6 +59,7 @@ def spelled(tools: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
 
 
+@tried(100)
 @given(LISTS, LISTS, FORMATS)
 def test_any_two_lists(
     old: list[dict[str, Any]], new: list[dict[str, Any]], format_: str

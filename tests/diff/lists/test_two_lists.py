@@ -425,6 +425,7 @@ def test_real_releases(server: str, tmp_path: Path) -> None:
     assert "Traceback" not in json.dumps(found)
 
 
+@pytest.mark.slow
 def test_every_list_of_the_corpus_is_compared_with_itself(tmp_path: Path) -> None:
     for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):
         done = toolcast(tmp_path, "diff", str(file), str(file))

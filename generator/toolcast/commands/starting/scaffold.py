@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-
-from toolcast_runtime.files.folder import Folder
+from collections.abc import Iterable, Mapping
 
 from ..exit_codes import fail
 
@@ -38,45 +35,14 @@ def refuse(paths: list[str], help_: str = "") -> None:
 
 
 def write_new(root: str, files: Mapping[str, bytes]) -> None:
-    """Writes the files below `root`; takes back what it wrote when one cannot be written.
+    """Writes the files below `root`.
 
-    Ends the program with exit code 2 when a file is in the way or cannot be written.
+    Ends the program with exit code 2 when one cannot be written, and then none is.
     """
-    refuse(in_the_way(root, files))
-    absent = [
-        folder
-        for folder in sorted({above for path in files for above in _above(path)})
-        if not os.path.lexists(os.path.join(root, folder))
-    ]
-    written: list[str] = []
+    from ...edits.project_edit import ProjectEdit, Refusal
+    from ...edits.writing import write
+
     try:
-        with Folder.at(root, create=True) as top:
-            try:
-                for path, data in files.items():
-                    above, _, name = path.rpartition("/")
-                    with top.below(above, create=True) as folder:
-                        folder.create(name, data)
-                        written.append(path)
-            except OSError:
-                _take_back(top, written, absent)
-                raise
-    except OSError as error:
-        name = os.path.relpath(str(error.filename or root), root)
-        fail(f"{name}: {error.strerror or error}; nothing was written")
-
-
-def _take_back(top: Folder, paths: list[str], folders: list[str]) -> None:
-    for path in paths:
-        above, _, name = path.rpartition("/")
-        with contextlib.suppress(OSError), top.below(above) as folder:
-            folder.remove_file(name)
-    for path in reversed(folders):
-        above, _, name = path.rpartition("/")
-        with contextlib.suppress(OSError), top.below(above) as folder:
-            folder.remove_folder(name)
-
-
-def _above(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
+        write(root, ProjectEdit("", dict.fromkeys(files), files))
+    except Refusal as error:
+        fail(str(error))
