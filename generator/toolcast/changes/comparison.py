@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..extensions import CHANGES, ExtensionFailure, guarded, values
 from ..model.model import Toolset, Workspace
 from ..servers.server_listing import ServerListing
-from . import access, selection_cases, servers, special
+from . import access, selection_cases, servers, special, text_changes
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, EffectKind, effects_of
 from .lists import Owner, unsaid_changes
@@ -19,8 +19,7 @@ from .schemas import schema_family
 from .schemas.schema_rules import RULES_BY_ID
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
 from .table import rows, with_former_ids
-from .texts import spec_texts
-from .texts.text_change import with_moved_texts
+from .text_changes import with_moved_texts
 from .tools import Matched, match
 from .walk import changes_of
 
@@ -32,13 +31,13 @@ _OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]
 
 _OF_TOOL: tuple[_OfTool, ...] = (
     schema_family.compare,
-    spec_texts.compare_tools,
+    text_changes.compare_tools,
     access.compare_tools,
     special.compare_tools,
 )
 """What tells the changes of a tool that need more than its fields' values."""
 _OF_TOOLSET: tuple[_OfToolset, ...] = (
-    spec_texts.compare_toolsets,
+    text_changes.compare_toolsets,
     access.compare_toolsets,
     servers.compare_toolsets,
     special.compare_toolsets,

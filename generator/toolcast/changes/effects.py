@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..facts.client_kinds import Limited, crossed, limits_of
@@ -95,7 +96,8 @@ def effects_of(
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    costs = _Costs()
+    # A text is counted once: most are the same on both sides.
+    count = cache(estimated_tokens)
     for toolsets in matched.toolsets:
         there = {id(tool) for tool in toolsets[0].tools}
         former = {
@@ -105,7 +107,7 @@ def effects_of(
         }
         if _is_same(toolsets, former):
             continue
-        yield from _of_clients(toolsets, (before, after), former, costs)
+        yield from _of_clients(toolsets, (before, after), former, count)
 
 
 def _is_same(toolsets: tuple[Toolset, Toolset], former: Mapping[int, ToolSpec]) -> bool:
@@ -124,28 +126,11 @@ def _data_of(toolset: Toolset) -> bytes:
     return b"" if toolset.definitions is None else toolset.definitions.source.data
 
 
-class _Costs:
-    """What clients' tools cost; a text is counted once, for most are the same on both sides."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-
-    def of(self, toolset: Toolset, client: str, workspace: Workspace) -> Cost:
-        """What a client's tools cost it, estimated."""
-        who = toolset.client(client) if client else None
-        return client_costs(toolset, who, workspace.package, count=self._count).whole
-
-    def _count(self, text: str) -> int:
-        if text not in self._known:
-            self._known[text] = estimated_tokens(text)
-        return self._known[text]
-
-
 def _of_clients(
     toolsets: tuple[Toolset, Toolset],
     workspaces: tuple[Workspace, Workspace],
     former: _Former,
-    costs: _Costs,
+    count: Callable[[str], int],
 ) -> Iterator[Effect]:
     """What each client that both sides have sees differently.
 
@@ -169,7 +154,9 @@ def _of_clients(
         counts = [sum("mcp" in places for _, places in side) for side in (was, is_)]
         yield from _limits(after, client, *counts)
         before_, after_ = (
-            costs.of(toolset, client, workspace)
+            client_costs(
+                toolset, toolset.client(client), workspace.package, count=count
+            ).whole
             for toolset, workspace in zip(toolsets, workspaces, strict=True)
         )
         yield from _tokens(after.name, client, before_, after_)

@@ -20,11 +20,11 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
+from . import text_changes
 from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair
 from .schemas import schema_family
 from .state import tool_pair
 from .table import told
-from .texts import spec_texts
 from .walk import changes_of
 
 __all__ = [
@@ -340,7 +340,7 @@ def _tool(
     members: set[str] = set()
     for change in (
         *schema_family.compare(both),
-        *spec_texts.compare_tools(both),
+        *text_changes.compare_tools(both),
         *changes_of(tool_pair(both.files, sides, toolsets, ())),
     ):
         members.add(str(_place_in("tools", change)[0]))

@@ -172,7 +172,7 @@ def _filled(node: Any, value: Any, above: Any, path: Path, owner: _Owner) -> Any
     """A value with its defaults and those of what is in it."""
     if value is None and "null_means" in node:
         value = node["null_means"]
-    if value is None and "null" in _types(node):
+    if value is None and "null" in node.get("type", ()):
         value = ABSENT
     if value is ABSENT and "absent" in node:
         value = _default(node["absent"], above, path, owner)
@@ -261,7 +261,3 @@ def _masked(toolset: Toolset) -> frozenset[Path]:
     if toolset.router is not None and is_secret_text(toolset.router.base_url):
         found.add(("router", "base_url"))
     return frozenset(found)
-
-
-def _types(node: Mapping[str, Any]) -> Any:
-    return node.get("type", ())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
-from ..texts.text_change import TextSides, kind_of_edit
+from ..text_changes import TextSides, kind_of_edit
 from .examples import examples
 from .inclusion import Effort, Inclusion
 from .normal_forms import EXACT, normal_form

@@ -1,4 +1,4 @@
-"""What an edit of one text does to the models that read it.
+"""The texts of specs that models read, and what an edit of one does to them.
 
 That a text was edited is risky and no more: what it means for the choice of a tool is measured by
 the selection cases, where a toolset has them, and is told there.
@@ -14,30 +14,179 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...facts.client_kinds import Limited, crossed, limits_here
-from ...facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
-from ...model.model import Toolset, ToolSpec, Workspace
-from ...reading.characters import describe, forbidden, invisible
-from ...reading.tree import NOWHERE, Path
-from ...suggestions import dotted
-from ..change import (
+from ..facts.client_kinds import Limited, crossed, limits_here
+from ..facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.characters import describe, forbidden, invisible
+from ..reading.tree import NOWHERE, Path
+from ..suggestions import dotted
+from .change import (
     ABSENT,
     Change,
     Grades,
     SpecFiles,
     ToolPair,
+    files_of,
     quoted,
+    raw,
 )
-from ..table import row_of, told
+from .table import row_of, told
 
 __all__ = [
-    "Owner",
     "TextSides",
-    "changes_within",
+    "compare_tools",
+    "compare_toolsets",
     "kind_of_edit",
-    "text_changes",
     "with_moved_texts",
 ]
+
+
+def compare_tools(both: ToolPair) -> Iterator[Change]:
+    """The changes of a tool's texts, those of its skill among them."""
+    owner = _Owner(
+        both.files,
+        (both.toolset_before, both.toolset_after),
+        (both.workspace_before, both.workspace_after),
+        (both.before, both.after),
+    )
+    for text in (*_of_tool(both), *_of_skill(both.before, both.after)):
+        yield from _text_changes(text, owner)
+    # How the texts of schemas were edited is told with their schemas.
+    for text in _of_schemas(both):
+        yield from _changes_within(text, owner)
+
+
+def compare_toolsets(
+    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+) -> Iterator[Change]:
+    """The changes of a toolset's texts, those of its sections and its skill among them."""
+    owner = _Owner(files_of(before, after), (before, after), (was, now))
+    texts = (_of_toolset, _of_sections, _of_skill)
+    for text in (text for find in texts for text in find(before, after)):
+        yield from _text_changes(text, owner)
+
+
+def _of_tool(both: ToolPair) -> Iterator[TextSides]:
+    before, after = both.before, both.after
+    is_description = before.description is None and after.description is None
+    limited = Limited.DESCRIPTION if is_description else None
+    yield TextSides(("summary",), "the summary", before.summary, after.summary, limited)
+    if not is_description:
+        yield TextSides(
+            ("description",),
+            "the description",
+            before.model_description,
+            after.model_description,
+            Limited.DESCRIPTION,
+            (raw(before, "description"), raw(after, "description")),
+        )
+    for field in ("when_to_use", "guidance"):
+        old, new = getattr(before, field), getattr(after, field)
+        yield TextSides((field,), f"`{field}`", old, new)
+    yield from _actions(before, after)
+    if before.cli is not None and after.cli is not None:
+        comments = before.cli.comment, after.cli.comment
+        # Without a comment the summary stands there, whose changes are its own.
+        if comments != (None, None) and before.cli.keyword and after.cli.keyword:
+            yield TextSides(
+                ("cli", "comment"),
+                "the comment in the CLI block",
+                before.summary if comments[0] is None else comments[0],
+                after.summary if comments[1] is None else comments[1],
+            )
+    if before.deprecated is not None and after.deprecated is not None:
+        old, new = (
+            side.get("reason") for side in (before.deprecated, after.deprecated)
+        )
+        path = ("deprecated", "reason")
+        yield TextSides(path, "the reason of the deprecation", old, new)
+
+
+def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
+    """The descriptions in a tool's schemas that differ."""
+    for field in ("parameters", "returns"):
+        if getattr(both.before, field) == getattr(both.after, field):
+            continue
+        old, new = (
+            {} if schema is None else schema.subschemas
+            for schema in (
+                both.before.schemas.get(field),
+                both.after.schemas.get(field),
+            )
+        )
+        for path in dict.fromkeys((*new, *old)):
+            before, after = (_description(side.get(path)) for side in (old, new))
+            if before != after:
+                where = (field, *path, "description")
+                subject = f"the description at {quoted(dotted((field, *path)))}"
+                yield TextSides(where, subject, before, after)
+
+
+def _description(schema: Mapping[str, Any] | None) -> str | None:
+    text = schema.get("description") if schema is not None else None
+    return text if isinstance(text, str) else None
+
+
+def _actions(before: ToolSpec, after: ToolSpec) -> Iterator[TextSides]:
+    """The summaries of the actions that both sides have."""
+    if before.actions is None or after.actions is None:
+        return
+    known = {action.name: action for action in before.actions.values}
+    for action in after.actions.values:
+        old = known.get(action.name)
+        if old is not None:
+            path = ("actions", "values", action.name, "summary")
+            subject = f"the summary of the action `{action.name}`"
+            yield TextSides(path, subject, old.summary, action.summary)
+
+
+def _of_toolset(before: Toolset, after: Toolset) -> Iterator[TextSides]:
+    yield TextSides(
+        ("instructions",),
+        "the server's instructions",
+        before.instructions,
+        after.instructions,
+        Limited.INSTRUCTIONS,
+    )
+    for part in ("heading", "intro"):
+        sides = [getattr(one, f"preamble_{part}") for one in (before, after)]
+        yield TextSides(("preamble", part), f"the preamble's {part}", *sides)
+    if "cli" in before.targets and "cli" in after.targets:
+        old, new = before.targets["cli"], after.targets["cli"]
+        for part in ("heading", "intro"):
+            sides = [one.get(part, "") for one in (old, new)]
+            path = ("targets", "cli", part)
+            yield TextSides(path, f"the {part} of the CLI block", *sides)
+        was, is_ = ("\n".join(side.get("closing", ())) for side in (old, new))
+        path = ("targets", "cli", "closing")
+        subject = "the closing of the CLI block"
+        raws = old.get("closing", ABSENT), new.get("closing", ABSENT)
+        yield TextSides(path, subject, was, is_, None, raws)
+
+
+def _of_sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
+    """The texts of the sections that both sides have."""
+    known = {section.name: section for section in before.sections}
+    for section in after.sections:
+        old = known.get(section.name)
+        if old is None:
+            continue
+        for part in ("heading", "label", "intro", "footer"):
+            sides = getattr(old, part), getattr(section, part)
+            # Without a label the heading stands there, whose changes are its own.
+            if part != "label" or sides != (old.heading, section.heading):
+                subject = f"the {part} of the section {quoted(section.name)}"
+                yield TextSides(("sections", section.name, part), subject, *sides)
+
+
+def _of_skill(
+    before: Toolset | ToolSpec, after: Toolset | ToolSpec
+) -> Iterator[TextSides]:
+    old, new = before.skill or {}, after.skill or {}
+    for field in ("description", "guidance"):
+        subject = f"the skill's {field}"
+        yield TextSides(("skill", field), subject, old.get(field), new.get(field))
+
 
 _FAR = 0.4
 """A text that is longer or shorter by more than this part of it is told by its length."""
@@ -45,7 +194,7 @@ _FEW = 40
 """So many characters more or less are not counted as a part: short texts vary more."""
 
 
-class Owner(NamedTuple):
+class _Owner(NamedTuple):
     """Whose texts are compared.
 
     Attributes:
@@ -86,7 +235,7 @@ class TextSides(NamedTuple):
     raw: tuple[Any, Any] | None = None
 
 
-def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
+def _text_changes(text: TextSides, owner: _Owner) -> Iterator[Change]:
     """How a text was edited, then which tools it names now, then which limits it crossed."""
     old, new = text.before or "", text.after or ""
     if old == new:
@@ -103,12 +252,12 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     yield owner.files.changed(
         row_of(edit), text.path, message, before, after, grades=grades, reason=reason
     )
-    yield from changes_within(text, owner)
+    yield from _changes_within(text, owner)
     if text.limited is not None:
-        yield from _limits(text, text.limited, owner)
+        yield from _crossed(text, text.limited, owner)
 
 
-def changes_within(text: TextSides, owner: Owner) -> Iterator[Change]:
+def _changes_within(text: TextSides, owner: _Owner) -> Iterator[Change]:
     """Which tools a text names or hidden characters it has, and did not, or no longer."""
     for event, is_there, name in (*_naming(text, owner), *_hidden(text)):
         id_ = f"text/{event}" if is_there else f"text/{event}-no-more"
@@ -227,7 +376,7 @@ def _hidden(text: TextSides) -> Iterator[_Within]:
 _TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def _naming(text: TextSides, owner: Owner) -> Iterator[_Within]:
+def _naming(text: TextSides, owner: _Owner) -> Iterator[_Within]:
     present = _names_now(owner)
     known = [_names_of(toolset) for toolset in owner.toolsets]
     named: list[set[str]] = []
@@ -299,12 +448,12 @@ def _names_of(toolset: Toolset) -> Mapping[str, str]:
     return names
 
 
-def _names_now(owner: Owner) -> dict[str, str]:
+def _names_now(owner: _Owner) -> dict[str, str]:
     """What the tools with former names are called now."""
     return {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
 
 
-def _with_names_now(text: str, owner: Owner) -> str:
+def _with_names_now(text: str, owner: _Owner) -> str:
     """A text with the present names of its toolset's renamed tools."""
     names = {old: new for old, new in _names_now(owner).items() if old in text}
     for name in sorted(names, key=len, reverse=True):
@@ -312,7 +461,7 @@ def _with_names_now(text: str, owner: Owner) -> str:
     return text
 
 
-def _limits(text: TextSides, limited: Limited, owner: Owner) -> Iterator[Change]:
+def _crossed(text: TextSides, limited: Limited, owner: _Owner) -> Iterator[Change]:
     before, after = len(text.before or ""), len(text.after or "")
     is_over = after > before
     tools = owner.tools or (None, None)

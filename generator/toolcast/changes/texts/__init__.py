@@ -1,1 +1,0 @@
-"""Texts that models read, and those for people alone."""
