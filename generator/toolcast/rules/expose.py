@@ -23,6 +23,13 @@ from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
 from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import unknown_names
+
+unknown_client = unknown_names("expose/unknown-client", "client")
+unknown_exclusion = unknown_names(
+    "expose/unknown-exclusion", "excluded_tool", "enabled_target"
+)
+unknown_tool = unknown_names("expose/unknown-tool", "tool_entry")
 
 
 @rule("expose/task-support", on="tool", severity=Severity.ERROR)
