@@ -9,7 +9,7 @@ CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta example
 # Processes that tests start would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 # What says most in the shortest time.
-FAST := tests/rules tests/docs tests/encoders tests/detectors tests/reading tests/rendering tests/test_structure.py
+FAST := tests/rules tests/docs tests/encoders tests/reading tests/rendering tests/test_structure.py
 
 .DEFAULT_GOAL := help
 .PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-browser test-node test-servers test-letta-fake test-letta letta-server test-postgres test-kill fuzz bench load docs build clean

@@ -27,7 +27,6 @@ MAY_IMPORT = {
     "package_data": set(),
     "suggestions": set(),
     "extensions": set(),
-    "detectors": set(),
     "reading": {"findings"},
     "encoders": {"reading"},
     "json_schema": {"reading", "suggestions"},
@@ -59,7 +58,6 @@ MAY_IMPORT = {
     },
     "documents": {"encoders", "findings", "model", "targets", "suggestions"},
     "rules": {
-        "detectors",
         "encoders",
         "extensions",
         "facts",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.clone.plants import PLANTS, Plant
-from toolcast.output import writer
+from toolcast.output import output_folder
 from toolcast_runtime.files.folder import Folder
 
 MakeProject = Callable[..., Any]
@@ -183,13 +183,15 @@ def test_a_document_that_is_saved_meanwhile_is_left(
     project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = FILLED + "\nSaved by an editor.\n"
-    look = writer.changed_meanwhile
+    look = output_folder.changed_meanwhile
 
     def edited_before(*arguments: Any) -> Any:
         project.write("docs/tools.md", saved)
         return look(*arguments)
 
-    monkeypatch.setattr("toolcast.output.writer.changed_meanwhile", edited_before)
+    monkeypatch.setattr(
+        "toolcast.output.output_folder.changed_meanwhile", edited_before
+    )
     done = project.toolcast("generate")
     assert done.returncode == 1
     assert "the file was changed while the run went on" in done.stderr

@@ -50,8 +50,8 @@ def test_this_project_is_generated_alike(
 
 
 def test_the_repository_is_up_to_date() -> None:
-    from toolcast.output.diagnosis import diagnose
     from toolcast.output.disk_differences import compare_with_disk
+    from toolcast.output.output_folder import diagnose
     from toolcast.pipeline import generate
 
     files = generate(str(ROOT)).files

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.rules.attacks import check
-from toolcast.detectors.phrases import confusable_word
-from toolcast.facts.similar_names import similar_pairs
+from toolcast.rules.name import similar_pairs
+from toolcast.rules.prompt import confusable_word
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from tests.rules.attacks import RULES, TESTED, check
-from toolcast.detectors.phrases import (
+from toolcast.pipeline import generate
+from toolcast.rules.prompt import (
+    CONFIDENTIAL_PARAMETERS,
     MARKUP,
     OTHER_TOOLS,
     SECRECY,
@@ -25,8 +27,6 @@ from toolcast.detectors.phrases import (
     confusable_word,
     first_phrase,
 )
-from toolcast.pipeline import generate
-from toolcast.rules.prompt import CONFIDENTIAL_PARAMETERS
 
 ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 

@@ -1,4 +1,4 @@
-"""A class that a handler is given is held to the schema, where its text is certain."""
+"""What a handler is given is held to its annotations, where their text is certain."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ Texts = Iterable[str]
 class Note:
     x: {annotation}
 def note(arguments: Note): ...
+"""
+FUNCTION = """\
+handler: handlers.notes:note
+parameters: {{type: object, properties: {{x: {{type: {kind}}}}}, required: [x]}}
+# handlers/notes.py
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal, Optional
+Texts = Iterable[str]
+def note(*, x: {annotation}): ...
 """
 NAMES = {
     "Annotated": Annotated,
@@ -73,3 +82,30 @@ def adapter_takes(adapter: TypeAdapter[Any]) -> Any:
         return True
 
     return takes
+
+
+@pytest.mark.parametrize(
+    "annotation", [*ANNOTATIONS, "Iterable", "Iterable[int]", "Optional[Iterable[str]]"]
+)
+def test_what_is_told_of_a_parameter_is_true(annotation: str, tmp_path: Path) -> None:
+    type_ = eval(annotation, {**NAMES})  # the table above
+    adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
+    told = set()
+    for kind, values in VALUES.items():
+        lay_out(FUNCTION.format(kind=kind, annotation=annotation), tmp_path / kind)
+        found = [f.rule for f in findings_of(tmp_path / kind)]
+        if "handler/annotation-mismatch" in found:
+            told.add(kind)
+            assert not all(taken_whole(adapter, value) for value in values), kind
+    assert told >= {"integer", "number"} or annotation in ("int", "float")
+    assert "string" in told or annotation != "Iterable[int]"
+
+
+def taken_whole(adapter: TypeAdapter[Any], value: Any) -> bool:
+    """Whether a value is of the type, with every item of what is iterated."""
+    try:
+        made = adapter.validate_python(value, strict=True)
+        list(made) if hasattr(made, "__next__") else None
+    except ValidationError:
+        return False
+    return True

@@ -13,8 +13,8 @@ from toolcast_runtime.files.regular_file import NoRegularFile
 
 from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.comparison import Comparison, compare
-from ..encoders.html import document, element_text, script_json, source_hash
 from ..encoders.json_text import compact
+from ..encoders.markdown import document, element_text, script_json, source_hash
 from ..facts.client_kinds import callers
 from ..facts.token_costs import client_costs, list_tokens, prompt_tokens
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
@@ -22,8 +22,9 @@ from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
-from .exit_codes import counted, fail, project_root, sides_or_end, workspace_or_end
+from .exit_codes import counted, fail, project_root, workspace_or_end
 from .options import project_option
+from .sides import sides_or_end
 
 __all__ = ["command"]
 

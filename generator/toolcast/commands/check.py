@@ -41,8 +41,8 @@ def command(
     """
     from ..documents.filling import stale_regions
     from ..findings import has_errors, in_order
-    from ..output.diagnosis import diagnose
     from ..output.disk_differences import compare_with_disk
+    from ..output.output_folder import diagnose
     from ..pipeline import generate
     from .progress import progress
 

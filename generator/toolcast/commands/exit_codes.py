@@ -17,7 +17,6 @@ from ..reports.item import About, summary
 
 if TYPE_CHECKING:
     from ..changes.review.verdict import Limits, Verdict
-    from ..changes.sides import Sides
     from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
 
@@ -36,7 +35,6 @@ __all__ = [
     "print_verdict",
     "project_root",
     "report",
-    "sides_or_end",
     "tell_error",
     "to_edit_or_end",
     "toolsets_or_end",
@@ -106,28 +104,6 @@ def to_edit_or_end(project: str | None) -> Workspace:
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
     return loaded.workspace
-
-
-def sides_or_end(root: str, against: str | None) -> Sides:
-    """Both sides of a comparison; ends the program with exit code 2 where one is not there.
-
-    Args:
-        root: the folder of toolcast.yaml.
-        against: as of `load_sides`.
-    """
-    from ..changes.sides import NoSide, SpecErrors, load_sides
-    from ..git.commit import ShallowClone
-    from ..git.program import GitFailure
-
-    try:
-        return load_sides(root, against)
-    except SpecErrors as errors:
-        print_findings(errors.findings, "text")
-        fail(f"{errors.side} cannot be read, so nothing is compared")
-    except ShallowClone as clone:
-        fail(str(clone))
-    except (GitFailure, NoSide) as failure:
-        fail(f"{failure}\n  help: `--against` takes a commit, a branch, or a folder")
 
 
 def limits_or_end(words: str) -> Limits:

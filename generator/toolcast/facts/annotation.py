@@ -123,6 +123,14 @@ class Annotations:
                     )
             case ObjectName(_) if name in _TABLES:
                 return
+            case Table() | ObjectName() | Plain("str") | Choice((str(),)) if (
+                name == "Iterable"
+            ):
+                # Who iterates over a text or an object is given texts.
+                item = Plain("str")
+                for part in inner[-1:]:
+                    if any(self._not_taken(item, module, part, place, depth + 1)):
+                        yield _said(place, given, kind.node)
             case ObjectName(class_) if kind.fields is not None:
                 members = self._objects[class_].members
                 for key, field in kind.fields.items():

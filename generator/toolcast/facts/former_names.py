@@ -15,12 +15,7 @@ from toolcast_runtime.files.regular_file import read_regular
 
 from ..model.model import Workspace
 from .texts import texts_in
-from .tool_names import (
-    mention_pattern,
-    names_in_lines,
-    other_meanings,
-    tool_names,
-)
+from .tool_names import mention_pattern, names_in_lines, other_meanings, tool_names
 
 __all__ = [
     "Mention",

@@ -1,12 +1,15 @@
-"""Findings and changes as Markdown: the comment of a pull request, or a workflow's summary."""
+"""Findings and changes as Markdown: the comment of a pull request, or a workflow's summary.
+
+And the entries for a changelog that `toolcast diff --bump` proposes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..changes.change import AUDIENCES, Grade
-from ..changes.review.verdict import DEFAULT, limits_text
+from ..changes.change import AUDIENCES, Change, Grade
+from ..changes.review.verdict import DEFAULT, Proposal, Verdict, limits_text
 from ..encoders.markdown import fenced
 from ..findings import Finding, grouped, to_show
 from .change_items import (
@@ -14,6 +17,7 @@ from .change_items import (
     counts_in_words,
     differing,
     from_definitions,
+    graded,
     items_of_changes,
 )
 from .escaping import code_span, markdown_text, printable
@@ -21,14 +25,20 @@ from .item import About, Item, summary
 
 if TYPE_CHECKING:
     from ..changes.effects import Effect
-    from ..changes.review.verdict import Judged, Verdict
+    from ..changes.review.verdict import Judged
 
-__all__ = ["changes", "findings"]
+__all__ = [
+    "changes",
+    "findings",
+    "versions",
+]
+
 
 _MOST_CHARACTERS = 60_000
 """Of 65,536 that GitHub takes; what an action puts around a report has room as well."""
 _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
 _VALUE = 600
+_PARTS = ("Removed", "Deprecated", "Changed", "Added")
 _MOST_OPEN = 10
 _MOST_FINDINGS = 20
 _MOST_NAMED = 200
@@ -267,3 +277,65 @@ def _within(parts: Iterable[str], used: int, most: int = _MOST_CHARACTERS) -> li
             break
         kept.append(part)
     return kept
+
+
+def versions(verdict: Verdict) -> str:
+    """The version that each toolset that has changed should have, as its entry for a changelog.
+
+    Source of the form: Keep a Changelog 1.1.0. An entry has no date, which is that of a release.
+    """
+    if not verdict.proposals:
+        return f"No toolset has changed against {code_span(verdict.against)}.\n"
+    return "\n".join("".join(_entry(one)) for one in verdict.proposals)
+
+
+def _entry(one: Proposal) -> Iterator[str]:
+    name = markdown_text(one.version or one.now or "Unreleased")
+    yield f"## {one.toolset} {name}\n\n{_comment(one)}\n"
+    parts: dict[str, list[Change]] = {part: [] for part in _PARTS}
+    safe = 0
+    for change in one.changes:
+        part = _part_of(change)
+        if part == "Changed" and change.grades.worst is Grade.SAFE:
+            safe += 1
+        else:
+            parts[part].append(change)
+    for part, changes in parts.items():
+        if changes:
+            yield f"\n### {part}\n\n"
+            yield from map(_line, changes)
+    if safe:
+        what = "change that breaks" if safe == 1 else "changes that break"
+        yield f"\n{safe} further {what} nobody.\n"
+
+
+def _comment(one: Proposal) -> str:
+    """What is proposed, in a sentence that the entry's author removes."""
+    reason = markdown_text(one.reason)
+    if not one.version:
+        return f"A {one.step} step, but no version is proposed: {reason}."
+    was = f"{one.before} -> " if one.before else ""
+    done = ""
+    if one.now and one.now != one.before:
+        done = (
+            f"; toolset.yaml says {markdown_text(one.now)}, which is "
+            f"{'enough' if one.is_enough else 'not enough'}"
+        )
+    return f"{was}{one.version} ({one.step}): {reason}{done}."
+
+
+def _part_of(change: Change) -> str:
+    if change.rule.id in ("tool/added", "toolset/added"):
+        return "Added"
+    if change.rule.id in ("tool/removed", "toolset/removed"):
+        return "Removed"
+    if change.rule.id.endswith("/deprecated"):
+        return "Deprecated"
+    return "Changed"
+
+
+def _line(change: Change) -> str:
+    words = f" ({graded(change.grades)})" if change.grades.worst > Grade.SAFE else ""
+    names_itself = change.tool and f"`{change.tool}`" in change.message
+    tool = f"{code_span(change.tool)}: " if change.tool and not names_itself else ""
+    return f"- {tool}{markdown_text(change.message)}{words}\n"

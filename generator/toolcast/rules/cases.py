@@ -8,6 +8,9 @@ from ..findings import Severity
 from ..model.model import Toolset, Workspace
 from ..selection.trial import cases_of, messages_of
 from .rule import Problem, at, rule
+from .unknown_names import unknown_names
+
+unknown_tool = unknown_names("cases/unknown-tool", "case_tool")
 
 _HELP = "decide what the message means, and say it once"
 

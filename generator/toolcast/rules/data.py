@@ -13,6 +13,10 @@ from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
 from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import unknown_names
+
+unknown_pool = unknown_names("data/unknown-pool", "pool")
+unknown_table = unknown_names("data/unknown-table", "table")
 
 
 def touched_of(
@@ -124,7 +128,7 @@ def _problem(
 
 
 @rule("data/unknown-pool", on="tool", severity=Severity.ERROR)
-def unknown_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def without_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.data is not None and "pool" not in tool.data:
         message = "`data` does not say in which pool the tables are"
         help_ = "add `pool:`, one of the toolset's `pools`"

@@ -12,11 +12,7 @@ from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
 from ..facts.client_kinds import Limited, callers, crossed, limits_of
 from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
-from ..facts.skill_texts import (
-    front_matter_of,
-    name_path,
-    skill_owners,
-)
+from ..facts.skill_texts import front_matter_of, name_path, skill_owners
 from ..findings import Severity
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
@@ -27,6 +23,13 @@ from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
 from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import unknown_names
+
+unknown_client = unknown_names("expose/unknown-client", "client")
+unknown_exclusion = unknown_names(
+    "expose/unknown-exclusion", "excluded_tool", "enabled_target"
+)
+unknown_tool = unknown_names("expose/unknown-tool", "tool_entry")
 
 
 @rule("expose/task-support", on="tool", severity=Severity.ERROR)
@@ -212,65 +215,52 @@ def program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("expose/client-contradiction", on="toolset", severity=Severity.ERROR)
 def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    tools = {tool.name: tool for tool in toolset.tools}
     for client in toolset.clients:
-        restricted = {e.text for e in client.restrict_entries}
+        restricted = {entry.text for entry in client.restrict_entries}
+        # A pattern stands for many tools, of which it need not have each.
         for index, (name, _) in enumerate(client.allow_entries):
+            path: Path = ("clients", client.name, "allow", index)
+            tool, own = tools.get(name), f"`{client.name}` allows `{name}`"
             if name in restricted:
-                yield at(
-                    toolset,
-                    ("clients", client.name, "allow", index),
-                    f"`{client.name}` allows and restricts `{name}`",
-                    "remove it from one of the two lists; as it stands it is restricted",
-                )
+                yield at(toolset, path, *_both(client.name, name))
+            if tool and tool.clients is not None and client.name not in tool.clients:
+                message = f"{own}, whose own `clients` leave it out"
+                help_ = "both must agree; remove it here or add it there"
+                yield at(toolset, path, message, help_)
+            elif tool and _lacks(toolset, client, tool):
+                message = f"{own}, and lacks its permission `{tool.permission}`"
+                help_ = "add it to the client's `permissions`, or remove the tool here"
+                yield at(toolset, path, message, help_)
     for server in toolset.listed_servers:
         for index, name in enumerate(server.allow or ()):
             if name in server.restrict:
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, "allow", index),
-                    f"`{server.name}` allows and restricts `{name}`",
-                    "remove it from one of the two lists; as it stands it is restricted",
-                )
-    tools = {tool.name: tool for tool in toolset.tools}
-    for client in toolset.clients:
-        # A pattern stands for many tools, of which it need not have each.
-        for index, (name, _) in enumerate(client.allow_entries):
-            tool = tools.get(name)
-            if tool and tool.clients is not None and client.name not in tool.clients:
-                yield at(
-                    toolset,
-                    ("clients", client.name, "allow", index),
-                    f"`{client.name}` allows `{name}`, whose own `clients` leave it out",
-                    "both must agree; remove it here or add it there",
-                )
-            elif tool and _lacks(toolset, client, tool):
-                yield at(
-                    toolset,
-                    ("clients", client.name, "allow", index),
-                    f"`{client.name}` allows `{name}`, and lacks its permission"
-                    f" `{tool.permission}`",
-                    "add it to the client's `permissions`, or remove the tool here",
-                )
+                path = ("mcp_servers", server.name, "allow", index)
+                yield at(toolset, path, *_both(server.name, name))
     for tool in toolset.tools:
         for index, name in enumerate(tool.clients or ()):
-            client_ = toolset.client(name)
-            if client_ is not None and not client_.allows(tool.name):
-                how = (
-                    "restricts it"
-                    if tool.name in client_.restrict
-                    else "does not allow it"
-                )
-                message = f"`{tool.name}` is meant for `{name}`, which {how}"
+            meant, meaning = (
+                toolset.client(name),
+                f"`{tool.name}` is meant for `{name}`",
+            )
+            if meant is not None and not meant.allows(tool.name):
+                is_restricted = tool.name in meant.restrict
+                how = "restricts it" if is_restricted else "does not allow it"
                 help_ = "both must agree; change `clients` here or in toolset.yaml"
-                yield at(tool, ("clients", index), message, help_)
-            elif client_ is not None and _lacks(toolset, client_, tool):
-                yield at(
-                    tool,
-                    ("clients", index),
-                    f"`{tool.name}` is meant for `{name}`, which lacks its permission"
-                    f" `{tool.permission}`",
-                    "add it to the client's `permissions`, or remove the client here",
+                yield at(tool, ("clients", index), f"{meaning}, which {how}", help_)
+            elif meant is not None and _lacks(toolset, meant, tool):
+                message = f"{meaning}, which lacks its permission `{tool.permission}`"
+                help_ = (
+                    "add it to the client's `permissions`, or remove the client here"
                 )
+                yield at(tool, ("clients", index), message, help_)
+
+
+def _both(owner: str, name: str) -> tuple[str, str]:
+    return (
+        f"`{owner}` allows and restricts `{name}`",
+        "remove it from one of the two lists; as it stands it is restricted",
+    )
 
 
 def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:

@@ -29,15 +29,14 @@ from ..python_code.handler import (
     is_below,
     names_of,
 )
-from ..python_code.modules import (
-    PythonModule,
-    last_name,
-)
+from ..python_code.modules import PythonModule, last_name
 from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
 from .places import Where
 from .rule import Problem, at, rule
+
+Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
 def place(file: str, line: int) -> str:
@@ -75,22 +74,32 @@ def missing_function(
     return f"{module.file} has no function `{reference.function}`", help_
 
 
-def outside_or_missing(
-    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+def outside(
+    toolset: Toolset, named: HandlerReference, what: str
 ) -> tuple[str, str] | None:
-    """Why a function of the toolset itself cannot be had, with a help; None when it can."""
+    """Why a spec may not name a function, with a help; None when it may.
+
+    `what`: the functions of which this is one, for the message.
+    """
     if toolset.handlers is None:
-        package = reference.module.split(".")[0]
         return (
-            "the toolset does not say which package its functions come from",
-            f"add `handlers: {package}` to toolset.yaml",
+            f"the toolset does not say which package {what} come from",
+            f"add `handlers: {named.module.split('.')[0]}` to toolset.yaml",
         )
-    if not is_below(reference.module, toolset.handlers):
+    if not is_below(named.module, toolset.handlers):
         return (
-            f"`{reference.module}` is not below `{toolset.handlers}`",
+            f"`{named.module}` is not below `{toolset.handlers}`",
             "the toolset's `handlers` is the only package that specs may name",
         )
-    return missing_function(workspace, toolset, reference)
+    return None
+
+
+def outside_or_missing(
+    workspace: Workspace, toolset: Toolset, named: HandlerReference
+) -> tuple[str, str] | None:
+    """Why a function of the toolset itself cannot be had, with a help; None when it can."""
+    problem = outside(toolset, named, "its functions")
+    return problem or missing_function(workspace, toolset, named)
 
 
 def problems_with_resources(
@@ -265,10 +274,9 @@ def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         else:
             given = tuple(one.name for one in spec.arguments)
             always = tuple(one.name for one in spec.arguments if one.required)
-        missing = list(problems_with_resources(code.signature, spec.uses, toolset))
         signature = code.signature.without(spec.uses)
         for message, help_ in (
-            *missing,
+            *problems_with_resources(code.signature, spec.uses, toolset),
             *_problems_of_mcp_signature(signature, given, always),
         ):
             yield at(spec, ("handler",), f"{message} ({code.place})", help_)
@@ -345,36 +353,28 @@ def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("handler/not-own", on="toolset", severity=Severity.ERROR, can_be_suppressed=False)
 def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in (*toolset.tools, *toolset.mcp_specs):
-        if tool.handler is None:
-            continue
-        code = function_code(workspace, toolset, tool.handler)
-        if code is not None and code.foreign:
-            message = _message(toolset, tool.handler, code)
-            yield at(tool, ("handler",), message, _HELP)
-    named: list[tuple[Path, HandlerReference]] = []
+    named: list[tuple[Owner, Path, HandlerReference | None]] = [
+        (spec, ("handler",), spec.handler)
+        for spec in (*toolset.tools, *toolset.mcp_specs)
+    ]
+    named.append((toolset, ("lifespan",), toolset.lifespan))
     if "sink" in toolset.ledger:
         sink = HandlerReference.parse(toolset.ledger["sink"])
-        named.append((("ledger", "sink"), sink))
-    if toolset.lifespan is not None:
-        named.append((("lifespan",), toolset.lifespan))
-    for path, reference in named:
-        code = function_code(workspace, toolset, reference)
-        if code is not None and code.foreign:
-            yield at(toolset, path, _message(toolset, reference, code), _HELP)
+        named.append((toolset, ("ledger", "sink"), sink))
+    for owner, path, reference in named:
+        code = reference and function_code(workspace, toolset, reference)
+        if reference and code and code.foreign:
+            message = (
+                f"`{reference.function}` is not seen to be defined in"
+                f" `{toolset.handlers}`: it {code.foreign}"
+            )
+            yield at(owner, path, message, _HELP)
 
 
 _HELP = (
     "name a `def` or a `class` of that package, or what a call of one gives; one that is"
     " written there may call what is imported"
 )
-
-
-def _message(toolset: Toolset, named: HandlerReference, code: HandlerCode) -> str:
-    return (
-        f"`{named.function}` is not seen to be defined in `{toolset.handlers}`: it"
-        f" {code.foreign}"
-    )
 
 
 @rule(
@@ -386,20 +386,14 @@ def _message(toolset: Toolset, named: HandlerReference, code: HandlerCode) -> st
 def outside_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     meant: str | None = None
     for tool in (*toolset.tools, *toolset.mcp_specs):
-        if tool.handler is None:
+        problem = tool.handler and outside(toolset, tool.handler, "handlers")
+        if not problem:
             continue
-        if toolset.handlers is None:
-            package = tool.handler.module.split(".")[0]
-            message = "the toolset does not say which package handlers come from"
-            help_ = f"add `handlers: {package}` to toolset.yaml"
-        elif not is_below(tool.handler.module, toolset.handlers):
-            message = f"`{tool.handler.module}` is not below `{toolset.handlers}`"
-            help_ = "the toolset's `handlers` is the only package that specs may name"
+        message, help_ = problem
+        if toolset.handlers is not None:
             if meant is None:
                 meant = _meant(toolset, workspace, toolset.handlers)
             help_ += f"; {meant}" if meant else ""
-        else:
-            continue
         yield at(tool, ("handler",), message, help_)
 
 
@@ -466,28 +460,23 @@ def _unknown(name: str, known: list[str]) -> tuple[str, str]:
 
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
 def signature(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
-    if code is None or code.signature is None:
-        return
     whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
-    problems: list[tuple[str, str]] = []
-    if whole and whole.signature is not None:
-        problems += problems_with_resources(whole.signature, tool.uses, where.toolset)
-    if not code.takes_mapping(tool):
-        problems += _problems_of_signature(tool, code)
+    if not whole or whole.signature is None:
+        return
+    problems = [*problems_with_resources(whole.signature, tool.uses, where.toolset)]
+    signature = whole.signature.without(tool.uses)
+    if not whole._replace(signature=signature).takes_mapping(tool):
+        problems += _problems_of_signature(tool, signature)
     for message, help_ in problems:
-        yield at(tool, ("handler",), f"{message} ({code.place})", help_)
+        yield at(tool, ("handler",), f"{message} ({whole.place})", help_)
 
 
 def _problems_of_signature(
-    tool: ToolSpec, code: HandlerCode
+    tool: ToolSpec, signature: Signature
 ) -> Iterator[tuple[str, str]]:
     declared = tool.schemas["parameters"].declared
     known = declared.names
     sent = _always_sent(tool)
-    signature = code.signature
-    if signature is None:
-        return
     for name in signature.positional_only:
         if name not in signature.optional:
             yield (

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..facts.texts import (
-    Owner,
-)
+from ..facts.texts import Owner
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import SHARED, Path

@@ -29,6 +29,11 @@ from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
 from .places import Where
 from .rule import Problem, at, rule
+from .unknown_names import unknown_names
+
+unknown_permission = unknown_names("spec/unknown-permission", "permission")
+unknown_replacement = unknown_names("spec/unknown-replacement", "replacement")
+unknown_section = unknown_names("spec/unknown-section", "section")
 
 
 @rule("spec/actions", on="tool", severity=Severity.ERROR)

@@ -18,7 +18,6 @@ from ..findings import Severity
 from ..package_data import read_packaged
 from .page import PageError
 from .rule import Check, Problem, Rule, family_page, page_beside
-from .unknown_names import UNKNOWN_NAMES
 
 __all__ = ["FAMILIES", "built_in", "former_ids", "rules"]
 
@@ -75,7 +74,7 @@ def built_in() -> tuple[Rule, ...]:
     names = (name for name in FAMILIES if name not in _WITHOUT_CHECKS)
     families = (import_module(f".{name}", __package__) for name in names)
     parts = (part for family in families for part in _of_module(family))
-    whole = _together((*UNKNOWN_NAMES, *_with_former_ids(parts), *_FOUND_ELSEWHERE))
+    whole = _together((*_with_former_ids(parts), *_FOUND_ELSEWHERE))
     return tuple(whole.values())
 
 

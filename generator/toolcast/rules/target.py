@@ -15,6 +15,10 @@ from ..model.model import Toolset, Workspace
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.own_templates import originals, own_templates
 from .rule import Problem, at, rule
+from .unknown_names import unknown_names
+
+unknown_target = unknown_names("target/unknown", "target")
+unknown_option = unknown_names("target/unknown-option", "option")
 
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)

@@ -52,8 +52,8 @@ class Kind(NamedTuple):
     on: Callable[[Named], Hashable] = lambda named: None
 
 
-def _unknown(*kinds: str) -> Callable[[Toolset, Workspace], Iterator[Problem]]:
-    """A check of the names of some of `KINDS`, in every file of a toolset."""
+def unknown_names(id: str, *kinds: str) -> Rule:
+    """The rule that the names of some of `KINDS` are of something, in every file of a toolset."""
 
     def check(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         owners: list[tuple[str, Owner]] = [("workspace", workspace)]
@@ -70,7 +70,7 @@ def _unknown(*kinds: str) -> Callable[[Toolset, Workspace], Iterator[Problem]]:
                     if problem is not None:
                         yield at(owner, path, *problem, at_key=at_key)
 
-    return check
+    return Rule(id, Severity.ERROR, family_page(id), "toolset", check)
 
 
 _Known = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
@@ -312,23 +312,3 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 """By what the spec language calls them."""
-
-
-UNKNOWN_NAMES = tuple(
-    Rule(id, Severity.ERROR, family_page(id), "toolset", _unknown(*kinds))
-    for id, *kinds in (
-        ("cases/unknown-tool", "case_tool"),
-        ("data/unknown-pool", "pool"),
-        ("data/unknown-table", "table"),
-        ("expose/unknown-client", "client"),
-        ("expose/unknown-exclusion", "excluded_tool", "enabled_target"),
-        ("expose/unknown-tool", "tool_entry"),
-        ("prompt/unknown-block", "block"),
-        ("spec/unknown-permission", "permission"),
-        ("spec/unknown-replacement", "replacement"),
-        ("spec/unknown-section", "section"),
-        ("target/unknown", "target"),
-        ("target/unknown-option", "option"),
-    )
-)
-"""The rules of families that names are of something, by the kinds of names that they look at."""

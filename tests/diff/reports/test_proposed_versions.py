@@ -16,7 +16,7 @@ from toolcast.changes.review.verdict import judge, proposals
 from toolcast.findings import Place
 from toolcast.model.model import Toolset, Workspace
 from toolcast.reading.tree import Source
-from toolcast.reports.changelog import write as changelog
+from toolcast.reports.formats import report_versions
 
 SAFE, RISKY, BREAKING = Grade
 
@@ -113,7 +113,7 @@ def test_a_toolset_without_changes_has_no_proposal() -> None:
 def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
     now = "9 <script>x()</script>\n\n# Title"
     breaking = change("x/y", Grades(call=BREAKING))
-    text = changelog(
+    text = report_versions(
         judge(
             Comparison([breaking], []), (side(before), side(now)), "main",
             limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),

@@ -18,9 +18,8 @@ from toolcast.changes.effects import Effect, EffectKind
 from toolcast.changes.review.verdict import DEFAULT, Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
-from toolcast.reports.formats import report_changes, report_findings
+from toolcast.reports.formats import report_changes, report_findings, sarif
 from toolcast.reports.item import About, Item
-from toolcast.reports.sarif import sarif
 
 RULE = ChangeRule(
     "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
@@ -229,7 +228,7 @@ def test_every_case_is_rendered_without_html_of_specs() -> None:
 def test_a_log_has_no_more_results_than_github_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolcast.reports.sarif._MOST_RESULTS", 3)
+    monkeypatch.setattr("toolcast.reports.formats._MOST_RESULTS", 3)
     severities = [Severity.NOTE] * 4 + [Severity.ERROR]
     place = Place("a.yaml")
     items = [

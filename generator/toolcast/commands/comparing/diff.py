@@ -18,7 +18,6 @@ from ..exit_codes import (
     print_findings,
     print_verdict,
     project_root,
-    sides_or_end,
 )
 from ..options import changes_format_option, project_option
 
@@ -183,9 +182,9 @@ def command(
         found=compared.found,
     )
     if bump:
-        from ...reports.changelog import write
+        from ...reports.formats import report_versions
 
-        click.echo(write(verdict), nl=False)
+        click.echo(report_versions(verdict), nl=False)
         return
     about = About(compared.root, every=every, extensions=extensions)
     sys.exit(print_verdict(verdict, format_, about))
@@ -200,6 +199,7 @@ def _of_project(
     """The project, and what it is compared with."""
     from ...changes.comparison import Comparison, compare
     from ...changes.review.check_findings import NOTHING_FOUND, check_findings
+    from ..sides import sides_or_end
 
     if headers:
         fail("--header is sent to an address: name two sides, OLD and NEW")

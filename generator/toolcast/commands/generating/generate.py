@@ -29,7 +29,7 @@ from ..options import all_option, format_option, project_option
 if TYPE_CHECKING:
     from ...findings import Finding
     from ...model.model import Workspace
-    from ...output.writer import Written
+    from ...output.output_folder import Written
     from ...pipeline import Generated
     from ...reports.item import About
     from ...stamp import Ended
@@ -86,7 +86,7 @@ def run(
 
     from ...findings import in_order
     from ...output.disk_differences import Recoverable, digests
-    from ...output.writer import Replacement, write
+    from ...output.output_folder import Replacement, write
     from ...pipeline import generate
     from ...stamp import known_digests, note_digests, remember
     from ..progress import progress

@@ -1,4 +1,4 @@
-"""Loads both sides of a comparison."""
+"""Both sides of a comparison of a project."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..findings import Finding, has_errors
-from ..git.commit import CommitFiles, commit_of, merge_base
+from ..git.commit import CommitFiles, ShallowClone, commit_of, merge_base
 from ..git.program import GitFailure
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Workspace
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import ProjectFiles
+from .exit_codes import fail, print_findings
 
-__all__ = ["NoSide", "Sides", "SpecErrors", "load_sides"]
+__all__ = ["Sides", "sides_or_end"]
 
 
-class SpecErrors(Exception):
+class _SpecErrors(Exception):
     """The specs of a side cannot be read.
 
     Attributes:
@@ -31,7 +32,7 @@ class SpecErrors(Exception):
         self.findings = findings
 
 
-class NoSide(Exception):
+class _NoSide(Exception):
     """Nothing can be compared with what was named; the text says why."""
 
 
@@ -51,18 +52,33 @@ class Sides(NamedTuple):
     read: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())
 
 
-def load_sides(root: str, against: str | None) -> Sides:
+def sides_or_end(root: str, against: str | None) -> Sides:
+    """Both sides of a comparison; ends the program with exit code 2 where one is not there.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        against: what git takes for a commit, or a folder with a toolcast.yaml; default: the
+            last commit in common with the main branch.
+    """
+    try:
+        return _load_sides(root, against)
+    except _SpecErrors as errors:
+        print_findings(errors.findings, "text")
+        fail(f"{errors.side} cannot be read, so nothing is compared")
+    except ShallowClone as clone:
+        fail(str(clone))
+    except (GitFailure, _NoSide) as failure:
+        fail(f"{failure}\n  help: `--against` takes a commit, a branch, or a folder")
+
+
+def _load_sides(root: str, against: str | None) -> Sides:
     """The project at `root`, and what it is compared with.
 
     Specs are loaded without rules, and what is the same on both sides is loaded once.
 
-    Args:
-        against: what git takes for a commit, or a folder with a toolcast.yaml; default: the
-            last commit in common with the main branch.
-
     Raises:
-        SpecErrors: the specs of a side have errors.
-        NoSide: `against` is neither.
+        _SpecErrors: the specs of a side have errors.
+        _NoSide: `against` is neither.
         GitFailure: git cannot tell the commit.
         ShallowClone: the clone does not have it.
     """
@@ -95,11 +111,11 @@ def _commit(root: str, against: str) -> str | None:
             if not os.path.isdir(against):
                 raise
     if not against or not os.path.isdir(against):
-        raise NoSide(f"`{against}` is neither a commit nor a folder")
+        raise _NoSide(f"`{against}` is neither a commit nor a folder")
     if not os.path.lexists(os.path.join(against, WORKSPACE_FILE)):
-        raise NoSide(f"the folder `{against}` has no {WORKSPACE_FILE}")
+        raise _NoSide(f"the folder `{against}` has no {WORKSPACE_FILE}")
     if os.path.samefile(against, root):
-        raise NoSide(f"the folder `{against}` is the project itself")
+        raise _NoSide(f"the folder `{against}` is the project itself")
     return None
 
 
@@ -108,5 +124,5 @@ def _loaded(
 ) -> tuple[Workspace, Sequence[Finding]]:
     loaded = load_workspace(root, files=files, known=known)
     if loaded.workspace is None or has_errors(loaded.findings):
-        raise SpecErrors(side, loaded.findings)
+        raise _SpecErrors(side, loaded.findings)
     return loaded.workspace, loaded.findings

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.detectors.phrases import CrossToolInstructions, _pattern, folded
+from toolcast.rules.prompt import CrossToolInstructions, _pattern, folded
 
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
 

@@ -1,1 +1,0 @@
-"""Finds texts that may attack the model that reads them."""
