@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from string import Formatter
 from typing import Any
 
 import pytest
@@ -96,6 +98,22 @@ def test_every_kind_fires_in_a_case() -> None:
     none(set(_own(known)) - seen)
 
 
+def test_every_sentence_is_said_in_a_case() -> None:
+    """With all that it names: one that names what nobody gives it fails where it is said."""
+    kinds = yaml.safe_load(read_packaged("changes", "rows.yaml"))["kinds"]
+    said = defaultdict[str, set[str]](set)
+    for case in single_changes():
+        for change in (*case.compared().changes, *case.compared_back().changes):
+            said[change.rule.id].add(change.message)
+
+    none(
+        f"{id_}: {sentence}"
+        for id_, row in kinds.items()
+        for sentence in _sentences(row.get("says", {}))
+        if not any(_says(message, sentence) for message in said[id_])
+    )
+
+
 def test_every_kind_has_an_opposite_that_names_it_back() -> None:
     known = rules(EXTENSIONS)
     # A tool that takes a reserved name takes it out of the reserved ones.
@@ -151,6 +169,16 @@ def test_a_mistyped_event_of_an_extension_is_refused(
     monkeypatch.setattr(spec_language, "fields_of", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionFailure, match="lowred"):
         spec_language.schema("tool", ("mistyped",))
+
+
+def _sentences(says: str | Mapping[str, str]) -> Iterator[str]:
+    yield from [says] if isinstance(says, str) else says.values()
+
+
+def _says(message: str, sentence: str) -> bool:
+    """Whether a message is a sentence with each of its names filled in."""
+    parts = (re.escape(words) for words, *_ in Formatter().parse(sentence))
+    return re.match("[^{}]+".join(parts), message) is not None
 
 
 def _own(known: Mapping[str, Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from .change import (
     raw,
     tools_of_both,
 )
-from .table import row_of
+from .table import came_or_went, told
 
 __all__ = ["NameLists", "compare_tools", "compare_toolsets"]
 
@@ -77,34 +77,16 @@ def compare_toolsets(
 def _clients(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
     """Which clients there are, and whether the toolset asks who calls at all."""
     if bool(before.clients) != bool(after.clients):
-        asks = bool(after.clients)
-        words = "who calls" if asks else "no longer who calls"
+        event = "asked-for" if after.clients else "not-asked-for"
         counts = [len(side.clients) or ABSENT for side in (before, after)]
-        yield files.changed(
-            row_of("client/asked-for" if asks else "client/not-asked-for"),
-            ("clients",),
-            f"the toolset asks {words}",
-            *counts,
-        )
-    for event, one, other in (("added", after, before), ("removed", before, after)):
+        yield told(files, f"client/{event}", ("clients",), *counts)
+    for is_new, one, other in ((True, after, before), (False, before, after)):
         for client in one.clients:
-            if other.client(client.name) is not None:
-                continue
-            number = sum(one.is_offered(tool, client) for tool in one.tools)
-            tools = f"{number} tool{'' if number == 1 else 's'}"
-            name = quoted(client.name)
-            is_new = event == "added"
-            yield files.changed(
-                row_of(f"client/{event}"),
-                ("clients", client.name),
-                (
-                    f"there is a client {name}, which has {tools}"
-                    if is_new
-                    else f"the client {name} is gone, which had {tools}"
-                ),
-                ABSENT if is_new else client.name,
-                client.name if is_new else ABSENT,
-            )
+            if other.client(client.name) is None:
+                number = sum(one.is_offered(tool, client) for tool in one.tools)
+                tools = f"{number} tool{'' if number == 1 else 's'}"
+                name, path = client.name, ("clients", client.name)
+                yield came_or_went(files, "client", path, name, is_new, tools=tools)
 
 
 def _client(
@@ -128,46 +110,22 @@ def _client(
             permissions |= {case.old.permission, case.new.permission}
     changes += _outside(before, after, files, old, new)
     if (old.allow is None) != (new.allow is None):
-        is_open = new.allow is None
-        words = "every tool" if is_open else "the named tools alone"
-        changes.append(
-            files.changed(
-                row_of("client.allow/opened" if is_open else "client.allow/listed"),
-                (*path, "allow"),
-                f"{quoted(name)} may have {words}",
-                _allow(old),
-                _allow(new),
-            )
-        )
+        id_ = "client.allow/opened" if new.allow is None else "client.allow/listed"
+        where, values = (*path, "allow"), (_allow(old), _allow(new))
+        changes.append(told(files, id_, where, *values, client=name))
     permissions |= {*old.permissions} & {*new.permissions}
     where = (*path, "permissions")
     for permission in dict.fromkeys((*new.permissions, *old.permissions)):
-        if permission in permissions:
-            continue
-        if permission in new.permissions:
-            message = f"{quoted(name)} has the permission {quoted(permission)}"
-            changes.append(
-                files.changed(
-                    row_of("client.permissions/added"), where, message, after=permission
-                )
-            )
-        else:
-            message = f"{quoted(name)} has no permission {quoted(permission)} any more"
-            changes.append(
-                files.changed(
-                    row_of("client.permissions/removed"), where, message, permission
-                )
-            )
+        if permission not in permissions:
+            what = "client.permissions", where, permission
+            is_there = permission in new.permissions
+            changes.append(came_or_went(files, *what, is_there, client=name))
     if not changes:
-        message = f"the lists of {quoted(name)} are others, its tools are the same"
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
-            changes.append(
-                files.changed(
-                    row_of("tool.offered/unchanged"), path, message, lists[0], lists[1]
-                )
-            )
+            id_ = "tool.offered/unchanged"
+            changes.append(told(files, id_, path, *lists, form="client", client=name))
     yield from changes
 
 
@@ -186,32 +144,27 @@ def _matched(
         index, entry = by_pattern[tool.name]
         if not entry.is_pattern:
             continue
-        yield files._replace(tool=tool.name).changed(
-            row_of("tool.offered/by-pattern"),
+        yield told(
+            files._replace(tool=tool.name),
+            "tool.offered/by-pattern",
             ("clients", client.name, "allow", index),
-            f"{quoted(client.name)} has {quoted(tool.name)}, which is new:"
-            f" {quoted(entry.text)} of its `allow` stands for it",
             after=client.name,
+            tool=tool.name,
+            pattern=entry.text,
         )
 
 
 def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
     """The change of one tool for one client, where its cause stands."""
-    name, tool = case.now.name, case.new
+    tool = case.new
     path, is_own, cause = _cause(case)
     where = (
         SpecFiles(files.toolset, tool.name, case.old.source, tool.source)
         if is_own
         else files._replace(tool=tool.name)
     )
-    verb = "has" if has else "no longer has"
-    return where.changed(
-        row_of("tool.offered/added" if has else "tool.offered/removed"),
-        path,
-        f"{quoted(name)} {verb} {quoted(tool.name)}: {cause}",
-        ABSENT if has else name,
-        name if has else ABSENT,
-    )
+    what = "tool.offered", path, case.now.name, has
+    return came_or_went(where, *what, form="own", tool=tool.name, cause=cause)
 
 
 def _cause(case: _Case) -> tuple[Path, bool, str]:
@@ -267,16 +220,10 @@ def _outside(
     before_, after_ = (NameLists(one.allow, one.restrict) for one in (old, new))
     for name in names:
         had, has = before_.have(name), after_.have(name)
-        if name in own or had == has:
-            continue
-        verb = "has" if has else "no longer has"
-        yield files.changed(
-            row_of("tool.offered/added" if has else "tool.offered/removed"),
-            ("clients", new.name, before_.differing(after_, name)),
-            f"{quoted(new.name)} {verb} {quoted(name)} of an external server",
-            before=ABSENT if has else name,
-            after=name if has else ABSENT,
-        )
+        if name not in own and had != has:
+            path = ("clients", new.name, before_.differing(after_, name))
+            what = "tool.offered", path, name, has
+            yield came_or_went(files, *what, form="external", client=new.name)
 
 
 def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
@@ -292,23 +239,15 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
             had, has = (_is_for(one, client.name) for one in (old, server))
             if had != has and before.client(client.name) is not None:
                 is_found = True
-                verb = "may have" if has else "may no longer have"
-                yield files.changed(
-                    row_of("server.clients/added" if has else "server.clients/removed"),
-                    path,
-                    f"{quoted(client.name)} {verb} the tools of {quoted(server.name)}",
-                    ABSENT if has else client.name,
-                    client.name if has else ABSENT,
-                )
+                what = "server.clients", path, client.name, has
+                yield came_or_went(files, *what, server=server.name)
         if not is_found:
-            message = f"the clients of {quoted(server.name)} are written otherwise"
             values = [
                 ABSENT if one.clients is None else list(one.clients)
                 for one in (old, server)
             ]
-            yield files.changed(
-                row_of("tool.offered/unchanged"), path, message, values[0], values[1]
-            )
+            id_ = "tool.offered/unchanged"
+            yield told(files, id_, path, *values, form="server", server=server.name)
 
 
 def compare_tools(both: ToolPair) -> Iterator[Change]:
@@ -318,25 +257,15 @@ def compare_tools(both: ToolPair) -> Iterator[Change]:
     old, new = both.before, both.after
     before, after = raw(old, "permission"), raw(new, "permission")
     if before != after:
-        needs = (
-            "no permission" if after is ABSENT else f"the permission {quoted(after)}"
-        )
-        yield both.files.changed(
-            row_of("tool.permission/changed"),
-            ("permission",),
-            f"the tool needs {needs}",
-            before,
-            after,
+        path, form = ("permission",), "none" if after is ABSENT else "one"
+        yield told(
+            both.files, "tool.permission/changed", path, before, after, form=form
         )
     sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
     if sides[0] != sides[1]:
-        yield both.files.changed(
-            row_of("tool.offered/unchanged"),
-            ("clients",),
-            "the tool's clients are written otherwise",
-            raw(old, "clients"),
-            raw(new, "clients"),
-        )
+        values = raw(old, "clients"), raw(new, "clients")
+        id_ = "tool.offered/unchanged"
+        yield told(both.files, id_, ("clients",), *values, form="tool")
 
 
 def _changes_access(both: ToolPair) -> bool:

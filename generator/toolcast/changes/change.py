@@ -24,7 +24,6 @@ __all__ = [
     "ChangeRule",
     "Grade",
     "Grades",
-    "Rules",
     "SpecFiles",
     "files_of",
     "place_of",
@@ -97,32 +96,6 @@ class ChangeRule:
     grades: Grades
     opposite: str
     former: tuple[str, ...] = ()
-
-
-class Rules(list[ChangeRule]):
-    """The rules of a family, in the order in which they are said."""
-
-    def pair(
-        self,
-        id_: str,
-        means: str,
-        grades: Grades,
-        id2: str,
-        means2: str,
-        grades2: Grades,
-    ) -> tuple[ChangeRule, ChangeRule]:
-        """A kind of change, and the change back."""
-        both = (
-            ChangeRule(id_, means, grades, opposite=id2),
-            ChangeRule(id2, means2, grades2, opposite=id_),
-        )
-        self.extend(both)
-        return both
-
-    def alone(self, id_: str, means: str, grades: Grades) -> ChangeRule:
-        """A kind of change that goes back by one of its own kind."""
-        self.append(ChangeRule(id_, means, grades, opposite=id_))
-        return self[-1]
 
 
 class ToolPair(NamedTuple):

@@ -16,11 +16,10 @@ from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, EffectKind, effects_of
 from .lists import Owner, unsaid_changes
 from .schemas import schema_family
-from .schemas.schema_rules import RULES as SCHEMA_RULES
+from .schemas.schema_rules import RULES_BY_ID
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
 from .table import rows, with_former_ids
 from .texts import spec_texts
-from .texts.text_change import RULES as TEXT_RULES
 from .texts.text_change import with_moved_texts
 from .tools import Matched, match
 from .walk import changes_of
@@ -146,8 +145,7 @@ def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    told = [*SCHEMA_RULES.values(), *TEXT_RULES, *selection_cases.RULES]
-    known = {**rows(extensions), **{rule.id: rule for rule in told}}
+    known = {**rows(extensions), **RULES_BY_ID}
     return with_former_ids(known, extensions)
 
 

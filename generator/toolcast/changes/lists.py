@@ -20,10 +20,10 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, quoted
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair
 from .schemas import schema_family
 from .state import tool_pair
-from .table import row_of
+from .table import told
 from .texts import spec_texts
 from .walk import changes_of
 
@@ -226,10 +226,7 @@ def _all(
             for i in (before.instructions, after.instructions)
         ]
         files = SpecFiles(owner.toolset, "", owner.source(), owner.source())
-        message = "the instructions are others"
-        change = files.changed(
-            row_of(_INSTRUCTIONS), ("instructions",), message, *sides
-        )
+        change = told(files, _INSTRUCTIONS, ("instructions",), *sides)
         yield "instructions", "", replace(change, is_gone=False)
     for name, change in _tools(before.tools, after.tools, owner):
         yield "tools", name, change
@@ -264,23 +261,19 @@ def _tools(
         gone.remove(was)
         came.remove(is_)
         files = SpecFiles(owner.toolset, is_, owner.source(was), owner.source(was))
-        message = f"{quoted(was)} is called {quoted(is_)}"
-        yield is_, files.changed(row_of(_RENAMED), ("name",), message, was, is_)
+        yield is_, told(files, _RENAMED, ("name",), was, is_, form="listed")
         yield from _tool({**old[was], "name": is_}, new[is_], is_, owner)
     for name in gone:
         files = SpecFiles(owner.toolset, name, owner.source(name), NOWHERE)
-        message = f"{quoted(name)} is not there"
-        yield name, files.changed(
-            row_of("tool/removed"), ("name",), message, before=name
-        )
+        yield name, told(files, "tool/removed", ("name",), name, form="listed")
     for name in came:
         files = SpecFiles(owner.toolset, name, NOWHERE, owner.source(name))
-        message = f"{quoted(name)} is new"
-        yield name, files.changed(
-            row_of("tool/added"),
+        yield name, told(
+            files,
+            "tool/added",
             ("name",),
-            message,
             after=name,
+            form="listed",
             grades=Grades(prompt=Grade.RISKY, attachment=Grade.RISKY),
             reason="nobody has reviewed what the server says and does with it",
         )
@@ -361,16 +354,14 @@ def _unsaid(
     new: Mapping[str, Any],
     name: str,
     owner: Owner,
-    told: Collection[str],
+    members: Collection[str],
 ) -> Iterator[Change]:
     """What differs in a tool, but in the members of which something is told."""
     files = SpecFiles(owner.toolset, name, owner.source(name), owner.source(name))
     for path in differing(old, new, exact_text):
-        if path[0] not in told and path != ("name",):
-            place = ".".join(map(str, path))
-            message = f"{quoted(place)} of {quoted(name)} is another one"
+        if path[0] not in members and path != ("name",):
             sides = [_at(side, path) for side in (old, new)]
-            yield files.changed(row_of(_UNSAID), path, message, *sides)
+            yield told(files, _UNSAID, path, *sides, tool=name, at=_said(path))
 
 
 def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
@@ -406,6 +397,10 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
+def _said(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
 def _entries(
     kind: str, before: ServerListing, after: ServerListing, owner: Owner
 ) -> Iterator[tuple[str, Change]]:
@@ -414,19 +409,13 @@ def _entries(
     old, new = (_named(each.entries(kind), key) for each in (before, after))
     for name in dict.fromkeys([*old, *new]):
         source = owner.source()
-        changed = SpecFiles(owner.toolset, f"{kind}/{name}", source, source).changed
+        files = SpecFiles(owner.toolset, f"{kind}/{name}", source, source)
         was, is_ = old.get(name, ABSENT), new.get(name, ABSENT)
         if was is ABSENT or is_ is ABSENT:
-            event, words = (
-                ("added", "new") if was is ABSENT else ("removed", "not there")
-            )
-            message = f"the {word} {quoted(name)} is {words}"
-            rule = row_of(f"listing.entry/{event}")
-            yield name, changed(rule, (key,), message, was, is_)
+            id_ = f"listing.entry/{'added' if was is ABSENT else 'removed'}"
+            yield name, told(files, id_, (key,), was, is_, kind=word, name=name)
             continue
         for path in differing(was, is_, exact_text):
-            place = ".".join(map(str, path))
-            message = f"{quoted(place)} of the {word} {quoted(name)} is another one"
             sides = [_at(side, path) for side in (was, is_)]
-            rule = row_of("listing.entry/changed")
-            yield name, changed(rule, path, message, *sides)
+            said, id_ = _said(path), "listing.entry/changed"
+            yield name, told(files, id_, path, *sides, kind=word, name=name, at=said)

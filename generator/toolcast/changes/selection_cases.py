@@ -15,55 +15,23 @@ from ..selection.trial import DeclaredCase, cases_of, same_words
 from .change import (
     ABSENT,
     Change,
-    ChangeRule,
     Grade,
     Grades,
-    Rules,
     SpecFiles,
-    place_of,
     tools_of_both,
 )
+from .table import row_of, told
 
-__all__ = ["RULES", "compare_toolsets"]
+__all__ = ["compare_toolsets"]
 
-_RISKY = Grades(prompt=Grade.RISKY)
 _BREAKING = Grades(prompt=Grade.BREAKING)
 # A tool that loses so much of what is said to it is another tool to who talks to it.
 _LOST_TOOL = 0.5
 _MOST_QUOTED = 3
 _LONGEST_QUOTE = 60
 
-RULES = Rules()
-LOST, WON = RULES.pair(
-    "selection/case-lost",
-    "Messages that led to a tool lead to another one, or to none: breaking from half of the"
-    " tool's cases on.",
-    _RISKY,
-    "selection/case-won",
-    "Messages that led elsewhere lead to the tool that is meant.",
-    Grades(),
-)
-LOWER, HIGHER = RULES.pair(
-    "selection/rank-lower",
-    "A tool stands further behind for messages that mean it, and passes as before.",
-    _RISKY,
-    "selection/rank-higher",
-    "A tool stands further in front for messages that mean it, and passes as before.",
-    Grades(),
-)
-CASE_ADDED, CASE_REMOVED = RULES.pair(
-    "selection/case-added",
-    "A message is new among the cases.",
-    Grades(),
-    "selection/case-removed",
-    "A message is no case any more: whether it leads to its tool is not tried.",
-    Grades(),
-)
-CASE_CHANGED = RULES.alone(
-    "selection/case-changed",
-    "A message is held to something else: another tool, near misses, other limits.",
-    Grades(),
-)
+LOST, WON = "selection/case-lost", "selection/case-won"
+LOWER, HIGHER = "selection/rank-lower", "selection/rank-higher"
 _PASSING = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
 
 
@@ -87,13 +55,13 @@ class _About(NamedTuple):
     """What messages have in common that are told as one change.
 
     Attributes:
-        rule: the kind of change.
+        rule: the id of the kind of change.
         tool: the tool that is meant; None where none is.
         other: the tool that wins them, or had them; empty where no other one does.
         is_near: they are near misses of the tool.
     """
 
-    rule: ChangeRule
+    rule: str
     tool: str | None
     other: str
     is_near: bool
@@ -150,7 +118,7 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
 
 def _rule(
     passed: bool, passes: bool, before: int | None, after: int | None
-) -> ChangeRule | None:
+) -> str | None:
     if passed != passes:
         return WON if passes else LOST
     if before == after:
@@ -179,17 +147,15 @@ def _outcome(
     more = len(messages) - _MOST_QUOTED
     if more > 0:
         quotes += f" and {more} more"
-    return Change(
-        rule,
-        toolset.name,
-        tool or "",
+    source = first.owner.source
+    return SpecFiles(toolset.name, tool or "", source, source).changed(
+        row_of(rule),
         first.path,
+        f"{_told_of(about, len(messages), meant)}: {quotes}",
         {one.message: was or one.before for one in messages},
         {one.message: is_now or one.after for one in messages},
-        f"{_told_of(about, len(messages), meant)}: {quotes}",
-        _BREAKING if is_most else rule.grades,
-        place_of(first.owner.source, first.path),
-        "these are half of its cases or more" if is_most else "",
+        grades=_BREAKING if is_most else None,
+        reason="these are half of its cases or more" if is_most else "",
     )
 
 
@@ -240,16 +206,13 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
     }
     for message, one in new.items():
         if message not in old:
-            yield _of_case(CASE_ADDED, after, one, ABSENT, _value(one.case), "is new")
+            yield _of_case("added", after, one, ABSENT, _value(one.case))
         elif _said(old[message]) != _said(one):
             values = _value(old[message].case), _value(one.case)
-            yield _of_case(
-                CASE_CHANGED, after, one, *values, "is held to something else"
-            )
+            yield _of_case("changed", after, one, *values)
     for message, one in old.items():
         if message not in new:
-            values = _value(one.case), ABSENT
-            yield _of_case(CASE_REMOVED, after, one, *values, "is no case any more")
+            yield _of_case("removed", after, one, _value(one.case), ABSENT)
 
 
 def _said(one: DeclaredCase) -> dict[str, Any]:
@@ -263,14 +226,10 @@ def _value(case: Case) -> dict[str, Any]:
 
 
 def _of_case(
-    rule: ChangeRule,
-    toolset: Toolset,
-    one: DeclaredCase,
-    before: Any,
-    after: Any,
-    what: str,
+    event: str, toolset: Toolset, one: DeclaredCase, before: Any, after: Any
 ) -> Change:
     text = " ".join(one.case.message.split())
     name = one.owner.name if isinstance(one.owner, ToolSpec) else ""
     files = SpecFiles(toolset.name, name, one.owner.source, one.owner.source)
-    return files.changed(rule, one.path, f'"{text}" {what}', before, after)
+    id_ = f"selection/case-{event}"
+    return told(files, id_, one.path, before, after, message=text)

@@ -14,9 +14,9 @@ from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
-from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of, quoted
+from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
 from .lists import Owner, listing_changes
-from .table import row_of
+from .table import came_or_went, told
 
 __all__ = ["compare_toolsets"]
 
@@ -46,21 +46,14 @@ def _reached_by(
     if lines[0] == lines[1]:
         return
     before, after = (_line(one) for one in (old, new))
-    rule = row_of("server.transport/changed")
-    field = "url" if new.command is None else "command"
+    what, field = "transport", "url" if new.command is None else "command"
     if old.command is not None and new.command is not None:
-        rule = row_of("server.command/changed")
-        field = "args" if old.command == new.command else "command"
+        what, field = "command", "args" if old.command == new.command else "command"
     elif old.url is not None and new.url is not None:
-        rule = row_of("server.url/changed")
-    message = (
-        f"the server {quoted(new.name)} is {quoted(after)} instead of {quoted(before)}"
-    )
-    if before == after:
-        message = (
-            f"the server {quoted(new.name)} is another one, which may hold a secret"
-        )
-    yield files.changed(rule, (*path, field), message, before, after)
+        what = "url"
+    sides = (*path, field), before, after
+    form = "secret" if before == after else "seen"
+    yield told(files, f"server.{what}/changed", *sides, form=form, server=new.name)
 
 
 def _line(server: McpServer) -> str:
@@ -82,7 +75,6 @@ def _shown(server: McpServer, path: Path, text: str | None) -> Any:
 def _names(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    of = f"of the server {quoted(new.name)}"
     for own in dict.fromkeys((*new.tools, *old.tools)):
         before, after = old.tools.get(own), new.tools.get(own)
         if before == after:
@@ -93,46 +85,32 @@ def _names(
         ]
         if called[0] == called[1]:
             continue  # its default, written out
-        message = f"the tool {quoted(own)} {of} is called {quoted(called[1])}"
-        yield files.changed(
-            row_of("server.tools/changed"),
+        yield told(
+            files,
+            "server.tools/changed",
             (*path, "tools", own),
-            message,
             ABSENT if before is None else before,
             ABSENT if after is None else after,
+            tool=own,
+            server=new.name,
+            called=called[1],
         )
 
 
 def _taken(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    of = f"of the server {quoted(new.name)}"
     if (old.allow is None) != (new.allow is None):
-        is_open = new.allow is None
-        words = "every tool" if is_open else "the named tools alone"
+        id_ = "server.allow/opened" if new.allow is None else "server.allow/listed"
         lists = [ABSENT if one.allow is None else list(one.allow) for one in (old, new)]
-        yield files.changed(
-            row_of("server.allow/opened" if is_open else "server.allow/listed"),
-            (*path, "allow"),
-            f"{words} {of} {'is' if is_open else 'are'} taken",
-            lists[0],
-            lists[1],
-        )
+        yield told(files, id_, (*path, "allow"), *lists, server=new.name)
     names = (*(new.allow or ()), *(old.allow or ()), *new.restrict, *old.restrict)
     before, after = (NameLists(one.allow, one.restrict) for one in (old, new))
     for own in dict.fromkeys(names):
         was, is_ = before.have(own), after.have(own)
-        if was == is_:
-            continue
-        field = before.differing(after, own)
-        verb = "taken" if is_ else "no longer taken"
-        yield files.changed(
-            row_of("server.taken/added" if is_ else "server.taken/removed"),
-            (*path, field),
-            f"the tool {quoted(own)} {of} is {verb}",
-            ABSENT if is_ else own,
-            own if is_ else ABSENT,
-        )
+        if was != is_:
+            what = "server.taken", (*path, before.differing(after, own)), own, is_
+            yield came_or_went(files, *what, server=new.name)
 
 
 def _own_list(
@@ -141,15 +119,11 @@ def _own_list(
     """Whether a server's own list is offered: that of one that answers for tools is not."""
     files, path = files_of(before, after), ("mcp_servers", new.name)
     was, is_ = (new.name not in side.proxied_servers for side in (before, after))
-    of = f"of the server {quoted(new.name)}"
+    states = "answers for tools", "is listed"
     if is_ and not was and new.allow != ():
-        message = f"the list {of} is offered: it answers for no tool any more"
-        rule = row_of("server.list/opened")
-        yield files.changed(rule, path, message, "answers for tools", "is listed")
+        yield told(files, "server.list/opened", path, *states, server=new.name)
     elif was and not is_ and old.allow != ():
-        message = f"the list {of} is not offered any more: it answers for tools"
-        rule = row_of("server.list/closed")
-        yield files.changed(rule, path, message, "is listed", "answers for tools")
+        yield told(files, "server.list/closed", path, *states[::-1], server=new.name)
 
 
 def _lock(
@@ -170,8 +144,8 @@ def _lock(
         yield replace(change, place=place_of(side, (*path, "lock")))
 
 
-_REACHED = (("program", "started"), ("host", "spoken to"), ("variable", "read"))
-"""In the order of `NetworkReach`, each with what is done to it."""
+_REACHED = ("toolset.programs", "toolset.hosts", "toolset.variables")
+"""The kinds of changes in the order of `NetworkReach`."""
 
 
 def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
@@ -183,16 +157,12 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
     unsaid = [_by_default(side) for side in (before, after)]
     reached = [_reached(side, shared) for side in (before, after)]
     there = [_reached(side, ()) for side in (before, after)]
-    for index, (kind, done) in enumerate(_REACHED):
-        came, gone = (row_of(f"toolset.{kind}s/{e}") for e in ("added", "removed"))
-        for name, path in reached[1][index].items():
-            if name not in there[0][index] and name not in unsaid[0]:
-                message = f"the {kind} {quoted(name)} is {done}, and was not"
-                yield files.changed(came, path, message, after=name)
-        for name, path in reached[0][index].items():
-            if name not in there[1][index] and name not in unsaid[1]:
-                message = f"the {kind} {quoted(name)} is no longer {done}"
-                yield files.changed(gone, path, message, before=name)
+    for index, family in enumerate(_REACHED):
+        for is_there in (True, False):
+            side, other = int(is_there), int(not is_there)
+            for name, path in reached[side][index].items():
+                if name not in there[other][index] and name not in unsaid[other]:
+                    yield came_or_went(files, family, path, name, is_there)
     yield from _sent(before, after, files)
 
 
@@ -240,15 +210,8 @@ def _sent(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]
         {(owner, name): path for path, owner, name in sent_variables(side)}
         for side in (before, after)
     )
-    rule = row_of("toolset.variables_sent/added")
-    for (owner, name), path in new.items():
-        if (owner, name) not in old:
-            message = f"the variable {quoted(name)} is sent to {quoted(owner)}"
-            yield files.changed(rule, path, message, after=name)
-    rule = row_of("toolset.variables_sent/removed")
-    for (owner, name), path in old.items():
-        if (owner, name) not in new:
-            message = (
-                f"the variable {quoted(name)} is no longer sent to {quoted(owner)}"
-            )
-            yield files.changed(rule, path, message, before=name)
+    for is_there, side, other in ((True, new, old), (False, old, new)):
+        for (owner, name), path in side.items():
+            if (owner, name) not in other:
+                what = "toolset.variables_sent", path, name, is_there
+                yield came_or_went(files, *what, owner=owner)

@@ -10,9 +10,11 @@ from ..facts.cli_commands import CliPositional, parse_usage
 from ..model.model import Action, Toolset, ToolSpec, Workspace
 from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, files_of, quoted
 from .state import spec_files
-from .table import row_of, rows
+from .table import came_or_went, rows, told
 
 __all__ = ["compare_tools", "compare_toolsets", "compare_workspaces"]
+
+_ONLY_CALLS = Grades(call=Grade.RISKY)
 
 
 def compare_tools(both: ToolPair) -> Iterator[Change]:
@@ -45,13 +47,11 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
     for name in new:
         if name in old and old[name].folder != new[name].folder:
             folders = old[name].folder, new[name].folder
-            rule = row_of("toolset.folder/changed")
-            message = f"the toolset is in {quoted(folders[1])} instead of {quoted(folders[0])}"
-            yield files._replace(toolset=name).changed(rule, path, message, *folders)
+            where = files._replace(toolset=name)
+            yield told(where, "toolset.folder/changed", path, *folders)
     orders = [n for n in old if n in new], [n for n in new if n in old]
     if orders[0] != orders[1]:
-        message = "the toolsets are listed in another order"
-        yield files.changed(row_of("workspace.toolsets/moved"), path, message, *orders)
+        yield told(files, "workspace.toolsets/moved", path, *orders)
 
 
 def _former_names(both: ToolPair) -> Iterator[Change]:
@@ -62,22 +62,16 @@ def _former_names(both: ToolPair) -> Iterator[Change]:
     path = ("renamed_from",)
     for name in after:
         if name not in before and name != new.name:
-            message = f"calls of the former name {quoted(name)} are answered"
-            rule = row_of("tool.renamed_from/added")
-            yield both.files.changed(rule, path, message, after=name)
+            yield told(both.files, "tool.renamed_from/added", path, after=name)
     for name in before:
         if name in after or name == old.name:
             continue
-        message = f"calls of the former name {quoted(name)} are no longer answered"
-        grades, reason = None, ""
+        what = "tool.renamed_from/removed", path, name
         if any(tool.name == name for tool in both.toolset_after.tools):
-            message = f"calls of the former name {quoted(name)} are another tool's"
-            grades = Grades(call=Grade.RISKY)
-            reason = f"the tool {quoted(name)} answers them"
-        rule = row_of("tool.renamed_from/removed")
-        yield both.files.changed(
-            rule, path, message, before=name, grades=grades, reason=reason
-        )
+            reason, grades = f"the tool {quoted(name)} answers them", _ONLY_CALLS
+            yield told(both.files, *what, form="taken", grades=grades, reason=reason)
+        else:
+            yield told(both.files, *what, form="unknown")
 
 
 def _usage(both: ToolPair) -> Iterator[Change]:
@@ -90,19 +84,14 @@ def _usage(both: ToolPair) -> Iterator[Change]:
     before, after = map(parse_usage, usages)
     if before == after:
         return
-    event, word = "changed", "other"
+    event = "changed"
     if _is_more(after, before):
-        event, word = "extended", "more"
+        event = "extended"
     elif _is_more(before, after):
-        event, word = "cut", "fewer"
-    yield both.files.changed(
-        row_of(f"tool.cli.usage/{event}"),
-        ("cli", "usage"),
-        f"the command takes {word} arguments by place: {quoted(usages[1])} instead of"
-        f" {quoted(usages[0])}",
-        usages[0] or ABSENT,
-        usages[1] or ABSENT,
-    )
+        event = "cut"
+    values = [usage or ABSENT for usage in usages]
+    id_, (was, now) = f"tool.cli.usage/{event}", usages
+    yield told(both.files, id_, ("cli", "usage"), *values, was=was, now=now)
 
 
 def _is_more(more: tuple[CliPositional, ...], less: tuple[CliPositional, ...]) -> bool:
@@ -116,20 +105,16 @@ def _one_of(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
     if before == after:
         return
     words = " or ".join(map(quoted, new.requires_any)) or "none of them"
-    message = f"the action {quoted(new.name)} needs {words}"
+    path = ("actions", "values", new.name, "requires_any")
+    lists = [list(side.requires_any) or ABSENT for side in (old, new)]
     # To need one of none is to need none.
     for event, happened in (
         ("narrowed", bool(after) and (not before or bool(before - after))),
         ("widened", bool(before) and (not after or bool(after - before))),
     ):
         if happened:
-            yield both.files.changed(
-                row_of(f"tool.actions.values.requires_any/{event}"),
-                ("actions", "values", new.name, "requires_any"),
-                message,
-                list(old.requires_any) or ABSENT,
-                list(new.requires_any) or ABSENT,
-            )
+            id_ = f"tool.actions.values.requires_any/{event}"
+            yield told(both.files, id_, path, *lists, action=new.name, needed=words)
 
 
 def _accepted(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
@@ -144,19 +129,11 @@ def _accepted(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
         named["*"] = None
     for name in named:
         was, is_ = (side is None or name in side for side in takes)
-        if was == is_:
-            continue
-        what = (
-            "parameters that the schema does not name" if name == "*" else quoted(name)
-        )
-        verb, event = ("takes", "added") if is_ else ("refuses", "removed")
-        yield both.files.changed(
-            row_of(f"tool.actions.values.accepts/{event}"),
-            ("actions", "values", new.name, "accepts"),
-            f"the action {quoted(new.name)} {verb} {what}",
-            ABSENT if is_ else name,
-            name if is_ else ABSENT,
-        )
+        if was != is_:
+            path = ("actions", "values", new.name, "accepts")
+            what = "tool.actions.values.accepts", path, name, is_
+            form = "unnamed" if name == "*" else "named"
+            yield came_or_went(both.files, *what, form=form, action=new.name)
 
 
 def _takes_any(tool: ToolSpec) -> bool:
@@ -173,23 +150,16 @@ def _reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
     )
     for name, reason in new.items():
         if name not in old:
-            rule = row_of("toolset.reserved_names/added")
-            message = f"the name {quoted(name)} is reserved: {quoted(reason)}"
-            yield files.changed(rule, path, message, after=name)
+            id_ = "toolset.reserved_names/added"
+            yield told(files, id_, path, after=name, why=reason)
         elif old[name] != reason:
-            rule = row_of("toolset.reserved_names/changed")
-            message = f"the name {quoted(name)} is reserved for another reason"
             values = {name: old[name]}, {name: reason}
-            yield files.changed(rule, path, message, *values)
+            id_ = "toolset.reserved_names/changed"
+            yield told(files, id_, path, *values, name=name)
     for name in old:
         if name not in new:
-            is_tool = name in has and name not in had
-            event, words = "removed", "is not reserved any more"
-            if is_tool:
-                event, words = "reused", "is a tool's"
-            rule = row_of(f"toolset.reserved_names/{event}")
-            message = f"the reserved name {quoted(name)} {words}"
-            yield files.changed(rule, path, message, before=name)
+            event = "reused" if name in has and name not in had else "removed"
+            yield told(files, f"toolset.reserved_names/{event}", path, name)
 
 
 def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
@@ -205,25 +175,25 @@ def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
             continue
         # A tool or target that only one side has is told by that.
         is_shared = target in before.targets and target in after.targets
+        event = "added" if was is ABSENT else "removed" if is_ is ABSENT else "changed"
         grades, reason = None, ""
-        if not (tool in there and tool in had and is_shared):
+        if event != "changed" and not (tool in there and tool in had and is_shared):
             grades = Grades()
             reason = "the tool or the target is not on both sides"
-        subject = f"{quoted(tool)} is left out of {quoted(target)}"
-        if was is not ABSENT and is_ is not ABSENT:
-            event, message = "changed", f"{subject} for another reason"
-            grades, reason = None, ""
-        elif is_ is not ABSENT:
-            event, message = "added", f"{subject}: {quoted(is_)}"
-            if grades is None:
-                grades = _lost_with(target)
-                reason = f"that is what {quoted(target)} is for"
-        else:
-            event = "removed"
-            message = f"{quoted(tool)} is no longer left out of {quoted(target)}"
-        where = files._replace(tool=tool) if tool in there else files
-        rule = row_of(f"toolset.exclusions/{event}")
-        yield where.changed(rule, path, message, was, is_, grades=grades, reason=reason)
+        elif event == "added":
+            grades = _lost_with(target)
+            reason = f"that is what {quoted(target)} is for"
+        yield told(
+            files._replace(tool=tool) if tool in there else files,
+            f"toolset.exclusions/{event}",
+            path,
+            was,
+            is_,
+            grades=grades,
+            reason=reason,
+            tool=tool,
+            target=target,
+        )
 
 
 def _lost_with(target: str) -> Grades:
@@ -239,17 +209,11 @@ def _specs(before: Toolset, after: Toolset) -> Iterator[Change]:
         {(one.kind, one.name): one for one in side.mcp_specs}
         for side in (before, after)
     )
-    for event, side, other, words in (
-        ("added", new, old, "is new"),
-        ("removed", old, new, "is gone"),
-    ):
+    for is_there, side, other in ((True, new, old), (False, old, new)):
         for (kind, name), spec in side.items():
-            if (kind, name) in other:
-                continue
-            message = f"the {kind} {quoted(name)} {words}"
-            values = (ABSENT, name) if event == "added" else (name, ABSENT)
-            files = spec_files(after.name, spec, spec)
-            yield files.changed(row_of(f"{kind}/{event}"), ("name",), message, *values)
+            if (kind, name) not in other:
+                files = spec_files(after.name, spec, spec)
+                yield came_or_went(files, kind, ("name",), name, is_there)
     contents: Mapping[str, Any] = {one.name: one for one in before.mcp_resources}
     for one in after.mcp_resources:
         was = contents.get(one.name)

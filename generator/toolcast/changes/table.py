@@ -18,16 +18,29 @@ import yaml
 from ..extensions import fields_of
 from ..language.spec_language import PLACES, Field, annotated, parts
 from ..package_data import read_packaged
-from .change import AUDIENCES, ChangeRule, Grade, Grades, quoted
+from ..reading.tree import Path
+from .change import (
+    ABSENT,
+    AUDIENCES,
+    Change,
+    ChangeRule,
+    Grade,
+    Grades,
+    SpecFiles,
+    quoted,
+)
 
 __all__ = [
     "FILES",
+    "Said",
     "called",
+    "came_or_went",
     "fields",
     "id_of",
     "language",
     "row_of",
     "rows",
+    "told",
     "with_former_ids",
 ]
 
@@ -91,6 +104,64 @@ def id_of(kind: str, way: str, event: str) -> str:
 def row_of(id_: str) -> ChangeRule:
     """A kind of change that no field says."""
     return _own_rows()[id_]
+
+
+def told(
+    files: SpecFiles,
+    id_: str,
+    path: Path,
+    before: Any = ABSENT,
+    after: Any = ABSENT,
+    *,
+    form: str = "",
+    grades: Grades | None = None,
+    reason: str = "",
+    **said: Any,
+) -> Change:
+    """A change that no field says, in the words that `rows.yaml` has for its kind.
+
+    Args:
+        form: which of its sentences, where a kind has several.
+        said: what they name besides `{old}`, `{new}` and `{value}`, the one that is there.
+    """
+    words = _data()["kinds"][id_]["says"]
+    there = before if after is ABSENT else after
+    named = {"old": before, "new": after, "value": there, **said}
+    message = (words[form] if form else words).format(
+        **{name: Said(value) for name, value in named.items()}
+    )
+    rule = row_of(id_)
+    return files.changed(
+        rule, path, message, before, after, grades=grades, reason=reason
+    )
+
+
+def came_or_went(
+    files: SpecFiles, family: str, path: Path, value: Any, is_there: bool, **said: Any
+) -> Change:
+    """That a value is `added` or `removed`, told as `told` does."""
+    if is_there:
+        return told(files, f"{family}/added", path, after=value, **said)
+    return told(files, f"{family}/removed", path, value, **said)
+
+
+class Said:
+    """A value as messages say it: `{it}` in backticks, `{it:text}` as it is.
+
+    Its keys can be named: `{it[key]}`.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __getitem__(self, key: str) -> str:
+        is_there = isinstance(self._value, Mapping) and key in self._value
+        return quoted(self._value[key]) if is_there else "none"
+
+    def __format__(self, form: str) -> str:
+        if form == "text":
+            return str(self._value)
+        return "" if self._value is ABSENT else quoted(self._value)
 
 
 @cache

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import NOWHERE
-from .change import ABSENT, Change, ChangeRule, Grade, SpecFiles, ToolPair, key_of
-from .table import row_of
+from .change import Change, Grade, SpecFiles, ToolPair, files_of, key_of
+from .table import came_or_went, row_of, told
 
 __all__ = ["Matched", "match"]
 
@@ -68,15 +68,15 @@ def match(
     for toolset in after.toolsets:
         tools = [tool for tool in toolset.tools if id(tool) not in paired]
         new += [_Owned(toolset, tool, toolset.name) for tool in tools]
-    for rule, keys_before, keys_after in (
-        (row_of("tool/renamed"), _name, _former_names),
-        (row_of("tool/moved"), _name, _name),
-        (row_of("tool/renamed-without-former-name"), _content, _content),
-        (row_of("tool/renamed-without-former-name"), _letters, _letters),
+    for event, keys_before, keys_after in (
+        ("renamed", _name, _former_names),
+        ("moved", _name, _name),
+        ("renamed-without-former-name", _content, _content),
+        ("renamed-without-former-name", _letters, _letters),
     ):
         alike = _paired(gone, keys_before, new, keys_after)
         pairs += alike
-        changes += [_other_name(rule, old, current) for old, current in alike]
+        changes += [_other_name(event, old, current) for old, current in alike]
         known = {id(one.tool) for pair in alike for one in pair}
         gone, new = (
             [o for o in side if id(o.tool) not in known] for side in (gone, new)
@@ -108,24 +108,15 @@ def _toolsets(
             gone.remove(old)
             new.remove(here)
             pairs.append((old, here))
-            text = f"the toolset `{old.name}` is called `{here.name}`"
-            changes.append(_of_toolset(row_of("toolset/renamed"), old, here, text))
-    for toolset in gone:
-        text = f"the toolset `{toolset.name}` is removed"
-        changes.append(_of_toolset(row_of("toolset/removed"), toolset, None, text))
-    for toolset in new:
-        text = f"the toolset `{toolset.name}` is new"
-        changes.append(_of_toolset(row_of("toolset/added"), None, toolset, text))
+            names, files = (old.name, here.name), files_of(old, here)
+            changes.append(told(files, "toolset/renamed", ("name",), *names))
+    for is_there, side in ((False, gone), (True, new)):
+        for one in side:
+            sources = (NOWHERE, one.source) if is_there else (one.source, NOWHERE)
+            files = SpecFiles(one.name, "", *sources)
+            what = "toolset", ("name",), one.name, is_there
+            changes.append(came_or_went(files, *what))
     return pairs, changes
-
-
-def _of_toolset(
-    rule: ChangeRule, old: Toolset | None, new: Toolset | None, text: str
-) -> Change:
-    names = [ABSENT if side is None else side.name for side in (old, new)]
-    sources = [NOWHERE if side is None else side.source for side in (old, new)]
-    files = SpecFiles(names[0] if new is None else names[1], "", *sources)
-    return files.changed(rule, ("name",), text, names[0], names[1])
 
 
 _Keys = Callable[[_Owned], Iterable[Hashable]]
@@ -172,15 +163,13 @@ def _letters(one: _Owned) -> Iterable[Hashable]:
     return [(one.home, letters or one.tool.name)]
 
 
-def _other_name(rule: ChangeRule, old: _Owned, new: _Owned) -> Change:
-    if old.tool.name == new.tool.name:
-        text = f"`{old.tool.name}` is in the toolset `{new.toolset.name}`"
-        values = old.toolset.name, new.toolset.name
-    else:
-        text = f"`{old.tool.name}` is called `{new.tool.name}`"
-        values = old.tool.name, new.tool.name
+def _other_name(event: str, old: _Owned, new: _Owned) -> Change:
+    is_same = old.tool.name == new.tool.name
+    names = [(o.toolset if is_same else o.tool).name for o in (old, new)]
     files = SpecFiles(new.toolset.name, new.tool.name, old.tool.source, new.tool.source)
-    return files.changed(rule, ("name",), text, values[0], values[1])
+    form = "spec" if event == "renamed-without-former-name" else ""
+    tool = new.tool.name
+    return told(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
 
 
 def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:
@@ -188,32 +177,29 @@ def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:
     files = SpecFiles(one.toolset.name, name, one.tool.source, NOWHERE)
     heir = next((tool.name for tool in here.tools if name in tool.renamed_from), None)
     if heir is not None:
-        text, reason = f"`{name}` is removed", f"`{heir}` answers calls of it"
-        return files.changed(
-            row_of("tool/removed"),
+        reason = f"`{heir}` answers calls of it"
+        grades = row_of("tool/renamed").grades._replace(call=Grade.RISKY)
+        return told(
+            files,
+            "tool/removed",
             ("name",),
-            f"{text}, and {reason}",
-            before=name,
-            grades=row_of("tool/renamed").grades._replace(call=Grade.RISKY),
+            name,
+            form="heir",
+            grades=grades,
             reason=reason,
+            heir=heir,
         )
-    rule = (
-        row_of("tool/removed-as-announced")
-        if _was_announced(one.tool, day)
-        else row_of("tool/removed")
-    )
-    return files.changed(rule, ("name",), f"`{name}` is removed", before=name)
+    if _was_announced(one.tool, day):
+        return told(files, "tool/removed-as-announced", ("name",), name)
+    return told(files, "tool/removed", ("name",), name, form="spec")
 
 
 def _came(one: _Owned, day: datetime.date) -> Change:
     name = one.tool.name
-    rule = (
-        row_of("tool/added-past-removal")
-        if _was_announced(one.tool, day)
-        else row_of("tool/added")
-    )
     files = SpecFiles(one.toolset.name, name, NOWHERE, one.tool.source)
-    return files.changed(rule, ("name",), f"`{name}` is new", after=name)
+    if _was_announced(one.tool, day):
+        return told(files, "tool/added-past-removal", ("name",), after=name)
+    return told(files, "tool/added", ("name",), after=name, form="spec")
 
 
 def _was_announced(tool: ToolSpec, day: datetime.date) -> bool:

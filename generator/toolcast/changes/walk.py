@@ -29,7 +29,7 @@ from .change import (
     same,
 )
 from .state import FilePair, is_whole
-from .table import called, id_of, language, rows
+from .table import Said, called, id_of, language, rows
 
 __all__ = ["changes_of"]
 
@@ -272,9 +272,9 @@ class _Walk:
             words.format(
                 named,
                 what=what,
-                old=_Said(old),
-                new=_Said(new),
-                key=_Said(event.key),
+                old=Said(old),
+                new=Said(new),
+                key=Said(event.key),
                 concerned=concerned,
                 is_="are" if is_plural else "is",
                 it_was="they were" if is_plural else "it was",
@@ -289,22 +289,6 @@ class _Walk:
             for value, state in sides
         )
         return one, other
-
-
-class _Said:
-    """A value as messages say it; its keys can be named in the words of a row."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __getitem__(self, key: str) -> str:
-        return quoted(self._value[key]) if key in _mapping(self._value) else "none"
-
-    def __str__(self) -> str:
-        return "" if self._value is ABSENT else quoted(self._value)
-
-    def __format__(self, form: str) -> str:
-        return str(self)
 
 
 def _events(node: Any, old: Any, new: Any) -> Iterator[_Event]:

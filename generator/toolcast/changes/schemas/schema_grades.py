@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...reading.tree import Path
 from ..change import ABSENT, Grade
-from ..texts.text_change import RESTYLED, TextSides, kind_of_edit
+from ..texts.text_change import TextSides, kind_of_edit
 from .examples import examples
 from .inclusion import Effort, Inclusion
 from .normal_forms import EXACT, normal_form
@@ -228,9 +228,9 @@ def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
         name = re.split(r"[.\[\0]", change.pair.place)[-1]
         if _letters(new or old) == _letters(name):
             return Grade.SAFE, "it is the name in other letters"
-    kind, message = kind_of_edit(TextSides(change.path, "it", old, new))
-    if kind is RESTYLED:
-        return kind.grades.prompt, message
+    kind, words = kind_of_edit(TextSides(change.path, "it", old, new))
+    if kind == "text/restyled":
+        return Grade.SAFE, f"it {words}"
     return grade, ""
 
 

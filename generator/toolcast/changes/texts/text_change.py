@@ -18,23 +18,19 @@ from ...facts.client_kinds import Limited, crossed, limits_here
 from ...facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ...model.model import Toolset, ToolSpec, Workspace
 from ...reading.characters import describe, forbidden, invisible
-from ...reading.tree import Path
+from ...reading.tree import NOWHERE, Path
 from ...suggestions import dotted
 from ..change import (
     ABSENT,
     Change,
-    ChangeRule,
-    Grade,
     Grades,
-    Rules,
     SpecFiles,
     ToolPair,
     quoted,
 )
+from ..table import row_of, told
 
 __all__ = [
-    "RESTYLED",
-    "RULES",
     "Owner",
     "TextSides",
     "changes_within",
@@ -47,71 +43,6 @@ _FAR = 0.4
 """A text that is longer or shorter by more than this part of it is told by its length."""
 _FEW = 40
 """So many characters more or less are not counted as a part: short texts vary more."""
-_RISKY = Grades(prompt=Grade.RISKY)
-_REFUSED = Grades(call=Grade.RISKY, prompt=Grade.RISKY, attachment=Grade.RISKY)
-
-RULES = Rules()
-ADDED, REMOVED = RULES.pair(
-    "text/added",
-    "Models read a text where there was none.",
-    _RISKY,
-    "text/removed",
-    "A text that models read is gone, and with it what it told them.",
-    _RISKY,
-)
-REWORDED = RULES.alone(
-    "text/reworded",
-    "A text has other words: models may choose and use the tool otherwise.",
-    _RISKY,
-)
-RESTYLED = RULES.alone(
-    "text/restyled", "Only white space, case or punctuation of a text differ.", Grades()
-)
-HIDDEN, HIDDEN_NO_MORE = RULES.pair(
-    "text/hidden-characters",
-    "A text has characters that models read and a reviewer does not see.",
-    _RISKY,
-    "text/hidden-characters-no-more",
-    "A text has no hidden characters any more.",
-    Grades(),
-)
-MOVED = RULES.alone(
-    "text/moved",
-    "A description stands at another place of the same parameter: models read it as before.",
-    Grades(),
-)
-NAMES_TOOL, NAMES_TOOL_NO_MORE = RULES.pair(
-    "text/names-tool",
-    "A text speaks of another tool: models are led to it.",
-    _RISKY,
-    "text/names-tool-no-more",
-    "A text no longer speaks of another tool: models are not led to it.",
-    _RISKY,
-)
-NAMES_UNKNOWN, NAMES_UNKNOWN_NO_MORE = RULES.pair(
-    "text/names-unknown-tool",
-    "A text speaks of a tool that is not there: models may call it, and fail.",
-    _RISKY,
-    "text/names-unknown-tool-no-more",
-    "A text no longer speaks of a tool that is not there.",
-    Grades(),
-)
-CUT_OFF, NOT_CUT_OFF = RULES.pair(
-    "text/cut-off",
-    "A text is longer than a client shows: models there do not read its end.",
-    _RISKY,
-    "text/not-cut-off",
-    "A text that a client cut off is shown as a whole.",
-    Grades(),
-)
-TOO_LONG, NOT_TOO_LONG = RULES.pair(
-    "text/too-long",
-    "A text is longer than a provider takes: it may refuse each request with the tool.",
-    _REFUSED,
-    "text/not-too-long",
-    "A text that was longer than a provider takes is within its limit.",
-    Grades(),
-)
 
 
 class Owner(NamedTuple):
@@ -160,27 +91,29 @@ def text_changes(text: TextSides, owner: Owner) -> Iterator[Change]:
     old, new = text.before or "", text.after or ""
     if old == new:
         return
-    rule, message = kind_of_edit(text)
+    edit, words = kind_of_edit(text)
     before, after = text.raw or (
         old if text.before else ABSENT,
         new if text.after else ABSENT,
     )
-    changed = owner.files.changed
     grades, reason = None, ""
     if _with_names_now(old, owner) == new:
         grades, reason = Grades(), "only names of renamed tools differ"
-    yield changed(rule, text.path, message, before, after, grades=grades, reason=reason)
+    message = f"{text.subject} {words}"
+    yield owner.files.changed(
+        row_of(edit), text.path, message, before, after, grades=grades, reason=reason
+    )
     yield from changes_within(text, owner)
     if text.limited is not None:
-        for rule, message, limit in _limits(text, text.limited, owner):
-            sizes = [{"characters": len(side), **limit} for side in (old, new)]
-            yield changed(rule, text.path, message, before=sizes[0], after=sizes[1])
+        yield from _limits(text, text.limited, owner)
 
 
 def changes_within(text: TextSides, owner: Owner) -> Iterator[Change]:
     """Which tools a text names or hidden characters it has, and did not, or no longer."""
-    for rule, message, before, after in (*_naming(text, owner), *_hidden(text)):
-        yield owner.files.changed(rule, text.path, message, before, after)
+    for event, is_there, name in (*_naming(text, owner), *_hidden(text)):
+        id_ = f"text/{event}" if is_there else f"text/{event}-no-more"
+        values = (ABSENT, name) if is_there else (name, ABSENT)
+        yield told(owner.files, id_, text.path, *values, subject=text.subject)
 
 
 def with_moved_texts(
@@ -203,16 +136,10 @@ def with_moved_texts(
             continue
         if moved.get(_home(one)) is one:
             new = came[_home(one)]
-            words = f"the description at {quoted(dotted(one.path))} stands at"
-            yield replace(
-                new,
-                rule=MOVED,
-                before=dotted(one.path),
-                after=dotted(new.path),
-                message=f"{words} {quoted(dotted(new.path))}",
-                grades=MOVED.grades,
-                reason="",
-            )
+            files = SpecFiles(one.toolset, one.tool, NOWHERE, NOWHERE)
+            ways = dotted(one.path), dotted(new.path)
+            there = told(files, "text/moved", new.path, *ways)
+            yield replace(there, place=new.place)
         elif one.rule.id.endswith(_REMOVED) and isinstance(one.before, str):
             yield _still_read(one, known.get((one.toolset, one.tool)))
         else:
@@ -247,25 +174,21 @@ def _still_read(change: Change, both: ToolPair | None) -> Change:
     return change
 
 
-def kind_of_edit(text: TextSides) -> tuple[ChangeRule, str]:
-    """What an edit does to a text, and a message that says it; the texts are not in it."""
+def kind_of_edit(text: TextSides) -> tuple[str, str]:
+    """The id of what an edit does to a text, and words that say it of the text."""
     old, new = text.before or "", text.after or ""
-    subject = text.subject
     if not old:
-        return ADDED, f"{subject} is new"
+        return "text/added", "is new"
     if not new:
-        return REMOVED, f"{subject} is gone"
+        return "text/removed", "is gone"
     if _marks_and_words(old) == _marks_and_words(new):
-        message = f"{subject} differs in white space, case or punctuation alone"
-        return RESTYLED, message
+        return "text/restyled", "differs in white space, case or punctuation alone"
     more = len(new) - len(old)
     if abs(more) > _FEW and abs(more) > _FAR * max(len(old), len(new)):
         part = round(100 * more / len(old))
-        return (
-            REWORDED,
-            f"{subject} is {abs(part)} % {'longer' if more > 0 else 'shorter'}",
-        )
-    return REWORDED, f"{subject} has other words"
+        size = f"is {abs(part)} % {'longer' if more > 0 else 'shorter'}"
+        return "text/reworded", size
+    return "text/reworded", "has other words"
 
 
 _MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
@@ -289,17 +212,16 @@ def _says_something(found: str) -> bool:
     return category.startswith("S") and category != "Sk"
 
 
-_Within = tuple[ChangeRule, str, Any, Any]
+_Within = tuple[str, bool, str]
+"""An id without its `no-more`, whether it is there now, and the name in question."""
 
 
 def _hidden(text: TextSides) -> Iterator[_Within]:
     was, is_ = (_unseen(side or "") for side in (text.before, text.after))
     if is_ and not was:
-        name = describe(is_)
-        yield HIDDEN, f"{text.subject} has a hidden character, {name}", ABSENT, name
+        yield "hidden-characters", True, describe(is_)
     elif was and not is_:
-        message = f"{text.subject} has no hidden character any more"
-        yield HIDDEN_NO_MORE, message, describe(was), ABSENT
+        yield "hidden-characters", False, describe(was)
 
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
@@ -323,23 +245,14 @@ def _naming(text: TextSides, owner: Owner) -> Iterator[_Within]:
             | {name for name in other if name not in {*known[side], *present.values()}}
         )
     (before, after), (old, new) = named, unknown
-    subject = text.subject
-    for name in sorted(after - before - old):
-        message = f"{subject} names the tool {quoted(name)}"
-        yield NAMES_TOOL, message, ABSENT, name
-    for name in sorted(before - after - new):
-        message = f"{subject} no longer names the tool {quoted(name)}"
-        yield NAMES_TOOL_NO_MORE, message, name, ABSENT
+    yield from (("names-tool", True, name) for name in sorted(after - before - old))
+    yield from (("names-tool", False, name) for name in sorted(before - after - new))
     changed = old ^ new
     if changed:
         # What is a parameter or a value on one side was meant as one on the other, too.
         changed -= {word for side in owner.toolsets for word in other_meanings(side)}
-    for name in sorted(changed & new):
-        message = f"{subject} names {quoted(name)}, and there is no such tool"
-        yield NAMES_UNKNOWN, message, ABSENT, name
-    for name in sorted(changed & old):
-        message = f"{subject} no longer names an unknown tool {quoted(name)}"
-        yield NAMES_UNKNOWN_NO_MORE, message, name, ABSENT
+    yield from (("names-unknown-tool", True, name) for name in sorted(changed & new))
+    yield from (("names-unknown-tool", False, name) for name in sorted(changed & old))
 
 
 def _unseen(text: str) -> str | None:
@@ -399,9 +312,7 @@ def _with_names_now(text: str, owner: Owner) -> str:
     return text
 
 
-def _limits(
-    text: TextSides, limited: Limited, owner: Owner
-) -> Iterator[tuple[ChangeRule, str, dict[str, Any]]]:
+def _limits(text: TextSides, limited: Limited, owner: Owner) -> Iterator[Change]:
     before, after = len(text.before or ""), len(text.after or "")
     is_over = after > before
     tools = owner.tools or (None, None)
@@ -409,12 +320,16 @@ def _limits(
     old, new = (limits_here(toolset, tool, limited) for toolset, tool in sides)
     # That a client is another program, with other limits, is a change of its own.
     for limit in crossed([limit for limit in new if limit in old], before, after):
-        size = f"{text.subject} has {after:,} characters"
-        if limit.is_refused:
-            rule = TOO_LONG if is_over else NOT_TOO_LONG
-            takes = f"{limit.client} takes {limit.most:,}"
-        else:
-            rule = CUT_OFF if is_over else NOT_CUT_OFF
-            takes = f"{limit.client} shows {limit.most:,}"
-        values = {"client": limit.client, "limit": limit.most}
-        yield rule, f"{size}; {takes} ({limit.source})", values
+        event = "too-long" if limit.is_refused else "cut-off"
+        size = {"client": limit.client, "limit": limit.most}
+        yield told(
+            owner.files,
+            f"text/{event}" if is_over else f"text/not-{event}",
+            text.path,
+            {"characters": before, **size},
+            {"characters": after, **size},
+            subject=text.subject,
+            number=f"{after:,}",
+            limit=f"{limit.client} {'takes' if limit.is_refused else 'shows'}"
+            f" {limit.most:,} ({limit.source})",
+        )
