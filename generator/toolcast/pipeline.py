@@ -11,7 +11,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .facts.former_names import former_in_outputs
+from .facts.former_names import Mention, former_in_outputs
+from .facts.tool_names import tool_names
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace
@@ -93,28 +94,29 @@ def generate(
         place = Place(WORKSPACE_FILE)
         problem = Finding("target/shape", Severity.ERROR, place, str(failure))
         return Generated(workspace, {}, in_order([*findings, problem]))
-    findings += [
-        Finding(
-            "name/former-alive",
-            Severity.WARNING,
-            Place(
-                mention.file,
-                mention.line,
-                mention.column,
-                mention.column + len(mention.name),
-            ),
-            f"the output still says `{mention.name}`",
-            help_,
-            mention.text,
-            formerly="output/former-name",
-        )
-        for mention, help_ in former_in_outputs(workspace, files)
-    ]
+    for toolset in workspace.toolsets:
+        removed = tool_names(toolset, workspace).removed
+        if removed:
+            said = former_in_outputs(toolset, removed, workspace.output, files)
+            findings += [_of_former_name(mention, help_) for mention, help_ in said]
     documents, problems = fill_documents(workspace)
     findings = in_order([*findings, *problems])
     if has_errors(findings):
         return Generated(workspace, {}, findings)
     return Generated(workspace, files, findings, documents)
+
+
+def _of_former_name(mention: Mention, help_: str) -> Finding:
+    end = mention.column + len(mention.name)
+    return Finding(
+        "name/former-alive",
+        Severity.WARNING,
+        Place(mention.file, mention.line, mention.column, end),
+        f"the output still says `{mention.name}`",
+        help_,
+        mention.text,
+        formerly="output/former-name",
+    )
 
 
 def _of_template(workspace: Workspace, failure: TemplateFailure) -> Finding:

@@ -59,7 +59,8 @@ def repeated(root: str, command: str) -> Ended | None:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        if hashlib.sha256(read_regular(path, _LARGEST)).hexdigest() != digest:
+        whole = hashlib.sha256(read_regular(path, _LARGEST)).hexdigest()
+        if not whole.startswith(digest):
             return None
     if recent:
         # By now these files are old enough for their stat values to tell.
@@ -74,7 +75,7 @@ def remember(
     began: int,
     inputs: Iterable[str],
     output: str | None,
-    files: Mapping[str, bytes],
+    digests: Mapping[str, str],
     ended: Ended,
 ) -> None:
     """Keeps how a run ended, if nothing that it read was changed meanwhile.
@@ -82,9 +83,9 @@ def remember(
     Args:
         began: the nanoseconds at which the run began.
         inputs: the files and folders that decided; a folder counts with all that is in it.
-        output: the output folder, which holds exactly the files; None when the run did not
-            look at it.
-        files: what it holds.
+        output: the output folder, which holds exactly the files of the digests; None when
+            the run did not look at it.
+        digests: by path below the output folder.
     """
     places = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
     snapshots = [_snapshot(place) for place in places]
@@ -99,9 +100,9 @@ def remember(
         snapshots.append(written)
         # A later change of a file as new as this may leave its stat values as they are.
         for path, changed in written.changed.items():
-            data = files.get(path[len(output) + 1 :].replace(os.sep, "/"))
-            if data is not None and changed >= now - _COARSE:
-                recent.append(f"{hashlib.sha256(data).hexdigest()} {path}")
+            digest = digests.get(path[len(output) + 1 :].replace(os.sep, "/"))
+            if digest is not None and changed >= now - _COARSE:
+                recent.append(f"{digest} {path}")
     snapshot = "\n".join(seen.text for seen in snapshots)
     parts = [_identity(command), "\0".join(places), "\0".join(recent), str(ended.code)]
     parts += [ended.out, ended.err, snapshot, ""]

@@ -65,6 +65,24 @@ def hiding(
 
 
 FOREIGN = {
+    "imported by a module that is called nearly as a package's file": """
+        from .my__init__ import run
+        # handlers/my__init__.py
+        from .tool import run
+        # handlers/my__init__/tool.py
+        def run(): ...
+        # handlers/tool.py
+        from os import system as run
+        """,
+    "imported by a package's file as a module of its own": """
+        from .__init__ import run
+        # handlers/__init__.py
+        from .tool import run
+        # handlers/__init__/tool.py
+        def run(): ...
+        # handlers/tool.py
+        from os import system as run
+        """,
     "imported": "from os import system as run",
     "imported within a try": """
         try: from fast import run

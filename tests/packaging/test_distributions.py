@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.conftest import FOLDERS, ROOT
-from tests.packaging.environments import build
+from tests.packaging.environments import build, environment
 
 NAMES = sorted(FOLDERS)
 
@@ -65,9 +65,40 @@ def test_the_generators_wheel_holds_templates_and_schemas(
     }
     assert there
     assert there <= held.keys()
+    package = ROOT / "generator"
+    data = {
+        file.relative_to(package).as_posix()
+        for file in (package / "toolcast").rglob("*.*")
+        if file.is_file() and file.suffix not in (".py", ".pyc")
+    }
     for kind in ("tool", "toolset", "workspace"):
-        assert f"toolcast/language/{kind}.language.yaml" in held
-    assert "toolcast/schemas/diff.schema.json" in held
+        assert f"toolcast/language/{kind}.language.yaml" in data
+    assert "toolcast/schemas/diff.schema.json" in data
+    assert "toolcast/catalogue_page/catalogue.css" in data
+    assert data <= held.keys()
+
+
+@pytest.mark.slow
+def test_the_generator_runs_from_its_wheel(
+    wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    """With what lies beside its modules: schemas, templates, the page of the catalogue."""
+    brought = [wheels["toolcast"], wheels["toolcast-runtime"]]
+    place = environment(tmp_path / "environment", brought, ["toolcast"])
+    project = tmp_path / "project"
+    project.mkdir()
+    for words in (["init", "--name", "demo"], ["generate"]):
+        place.run("-m", "toolcast", *words, cwd=project)
+    words = ["catalogue", "--output", "catalogue.html"]
+    place.run("-m", "toolcast", *words, cwd=project)
+    page = (project / "catalogue.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>") and "count_words" in page
+    parts = sorted((ROOT / "generator/toolcast/catalogue_page").glob("*.*"))
+    assert len(parts) >= 3
+    for part in parts:
+        # The HTML has places to be filled.
+        text = part.read_text("utf-8").strip()
+        assert part.suffix == ".html" or text in page, part.name
 
 
 def test_all_three_have_one_version_and_require_its_minor_version(

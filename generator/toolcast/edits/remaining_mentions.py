@@ -50,11 +50,6 @@ class Module(NamedTuple):
     data: bytes
     tree: ast.Module | None
 
-    @property
-    def is_package(self) -> bool:
-        """Whether it is an `__init__.py`."""
-        return self.file.endswith("/__init__.py")
-
 
 def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Module]:
     """The modules of a toolset's handlers that have a word, and those that cannot be read.

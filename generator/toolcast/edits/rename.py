@@ -25,6 +25,7 @@ from ..python_code.handler import function_code
 from ..python_code.modules import (
     FunctionDefinition,
     Imported,
+    PythonModule,
     imports_of,
     statements_of,
 )
@@ -286,7 +287,8 @@ class _Uses:
         self._means = means
         self._lines = _line_starts(module.data)
         nodes = list(ast.walk(tree))
-        self._imports = imports_of(nodes, module.name, is_package=module.is_package)
+        self._importing = PythonModule(module.name, module.file)
+        self._imports = imports_of(nodes, self._importing)
         self._bound = {
             name
             for node in nodes
@@ -329,9 +331,7 @@ class _Uses:
 
     def _is_ours(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
         one = ast.ImportFrom(node.module, [alias], node.level)
-        brought = imports_of(
-            [one], self._module.name, is_package=self._module.is_package
-        )
+        brought = imports_of([one], self._importing)
         return any(self._means(each.module) for each in brought.values())
 
     def _module_in(self, node: ast.expr) -> str | None:

@@ -97,12 +97,7 @@ class Annotations:
         for one in _members(given) if kinds is not None else ():
             tried = [list(self._by(one, kind, place, depth)) for kind in kinds or ()]
             if all(tried):
-                deeper = [
-                    problem
-                    for problem in tried
-                    if not problem[0].startswith(f"`{place}` ")
-                ]
-                yield from (deeper or [[_said(place, one, node)]])[0]
+                yield from _deeper(tried, place) or [_said(place, one, node)]
                 return
 
     def _by(
@@ -167,14 +162,9 @@ class Annotations:
         for kind in self._alternatives(module, node, depth) or ():
             tried = [list(self._fits(one, kind, place, depth)) for one in members]
             if all(tried):
-                deeper = [
-                    problem
-                    for problem in tried
-                    if not problem[0].startswith(f"`{place}` ")
-                ]
                 text = shown(kind.node)
                 wrong = f"`{place}` is `{text}`, which `returns` does not allow"
-                yield from (deeper or [[wrong]])[0]
+                yield from _deeper(tried, place) or [wrong]
 
     def _fits(
         self, wanted: PythonType, kind: _Kind, place: str, depth: int
@@ -264,6 +254,12 @@ class Annotations:
         if known not in self._fields:
             self._fields[known] = typed_dict_fields(self._names, known)
         return self._fields[known]
+
+
+def _deeper(tried: Sequence[Sequence[str]], place: str) -> Sequence[str]:
+    """The first problems that are about a part of what stands at a place."""
+    parts = (one for one in tried if not one[0].startswith(f"`{place}` "))
+    return next(parts, ())
 
 
 def _members(type_: PythonType) -> Iterator[PythonType]:

@@ -1,4 +1,4 @@
-"""The commands of a toolset's command line: one for each keyword, flag and action."""
+"""A toolset's command line: its commands, one for each keyword, flag and action, and its texts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..encoders.code import Code
+from ..encoders.markdown import block, inline
 from ..encoders.plain_text import typed_word
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 
-__all__ = ["CliCommand", "CliPositional", "cli_commands", "parse_usage"]
+__all__ = ["CliCommand", "CliPositional", "CliTexts", "cli_commands", "cli_program"]
+__all__ += ["cli_texts", "parse_usage"]
 
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
@@ -103,3 +106,33 @@ def _least(tool: ToolSpec, action: Action) -> list[str]:
 
 def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
     return [f"{option_name(name)} <{' '.join(name.split())}>" for name in names]
+
+
+class CliTexts(NamedTuple):
+    """What the CLI block says beside the commands, finished Markdown."""
+
+    program: Code
+    heading: Code
+    intro: Code
+    closing: Sequence[Code]
+
+
+def cli_texts(toolset: Toolset, package: str) -> CliTexts:
+    """What the CLI block says beside the commands.
+
+    Args:
+        package: the one that the toolset's outputs are.
+    """
+    options = toolset.targets.get("cli", {})
+    return CliTexts(
+        inline(cli_program(toolset, package)),
+        inline(options.get("heading", "")),
+        block(options.get("intro", "")),
+        [block(line) for line in options.get("closing", ())],
+    )
+
+
+def cli_program(toolset: Toolset, package: str) -> str:
+    """What starts the program, in help and prompts."""
+    default = f"python -m {package}.cli"
+    return str(toolset.targets.get("cli", {}).get("program", default))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
-from ..model.model import Workspace
+from ..model.model import Toolset, Workspace
 from .texts import texts_in
 from .tool_names import mention_pattern, names_in_lines, other_meanings, tool_names
 
@@ -195,29 +195,30 @@ _NO_TEXTS = frozenset(["renamed_from", "handler", "generated"])
 
 
 def former_in_outputs(
-    workspace: Workspace, files: Mapping[str, bytes]
+    toolset: Toolset,
+    removed: Mapping[str, str],
+    output: str,
+    files: Mapping[str, bytes],
 ) -> Iterator[tuple[Mention, str]]:
-    """The places of outputs that say a former or reserved name, each with what to do.
+    """The places of a toolset's outputs that say a former or reserved name, each with what to do.
 
     Specs are held to that before: what is found comes from a template of the project, from
     a target of others, or from data.
 
     Args:
-        files: by path below the output folder.
+        removed: those names, and what to do about each.
+        output: the output folder.
+        files: what it is to hold, by path below it.
     """
-    for toolset in workspace.toolsets:
-        removed = tool_names(toolset, workspace).removed
-        if not removed:
-            continue
-        raw = [name.encode() for name in removed]
-        own = (path for path in files if path.startswith(f"{toolset.name}/"))
-        saying = [path for path in own if any(name in files[path] for name in raw)]
-        # Every former name stands in the definition of its tool.
-        pattern = mention_pattern(removed.keys() - set(other_meanings(toolset)))
-        for path in saying:
-            file, text = f"{workspace.output}/{path}", files[path].decode("utf-8")
-            for mention in _in_output(file, text, pattern):
-                yield mention, removed[mention.name]
+    raw = [name.encode() for name in removed]
+    own = (path for path in files if path.startswith(f"{toolset.name}/"))
+    saying = [path for path in own if any(name in files[path] for name in raw)]
+    # Every former name stands in the definition of its tool.
+    pattern = mention_pattern(removed.keys() - set(other_meanings(toolset)))
+    for path in saying:
+        file, text = f"{output}/{path}", files[path].decode("utf-8")
+        for mention in _in_output(file, text, pattern):
+            yield mention, removed[mention.name]
 
 
 def _in_output(

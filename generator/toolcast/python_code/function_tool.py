@@ -17,7 +17,6 @@ from .modules import (
     Imported,
     PythonModule,
     bindings_of,
-    class_bindings,
     functions_of,
     last_name,
     shown,
@@ -335,9 +334,7 @@ def _for_type_checkers(module: PythonModule) -> frozenset[str]:
     names: set[str] = set()
     for node in ast.walk(module.tree) if module.tree is not None else ():
         if isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING":
-            names.update(
-                bindings_of(node.body, module.name, is_package=module.is_package)
-            )
+            names.update(bindings_of(node.body, module))
     return frozenset(names)
 
 
@@ -352,7 +349,7 @@ def _absent(module: PythonModule, name: str) -> tuple[str, str]:
         help_ = "it is a class: write a function that makes one, and name that"
         return message, help_
     for class_ in module.classes.values():
-        if name in functions_of(class_bindings(class_, module)):
+        if name in functions_of(bindings_of(class_.body, module)):
             help_ = (
                 f"`{class_.name}.{name}` is a method, which needs its `self`: write a"
                 " function that calls it"

@@ -175,10 +175,8 @@ class Locals:
 
     def take_import(self, node: ast.Import | ast.ImportFrom) -> None:
         """The names that an import within the function binds."""
-        scope = self.scope
-        found = imports_of([node], scope.name, is_package=scope.is_package)
-        for name, source in found.items():
-            self.bind(name, self.resolver.imported(scope, source))
+        for name, source in imports_of([node], self.scope).items():
+            self.bind(name, self.resolver.imported(self.scope, source))
 
     def copy(self) -> Locals:
         """The names for a function within: what it assigns stays there."""

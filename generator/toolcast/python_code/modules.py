@@ -21,7 +21,6 @@ __all__ = [
     "PythonModule",
     "arguments_of",
     "bindings_of",
-    "class_bindings",
     "functions_of",
     "imports_of",
     "last_name",
@@ -96,15 +95,16 @@ class PythonModule:
 
     @property
     def is_package(self) -> bool:
-        """Whether it is an `__init__.py`."""
-        return self.file.endswith("__init__.py")
+        """Whether it is an `__init__.py`, imported by the name of its folder."""
+        is_named = self.name.rpartition(".")[2] == "__init__"
+        return os.path.basename(self.file) == "__init__.py" and not is_named
 
     @cached_property
     def bindings(self) -> Bindings:
         """Its names, each with every place that binds it, those in functions by `global`."""
         if self.tree is None:
             return {}
-        found = bindings_of(self.tree.body, self.name, is_package=self.is_package)
+        found = bindings_of(self.tree.body, self)
         for node in ast.walk(self.tree) if self.has_globals else ():
             if isinstance(node, ast.Global):
                 for name in node.names:
@@ -206,29 +206,17 @@ def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonMod
     return PythonModule(name, file, has_globals=b"global" in data, tree=tree)
 
 
-def bindings_of(
-    body: list[ast.stmt], module: str, *, is_package: bool
-) -> dict[str, list[Binding]]:
-    """The names that a scope binds, each with its places in the order of the text.
+def bindings_of(body: list[ast.stmt], module: PythonModule) -> dict[str, list[Binding]]:
+    """The names that a scope of a module binds, each with its places in the text's order.
 
     Those under conditions and in loops are among them, imports of every name under `*`;
     `global` in functions is not.
-
-    Args:
-        module: the module in which it stands, and whether that is an `__init__.py`.
     """
     found: dict[str, list[Binding]] = {}
     for node in _nodes(body):
-        for name, binding in _bound_by(node, module, is_package):
+        for name, binding in _bound_by(node, module):
             found.setdefault(name, []).append(binding)
     return found
-
-
-def class_bindings(
-    node: ast.ClassDef, module: PythonModule
-) -> dict[str, list[Binding]]:
-    """The names in the body of a class, each with its places."""
-    return bindings_of(node.body, module.name, is_package=module.is_package)
 
 
 def functions_of(bindings: Bindings) -> dict[str, FunctionDefinition]:
@@ -251,9 +239,7 @@ def values_of(bindings: Bindings) -> dict[str, ast.expr]:
     }
 
 
-def imports_of(
-    nodes: Iterable[ast.AST], module: str, *, is_package: bool
-) -> dict[str, Imported]:
+def imports_of(nodes: Iterable[ast.AST], module: PythonModule) -> dict[str, Imported]:
     """The names that import statements among the nodes bind.
 
     `from x import *` is there under `*` and the module's name.
@@ -261,7 +247,7 @@ def imports_of(
     found: dict[str, Imported] = {}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for name, imported in _imported_by(node, module, is_package):
+            for name, imported in _imported_by(node, module):
                 found[f"*{imported.module}" if name == "*" else name] = imported
     return found
 
@@ -287,13 +273,11 @@ def _within(node: ast.AST) -> Iterable[ast.AST]:
     return ast.iter_child_nodes(node)
 
 
-def _bound_by(
-    node: ast.AST, module: str, is_package: bool
-) -> Iterator[tuple[str, Binding]]:
+def _bound_by(node: ast.AST, module: PythonModule) -> Iterator[tuple[str, Binding]]:
     if isinstance(node, (FunctionDefinition, ast.ClassDef)):
         yield node.name, Binding(node.lineno, node)
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        for name, imported in _imported_by(node, module, is_package):
+        for name, imported in _imported_by(node, module):
             yield name, Binding(node.lineno, imported)
     elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
         if node.value is not None:
@@ -323,7 +307,7 @@ def _parts(target: ast.expr) -> Iterator[tuple[str, Binding]]:
 
 
 def _imported_by(
-    node: ast.Import | ast.ImportFrom, module: str, is_package: bool
+    node: ast.Import | ast.ImportFrom, module: PythonModule
 ) -> Iterator[tuple[str, Imported]]:
     """The names that an import binds; `*` for every name of a module."""
     if isinstance(node, ast.Import):
@@ -334,8 +318,8 @@ def _imported_by(
         return
     source = node.module or ""
     if node.level:
-        parts = module.split(".")
-        up = node.level - 1 if is_package else node.level
+        parts = module.name.split(".")
+        up = node.level - 1 if module.is_package else node.level
         base = parts[: max(len(parts) - up, 0)]
         source = ".".join([*base, *([source] if source else [])])
     for alias in node.names:

@@ -18,7 +18,6 @@ from .modules import (
     Imported,
     PythonModule,
     bindings_of,
-    class_bindings,
     returned_by,
     shown,
 )
@@ -253,7 +252,7 @@ class Origins:
         if not isinstance(owner.node, ast.ClassDef):
             return []
         text = self._own_module(owner.module)
-        bindings = class_bindings(owner.node, text)
+        bindings = bindings_of(owner.node.body, text)
         own: list[Own] = []
         for binding in bindings.get(name, ()):
             if isinstance(binding.bound, ast.expr):
@@ -285,8 +284,7 @@ class Origins:
         if not isinstance(function, FunctionDefinition):
             return
         text = self._own_module(called.module)
-        name, is_package = called.module, text.is_package
-        local = bindings_of(function.body, name, is_package=is_package)
+        local = bindings_of(function.body, text)
         for name in _parameters(function):
             local.setdefault(name, []).append(Binding(function.lineno, None))
         for given in returned_by(function):

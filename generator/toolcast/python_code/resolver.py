@@ -11,7 +11,6 @@ from .modules import (
     FunctionDefinition,
     PythonModule,
     bindings_of,
-    class_bindings,
     functions_of,
     last_name,
     returned_by,
@@ -151,7 +150,7 @@ class Resolver(ModuleNames):
         That is in its body, or to `self` in a method.
         """
         if node not in self._members:
-            bindings = class_bindings(node, module)
+            bindings = bindings_of(node.body, module)
             functions, values = functions_of(bindings), values_of(bindings)
             for function in functions.values():
                 for inner in ast.walk(function):
@@ -181,10 +180,7 @@ class Resolver(ModuleNames):
         if function not in self._bodies:
             returned, assigned = tuple(returned_by(function)), {}
             if returned:
-                name, is_package = known.scope.name, known.scope.is_package
-                assigned = values_of(
-                    bindings_of(function.body, name, is_package=is_package)
-                )
+                assigned = values_of(bindings_of(function.body, known.scope))
             self._bodies[function] = _Body(returned, assigned)
         return self._bodies[function]
 

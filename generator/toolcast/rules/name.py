@@ -367,19 +367,19 @@ def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     taken: dict[str, Toolset | ToolSpec] = {}
     for owner in skill_owners(toolset):
         name = front_matter_of(owner)["name"]
-        path, help_ = name_path(owner), "say another one in `skill.name`"
+        path = name_path(owner)
         if not 0 < len(name) <= LONGEST_NAME:
             message = (
                 f"the skill's name would have {len(name)} characters; one has 1 to"
                 f" {LONGEST_NAME}"
             )
-            yield at(owner, path, message, help_)
+            yield at(owner, path, message, _HELP)
         elif name in WINDOWS_DEVICES:
             message = f"Windows has no folder named `{name}`, as the skill's would be"
-            yield at(owner, path, message, help_)
+            yield at(owner, path, message, _HELP)
         elif name in taken:
             message = f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too"
-            yield at(owner, path, message, help_)
+            yield at(owner, path, message, _HELP)
         else:
             taken[name] = owner
 

@@ -188,47 +188,26 @@ def _problem(
     known: Mapping[str, Rule],
     former: Mapping[str, str | None],
 ) -> tuple[str, Severity, str, str] | None:
+    unused, unknown = "spec/unused-suppression", "spec/unknown-rule"
     id_ = former.get(entry.rule, entry.rule)
     if id_ is None:
-        return (
-            "spec/unused-suppression",
-            Severity.WARNING,
-            f"there is no rule `{entry.rule}` any more",
-            "remove it",
-        )
+        message = f"there is no rule `{entry.rule}` any more"
+        return unused, Severity.WARNING, message, "remove it"
     if id_ not in known:
-        return (
-            "spec/unknown-rule",
-            Severity.ERROR,
-            f"there is no rule `{entry.rule}`",
-            did_you_mean(entry.rule, list(known)),
-        )
+        message = f"there is no rule `{entry.rule}`"
+        return unknown, Severity.ERROR, message, did_you_mean(entry.rule, [*known])
     if not known[id_].can_be_suppressed:
-        return (
-            "spec/unsuppressable-rule",
-            Severity.ERROR,
-            f"findings of `{id_}` cannot be suppressed",
-            "mend what it finds, and remove this",
-        )
+        message = f"findings of `{id_}` cannot be suppressed"
+        help_ = "mend what it finds, and remove this"
+        return "spec/unsuppressable-rule", Severity.ERROR, message, help_
     if _is_over(entry, today):
-        return (
-            "spec/suppression-over",
-            Severity.WARNING,
-            f"the suppression of `{entry.rule}` ended on {entry.until}",
-            "mend the finding, or decide anew",
-        )
+        message = f"the suppression of `{entry.rule}` ended on {entry.until}"
+        help_ = "mend the finding, or decide anew"
+        return "spec/suppression-over", Severity.WARNING, message, help_
     if not is_used:
-        return (
-            "spec/unused-suppression",
-            Severity.WARNING,
-            f"nothing here needs the suppression of `{entry.rule}`",
-            "remove it",
-        )
+        message = f"nothing here needs the suppression of `{entry.rule}`"
+        return unused, Severity.WARNING, message, "remove it"
     if id_ != entry.rule:
-        return (
-            "spec/unknown-rule",
-            Severity.NOTE,
-            f"`{entry.rule}` is called `{id_}` now",
-            f"write `{id_}`",
-        )
+        message = f"`{entry.rule}` is called `{id_}` now"
+        return unknown, Severity.NOTE, message, f"write `{id_}`"
     return None

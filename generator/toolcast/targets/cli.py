@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolcast_runtime.tools.command_rows import command_rows
 
-from ..encoders.code import Code
-from ..encoders.markdown import block, inline, row
+from ..encoders.markdown import row
 from ..encoders.python import literal, optional, words
-from ..facts.cli_commands import cli_commands
+from ..facts.cli_commands import cli_commands, cli_program, cli_texts
 from ..facts.prompt_docs import comment_of
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape
 from ..rendering.view import View
 from .target import Context, Target, header, markdown_header, package_of
 
-__all__ = ["TARGET", "CliTexts", "cli_texts"]
-
-
-class CliTexts(NamedTuple):
-    """What the CLI block says beside the commands, finished Markdown."""
-
-    program: Code
-    heading: Code
-    intro: Code
-    closing: Sequence[Code]
+__all__ = ["TARGET"]
 
 
 _SHAPE = PythonShape(
@@ -45,11 +35,12 @@ _SHAPE = PythonShape(
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`cli.py` and `prompts/cli.md`."""
     client = _options(toolset).get("client")
+    package = package_of(context, toolset)
     view = View(
         _SHAPE,
         header=header(f"{toolset.folder}/toolset.yaml"),
-        package=words(package_of(context, toolset)),
-        program=literal(_program(toolset, context), "    program=", ","),
+        package=words(package),
+        program=literal(cli_program(toolset, package), "    program=", ","),
         title=literal(toolset.title, "    title=", ","),
         client=optional(client, "    client=", ","),
     )
@@ -60,29 +51,12 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     }
 
 
-def cli_texts(toolset: Toolset, context: Context) -> CliTexts:
-    """What the CLI block says beside the commands."""
-    options = _options(toolset)
-    return CliTexts(
-        inline(_program(toolset, context)),
-        inline(options.get("heading", "")),
-        block(options.get("intro", "")),
-        [block(line) for line in options.get("closing", ())],
-    )
-
-
-def _program(toolset: Toolset, context: Context) -> str:
-    """What starts the program, in help and prompts."""
-    default = f"python -m {package_of(context, toolset)}.cli"
-    return str(_options(toolset).get("program", default))
-
-
 def _options(toolset: Toolset) -> Mapping[str, Any]:
     return toolset.targets.get("cli", {})
 
 
 def _block(toolset: Toolset, context: Context) -> View:
-    texts = cli_texts(toolset, context)
+    texts = cli_texts(toolset, package_of(context, toolset))
     program = str(texts.program)
     rows = [
         row(text)

@@ -24,8 +24,7 @@ from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..rendering.output_shape import JsonShape, PythonShape
 from ..rendering.view import View
-from .registry import package_file
-from .target import Context, Target, header, package_of, signature
+from .target import Context, Target, header, package_file, package_of, signature
 
 __all__ = [
     "mcp_definitions",

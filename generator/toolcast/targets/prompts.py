@@ -9,12 +9,12 @@ from toolcast_runtime.tools.module_names import module_name
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline
 from ..encoders.python import literal, names
+from ..facts.cli_commands import cli_texts
 from ..facts.prompt_docs import sections_of, tool_line, usage_lines
 from ..model.model import Section, Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape
 from ..rendering.view import View
-from .cli import cli_texts
-from .target import Context, Target, header, markdown_header
+from .target import Context, Target, header, markdown_header, package_of
 
 __all__ = ["TARGET"]
 
@@ -114,7 +114,7 @@ def _declared(section: Section) -> View:
 
 
 def _cli(toolset: Toolset, context: Context) -> View:
-    texts = cli_texts(toolset, context)
+    texts = cli_texts(toolset, package_of(context, toolset))
     inner = " " * 8
     client = toolset.targets.get("cli", {}).get("client")
     return View(

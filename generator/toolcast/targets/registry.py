@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from toolcast_runtime import LEVEL, __version__
 from toolcast_runtime.external.server_settings import ExternalServer
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.plain_text import word
-from ..encoders.python import identifier, literal, names, optional, words
+from ..encoders.python import identifier, literal, names, optional
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
 from ..facts.tool_lists import mcp_definition, refused_by
@@ -23,7 +22,7 @@ from ..model.toolset_parts import Client
 from ..rendering.output_shape import JsonShape, PythonShape
 from ..rendering.view import View
 from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
-from .target import Context, Target, header, signature
+from .target import Context, Target, header, package_file, signature
 from .tool_types import types_file
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "locks_file",
     "TARGET",
     "definition_files",
-    "package_file",
 ]
 
 
@@ -153,25 +151,6 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             types_file(toolset, tool, context) for tool in toolset.tools_in("registry")
         ),
     }
-
-
-def package_file(name: str, source: Code, context: Context) -> bytes:
-    """`__init__.py` of a toolset's package, or an endpoint's, with the runtime's level."""
-    calls = frozenset(["ImportError", "require_level"])
-    package = View(
-        PythonShape(("docstring", "try", "require_level()"), calls),
-        header=source,
-        name=words(name),
-        requirement=literal(_requirement()),
-        level=literal(LEVEL),
-    )
-    return context.render("registry/package.py.jinja", package)
-
-
-def _requirement() -> str:
-    """What a person installs: the runtime of the generator's own minor version."""
-    major, minor = __version__.split(".")[:2]
-    return f"toolcast-runtime>={major}.{minor},<{major}.{int(minor) + 1}"
 
 
 def _registry_view(toolset: Toolset, source: Code) -> View:

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from toolcast_runtime import LEVEL, __version__
+
 from ..encoders import markdown, python
 from ..encoders.code import Code
 from ..model.model import Toolset, ToolSpec
-from ..rendering.output_shape import Shape
+from ..rendering.output_shape import PythonShape, Shape
+from ..rendering.view import View
 
 __all__ = [
     "Context",
@@ -19,6 +22,7 @@ __all__ = [
     "Target",
     "header",
     "markdown_header",
+    "package_file",
     "package_of",
     "signature",
 ]
@@ -144,3 +148,22 @@ def markdown_header(toolset: Toolset) -> Code:
 def package_of(context: Context, toolset: Toolset) -> str:
     """The dotted name of a toolset's generated package, as Python imports it."""
     return ".".join(filter(None, (context.package, toolset.name)))
+
+
+def package_file(name: str, source: Code, context: Context) -> bytes:
+    """`__init__.py` of a toolset's package, or an endpoint's, with the runtime's level."""
+    calls = frozenset(["ImportError", "require_level"])
+    package = View(
+        PythonShape(("docstring", "try", "require_level()"), calls),
+        header=source,
+        name=python.words(name),
+        requirement=python.literal(_requirement()),
+        level=python.literal(LEVEL),
+    )
+    return context.render("registry/package.py.jinja", package)
+
+
+def _requirement() -> str:
+    """What a person installs: the runtime of the generator's own minor version."""
+    major, minor = __version__.split(".")[:2]
+    return f"toolcast-runtime>={major}.{minor},<{major}.{int(minor) + 1}"

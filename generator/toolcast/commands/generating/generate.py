@@ -104,6 +104,7 @@ def run(
         remember(root, same_command(), began, run_inputs(workspace), None, {}, ended)
         return ended
     output, files = workspace.output, generated.files
+    given = digests(files)
     try:
         with progress() as shown:
             shown.stage("writing")
@@ -118,7 +119,7 @@ def run(
                     if one.stale
                 ],
                 force=force,
-                before=partial(note_digests, root, digests(files)),
+                before=partial(note_digests, root, given),
                 step=shown.step,
             )
     except AnotherRun as error:
@@ -143,7 +144,7 @@ def run(
         again = _ended(CLEAN, findings, format_, about, out=out)
         folder = os.path.join(root, output)
         remember(
-            root, same_command(), began, run_inputs(workspace), folder, files, again
+            root, same_command(), began, run_inputs(workspace), folder, given, again
         )
     return ended
 
