@@ -76,21 +76,31 @@ def rooms(package: Path) -> set[str]:
     return {init.parent.name for init in package.glob("*/__init__.py")}
 
 
-def rooms_named(title: str) -> set[str]:
-    """The rooms in the table below a heading of the page of the architecture."""
+def rooms_named(title: str) -> list[str]:
+    """The rooms in the table below a heading of the page of the architecture, in order."""
     text = (DOCS / "architecture.md").read_text("utf-8")
     table = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
-    return set(re.findall(r"^\| `(\w+)` \|", table, re.M))
+    return re.findall(r"^\| `(\w+)` \|", table, re.M)
 
 
 def test_the_rooms_of_the_architecture_are_the_folders() -> None:
     generator = rooms(ROOT / "generator" / "toolcast")
     runtime = rooms(ROOT / "runtime" / "toolcast_runtime")
-    assert rooms_named("The generator's rooms") == generator
-    assert rooms_named("The runtime's rooms") == runtime
+    assert sorted(rooms_named("The generator's rooms")) == sorted(generator)
+    assert sorted(rooms_named("The runtime's rooms")) == sorted(runtime)
     picture = (DOCS / "architecture.svg").read_text("utf-8")
     drawn = re.findall(r'class="room"[^>]*>(\w+)<', picture)
     assert sorted(drawn) == sorted([*generator, *runtime])
+
+
+def test_a_room_of_the_generator_imports_only_rooms_above_it() -> None:
+    order = rooms_named("The generator's rooms")
+    none(
+        f"{room} may import {other}, which stands below it"
+        for room, others in MAY_IMPORT.items()
+        for other in others
+        if room in order and other in order[order.index(room) :]
+    )
 
 
 def test_the_extras_of_the_runtime_are_those_of_its_package() -> None:

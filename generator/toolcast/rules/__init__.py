@@ -1,1 +1,1 @@
-"""Rules: a module and a page a family."""
+"""Rules: a page a family, and a module for each that this room finds itself."""

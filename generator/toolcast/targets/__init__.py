@@ -1,1 +1,1 @@
-"""The targets, one module each; this table is the whole list."""
+"""The targets, a module each; `table` is the list of them."""

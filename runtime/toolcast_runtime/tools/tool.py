@@ -79,7 +79,8 @@ class Tool:
         clients: the only clients that it is meant for; None for all.
         exclusions: the targets that it is declared not to be in, with the reasons.
         former_names: names that it had before.
-        parts: what targets of extensions say of it in its definition, by the target.
+        parts: the members of its definition by which the runtime does not act: those of
+            extensions' targets, and fields that only its handler's side reads.
         kind: what its answers call it; a resource or MCP prompt that has a handler is
             run as a tool is.
         source: the JSON text that `definition` was read from; None for a tool that was
