@@ -16,6 +16,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.test_structure import MAY_IMPORT, none
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # What a reader of the core has before them; an extension's pages are its own.
