@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tests.house import DISTRIBUTIONS, modules
+from tests.house import DISTRIBUTIONS
 from tests.test_structure import none
 from toolcast.changes.comparison import rules as kinds_of_changes
 from toolcast.rules.page import page
@@ -55,9 +55,8 @@ def test_every_rule_id_in_the_source_is_that_of_a_rule() -> None:
     known |= kinds_of_changes(()).keys()
     word = re.compile(rf'(?<!formerly=)"((?:{families})/[a-z0-9-]+)"')
     none(
-        f"{module.name}: {id_}"
-        for module in modules().values()
-        if module.distribution == "toolcast"
-        for id_ in word.findall(module.file.read_text(encoding="utf-8"))
+        f"{file}: {id_}"
+        for file in DISTRIBUTIONS["toolcast"].rglob("*.py")
+        for id_ in word.findall(file.read_text(encoding="utf-8"))
         if id_ not in known
     )
