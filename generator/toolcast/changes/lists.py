@@ -125,7 +125,14 @@ def for_rules(workspace: Workspace) -> Workspace:
     (toolset,) = workspace.toolsets
     unchecked: Any = dict.fromkeys(("annotations", "icons", "meta", "execution"))
     tools = tuple(
-        replace(one, **unchecked, mcp_extra={}, source=Source(one.name))
+        replace(
+            one,
+            **unchecked,
+            mcp_extra={},
+            # What is left out is absent; a field that is there would be null.
+            fields=tuple(field for field in one.fields if field not in unchecked),
+            source=Source(one.name),
+        )
         for one in toolset.tools
         if is_name_of_tool(one.name)
     )
