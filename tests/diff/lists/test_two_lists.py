@@ -428,6 +428,27 @@ def test_a_text_with_hidden_characters_is_told(folder: Path) -> None:
     assert done.stdout.replace("\n", "").isprintable()
 
 
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {**SEND, "name": "new", "description": "Sends.\U000e0065\U000e0076"},
+        {**SEND, "name": "new", "title": "Send\u202e"},
+        {**SEND, "name": "new\u202e"},
+        {**SEND, "name": "new", "inputSchema": {"properties": {"a\u202e": {}}}},
+    ],
+)
+def test_hidden_characters_of_a_new_tool_are_found(folder: Path, tool: Any) -> None:
+    write(folder / "old.json", LESS)
+    write(folder / "new.json", LESS, tool)
+    [found] = [
+        one
+        for one in told(folder, "old.json", "new.json")["brought"]
+        if one["rule"] == "yaml/forbidden-character"
+    ]
+    assert found["file"] == ("new" if tool["name"] == "new" else "tools")
+    assert told(folder, "new.json", "new.json")["brought"] == []
+
+
 @pytest.mark.parametrize("server", HISTORIES)
 def test_real_releases(server: str, tmp_path: Path) -> None:
     sides = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
