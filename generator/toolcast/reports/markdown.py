@@ -38,7 +38,13 @@ _MOST_CHARACTERS = 60_000
 """Of 65,536 that GitHub takes; what an action puts around a report has room as well."""
 _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
 _VALUE = 600
-_PARTS = ("Removed", "Deprecated", "Changed", "Added")
+_PARTS = {
+    "Removed": ("tool/removed", "tool/removed-as-announced", "toolset/removed"),
+    "Deprecated": ("tool.deprecated/set",),
+    "Changed": (),
+    "Added": ("tool/added", "tool/added-past-removal", "toolset/added"),
+}
+"""The parts of a changelog's entry; what has none of its own is in `Changed`."""
 _MOST_OPEN = 10
 _MOST_FINDINGS = 20
 _MOST_NAMED = 200
@@ -295,7 +301,8 @@ def _entry(one: Proposal) -> Iterator[str]:
     parts: dict[str, list[Change]] = {part: [] for part in _PARTS}
     safe = 0
     for change in one.changes:
-        part = _part_of(change)
+        own = (part for part, ids in _PARTS.items() if change.rule.id in ids)
+        part = next(own, "Changed")
         if part == "Changed" and change.grades.worst is Grade.SAFE:
             safe += 1
         else:
@@ -322,16 +329,6 @@ def _comment(one: Proposal) -> str:
             f"{'enough' if one.is_enough else 'not enough'}"
         )
     return f"{was}{one.version} ({one.step}): {reason}{done}."
-
-
-def _part_of(change: Change) -> str:
-    if change.rule.id in ("tool/added", "toolset/added"):
-        return "Added"
-    if change.rule.id in ("tool/removed", "toolset/removed"):
-        return "Removed"
-    if change.rule.id.endswith("/deprecated"):
-        return "Deprecated"
-    return "Changed"
 
 
 def _line(change: Change) -> str:
