@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.review.verdict import DEFAULT, Proposal, Verdict, limits_text
 from ..encoders.markdown import fenced
-from ..findings import Finding, grouped, to_show
+from ..findings import Finding, Place, grouped, to_show
 from .change_items import (
     alike_effects,
     counts_in_words,
@@ -212,7 +212,7 @@ def _lines(item: Item) -> Iterator[str]:
     where = "" if item.others else f", {was}{code_span(place.file + at)}"
     yield f"  {item.grades}: {code_span(item.rule)}{where}"
     if item.help:
-        yield f"  <br>because {markdown_text(item.help)}"
+        yield f"  <br>({markdown_text(item.help)})"
     if item.accepted:
         yield f"  <br>accepted: {markdown_text(item.accepted)}"
     elif item.fails and not item.others:
@@ -238,8 +238,7 @@ def _effects(effects: Sequence[Effect]) -> str:
 def _of_check(words: str, found: Sequence[Finding]) -> str:
     rows = [
         f"- {one.severity.word}: {markdown_text(one.message)}"
-        f" ({code_span(one.place.file)}, line {one.place.line}):"
-        f" {code_span(one.rule)}"
+        f" ({_where(one.place)}): {code_span(one.rule)}"
         f"{f', and {len(one.alike):,} more like it' if one.alike else ''}\n"
         for one in to_show(grouped(found))
     ]
@@ -256,10 +255,15 @@ def _fold(title: str, rows: Sequence[str]) -> str:
     return f"<details>{summed}\n\n{''.join(kept)}{ending}\n</details>\n\n"
 
 
+def _where(place: Place) -> str:
+    line = f", line {place.line}" if place.line else ""
+    return code_span(place.file) + line
+
+
 def _of_acceptances(verdict: Verdict) -> str:
     rows = [
-        f"- {markdown_text(one.message)} ({code_span(one.place.file)}, line"
-        f" {one.place.line}): {markdown_text(one.help)}\n"
+        f"- {markdown_text(one.message)} ({_where(one.place)}):"
+        f" {markdown_text(one.help)}\n"
         for one in verdict.findings[:_MOST_FINDINGS]
     ]
     return f"\nAcceptances:\n\n{''.join(rows)}" if rows else ""
