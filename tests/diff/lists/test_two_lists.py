@@ -319,6 +319,24 @@ def test_acceptances_in_a_file_of_ones_own(folder: Path) -> None:
     assert done.returncode == 2 and "ours.yaml:2:1" in done.stderr
 
 
+def test_a_file_of_acceptances_is_called_by_its_path(folder: Path) -> None:
+    (folder / "ours").mkdir()
+    file = folder / "ours" / "list.yaml"
+    sides = ("old.json", "new.json", "--accept-file", "ours/list.yaml")
+    file.write_text("version: 1\nacept: []\n")
+    done = toolcast(folder, "diff", *sides)
+    assert done.returncode == 2 and "ours/list.yaml:2:1: " in done.stderr
+    file.write_text("version: 1\naccept:\n  - {fingerprint: '0123456789ab', reason: Why.}\n")
+    [found] = told(folder, *sides)["findings"]
+    assert (found["file"], found["line"]) == ("ours/list.yaml", 3)
+    known = ("--accept", told(folder, *sides)["changes"][0]["fingerprint"])
+    done = toolcast(folder, "diff", *sides, *known, "--reason", "Nobody copies.")
+    assert "ours/list.yaml: 1 change accepted" in done.stderr
+    gone = ("old.json", "new.json", "--accept-file", "nowhere/list.yaml")
+    done = toolcast(folder, "diff", *gone, *known, "--reason", "Nobody copies.")
+    assert "nowhere/list.yaml: No such file" in done.stderr
+
+
 TUPLE = {"type": "array", "items": [{"type": "string"}, {"type": "number"}]}
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 
