@@ -326,7 +326,9 @@ def test_a_file_of_acceptances_is_called_by_its_path(folder: Path) -> None:
     file.write_text("version: 1\nacept: []\n")
     done = toolcast(folder, "diff", *sides)
     assert done.returncode == 2 and "ours/list.yaml:2:1: " in done.stderr
-    file.write_text("version: 1\naccept:\n  - {fingerprint: '0123456789ab', reason: Why.}\n")
+    file.write_text(
+        "version: 1\naccept:\n  - {fingerprint: '0123456789ab', reason: Why.}\n"
+    )
     [found] = told(folder, *sides)["findings"]
     assert (found["file"], found["line"]) == ("ours/list.yaml", 3)
     known = ("--accept", told(folder, *sides)["changes"][0]["fingerprint"])
