@@ -16,24 +16,13 @@ CASES = single_changes()
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
-    changes = case.compared.changes
-
-    assert sorted(map(told, changes)) == list(case.changes)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_change_back_is_of_the_opposite_kinds(case: SingleChange) -> None:
+    """There and back, which is of the opposite kinds; it says where it is and what was there."""
     known = rules(("letta",))
-    there = [known[change.rule.id].opposite for change in case.compared.changes]
-    back = [change.rule.id for change in case.compared_back.changes]
-
-    assert sorted(back) == sorted(there if case.back is None else case.back)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> None:
     changes = case.compared.changes
-
+    assert sorted(map(told, changes)) == list(case.changes)
+    opposite = [known[change.rule.id].opposite for change in changes]
+    back = [change.rule.id for change in case.compared_back.changes]
+    assert sorted(back) == sorted(opposite if case.back is None else case.back)
     assert len({change.fingerprint for change in changes}) == len(changes)
     for change in changes:
         assert change.message == change.message.strip()
