@@ -41,7 +41,7 @@ COMMANDS = "toolcast.commands"
 FIELDS = "toolcast.fields"
 """A `Fields`."""
 CHANGES = "toolcast.changes"
-"""A `Family` of the changes of its fields."""
+"""The `ChangeFunctions` of its fields."""
 _GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
@@ -117,6 +117,8 @@ def fields_of(names: tuple[str, ...]) -> Fields:
             (toolset, value.toolset),
             (options, value.target_options),
         ):
+            if not isinstance(given, Mapping):
+                raise ExtensionFailure(f"{where}: fields are a mapping of schemas")
             for key, schema in given.items():
                 if key in known:
                     raise ExtensionFailure(f"`{key}` of {where} is there already")

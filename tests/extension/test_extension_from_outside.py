@@ -253,6 +253,15 @@ def test_editors_get_one_schema(
             "from toolcast.commands.check import command\n",
             "is there already",
         ),
+        (MODULE.replace("    tool={", "    tool=None and {"), "a mapping of schemas"),
+        (
+            MODULE.replace('{"type": "string"}}', "True}"),
+            'true is not of type "object"',
+        ),
+        (
+            MODULE.replace('"type": "string",', '"type": "string", "names": "option",'),
+            "names of the kind `option` are for Toolcast's own fields",
+        ),
     ],
 )
 def test_an_extension_that_is_broken_is_named(
@@ -286,6 +295,27 @@ def test_a_schema_of_an_extension_that_is_none_is_named(
     assert broken.returncode == 2
     assert "the schema of a field of house is not valid" in broken.stderr
     assert broken.stderr.count("\n") == 1
+
+
+def test_what_cannot_be_suppressed_in_part_cannot_be_as_a_whole(
+    make_project: Callable[..., Any], extension: dict[str, str]
+) -> None:
+    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+    strict = """
+@rule("house/polite", on="tool", severity=Severity.ERROR, can_be_suppressed=False)
+def rude(tool, where):
+    yield at(tool, ("summary",), "that is rude")
+"""
+    (site / "toolcast_house.py").write_text(MODULE + strict)
+    entry_points = site / "toolcast_house-1.0.dist-info/entry_points.txt"
+    text = entry_points.read_text()
+    entry_points.write_text(text.replace("toolcast_house:polite", "toolcast_house"))
+    suppressed = f"{GREET}suppress: [{{rule: house/polite, reason: No.}}]\n"
+    project = make_project({"greet": suppressed}, workspace=LISTED, handlers=HANDLERS)
+    done = project.toolcast("check", env=extension)
+    assert "warning: house/polite" in done.stderr
+    assert "error: house/polite: that is rude" in done.stderr
+    assert "error: spec/unsuppressable-rule" in done.stderr
 
 
 @pytest.mark.slow

@@ -55,6 +55,8 @@ class Order:
 class Line(pydantic.BaseModel):
     sku: Annotated[str, pydantic.Field(min_length=1)]
     colour: Optional[Colour] = None
+    note: Optional[str] = pydantic.Field(None, description="More.")
+    place: str = pydantic.Field(..., max_length=9)
 Digit = Annotated[int, pydantic.Field(ge=0, le=9)]
 """
 TEXT = st.text("ab é\"'#:\n", max_size=4)
@@ -81,9 +83,24 @@ PLAIN = [
     Of("Level", st.sampled_from([1, 2])),
     Of("Digit", st.integers(0, 9)),
     Of("Literal['a', 'b', 3]", st.sampled_from(["a", "b", 3])),
+    Of("Literal[True, 2]", st.sampled_from([True, 2])),
+    Of(
+        "Annotated[str | None, pydantic.Field(max_length=3)]",
+        st.none() | TEXT.map(lambda t: t[:3]),
+    ),
+    Of(
+        "Annotated[Optional[list[int]], pydantic.Field(..., min_length=1)]",
+        st.none() | st.lists(NUMBER, min_size=1, max_size=2),
+    ),
     Of("'Order'", record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)})),
     Of("Place", record({"town": TEXT}, {"number": NUMBER})),
-    Of("Line", record({"sku": TEXT.filter(bool)}, {"colour": COLOUR | st.none()})),
+    Of(
+        "Line",
+        record(
+            {"sku": TEXT.filter(bool), "place": TEXT},
+            {"colour": COLOUR | st.none(), "note": TEXT | st.none()},
+        ),
+    ),
 ]
 
 
@@ -166,6 +183,24 @@ def test_what_is_taken_fits_the_function(of: Of, value: Any) -> None:
     function = made([of.text])
     if is_taken(function.tool.parameters, {"p0": value}):
         assert function.call(p0=value)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "says"),
+    [
+        ("Literal[1.5]", "`1.5` is nothing that a `Literal` has"),
+        ("Literal[{}]", "`{}` is nothing that a `Literal` has"),
+        ("Literal['\\ud800']", "JSON has no `'\\ud800'`"),
+        ("list[...]", "`...` alone says nothing of `builtins.list`"),
+        ("dict[...]", "`...` alone says nothing of `builtins.dict`"),
+        ("tuple[...]", "`...` alone says nothing of `builtins.tuple`"),
+        ("Union[...]", "`...` alone says nothing of `typing.Union`"),
+    ],
+)
+def test_what_no_value_can_be_of_is_told(annotation: str, says: str) -> None:
+    with pytest.raises(NoTool) as refused:
+        read(f"{BEGIN}def function(a: {annotation}): ...")
+    assert says in str(refused.value)
 
 
 @pytest.mark.parametrize("more", ["", ", *, b: int", ", b: int = 2"])

@@ -311,6 +311,13 @@ MANY = {
         f"class C{n}({', '.join([f'C{n + 1}'] * 9)}): ...\n" for n in range(25)
     )
     + "run = C0().act\n",
+    "packages": "from .p0 import w\nrun = w.work\n"
+    + "".join(
+        f"# handlers/p{n}/w.py\ndef work(arguments): ...\n# handlers/p{n}/__init__.py\n"
+        + "".join(f"from ..p{other} import *\n" for other in range(12) if other != n)
+        + "from . import w\n"
+        for n in range(12)
+    ),
 }
 
 

@@ -51,6 +51,8 @@ def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
         ("handler", "change", {"to null": {}}),
         ("clients", "change", {"entry": {}}),
         ("section", "names", "sections"),
+        ("section", "type", None),
+        ("skill", "properties", {"name": True}),
         ("meta", "keys_name", "keys"),
         ("order", "read_by", ["prompt"]),
     ],
@@ -60,6 +62,8 @@ def test_a_mistyped_annotation_is_refused(
 ) -> None:
     language = copy.deepcopy(annotated("tool"))
     language["properties"][way][annotation] = value
+    if value is None:
+        del language["properties"][way][annotation]
 
     found = [fault.removeprefix("properties.") for fault in faults(language)]
     assert any(fault.startswith(way) for fault in found)

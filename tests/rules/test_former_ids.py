@@ -62,6 +62,14 @@ def test_a_file_that_says_a_former_name_is_another_finding_than_a_spec(
         assert "name/former-alive" in told and "spec/unused-suppression" in told
 
 
+def test_no_id_is_what_nothing_was_told_by(tmp_path: Path) -> None:
+    """Most findings have no former id, and the empty text is none."""
+    lay_out(TWICE.replace("RULE", '""'), tmp_path)
+    assert {"schema/enum", "spec/unknown-rule"} <= {
+        one.rule for one in findings_of(tmp_path)
+    }
+
+
 def test_no_part_of_a_rule_is_less_strict_than_the_others() -> None:
     """What cannot be suppressed cannot be in part, and a former id has one meaning."""
     parts = [part for rule in rules(("letta",)).values() for part in rule.parts]

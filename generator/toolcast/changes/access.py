@@ -132,7 +132,7 @@ def _client(
 def _matched(
     after: Toolset, files: SpecFiles, new: Sequence[ToolSpec], client: Client
 ) -> Iterator[Change]:
-    """The tools that only one side has, and that a client has without being named."""
+    """The new tools that a client has by a pattern alone."""
     by_pattern: dict[str, tuple[int, NameEntry]] = {}
     for index, entry in enumerate(client.allow_entries):
         for name in entry.names:

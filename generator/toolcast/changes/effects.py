@@ -69,8 +69,8 @@ class Effect:
         toolset: the toolset's name.
         tool: the tool's name now, or the old one of a tool that is gone; empty where it is
             about all tools.
-        before: the value before, a JSON value; ABSENT where there was none.
-        after: the same for now.
+        before: the value that was, a JSON value; ABSENT where there was none.
+        after: the value that is; ABSENT where there is none.
         message: what somebody sees differently, lower case, names in backticks. It has
             text of specs in it: escape it for where it is printed.
         is_worse: something is lost or dearer.

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 from toolcast_runtime.external.server_lock import differing
 
 from ..facts.tool_lists import MEMBERS, is_name_of_tool
+from ..findings import Finding, Place
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..reading.characters import unseen
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
@@ -34,6 +36,7 @@ __all__ = [
     "list_workspace",
     "listing_changes",
     "unsaid_changes",
+    "unseen_in",
 ]
 
 _LIST = "tools"
@@ -125,7 +128,14 @@ def for_rules(workspace: Workspace) -> Workspace:
     (toolset,) = workspace.toolsets
     unchecked: Any = dict.fromkeys(("annotations", "icons", "meta", "execution"))
     tools = tuple(
-        replace(one, **unchecked, mcp_extra={}, source=Source(one.name))
+        replace(
+            one,
+            **unchecked,
+            mcp_extra={},
+            # What is left out is absent; a field that is there would be null.
+            fields=tuple(field for field in one.fields if field not in unchecked),
+            source=Source(one.name),
+        )
         for one in toolset.tools
         if is_name_of_tool(one.name)
     )
@@ -133,24 +143,44 @@ def for_rules(workspace: Workspace) -> Workspace:
     return replace(workspace, toolsets=(whole,), source=Source(_LIST))
 
 
+def unseen_in(listing: ServerListing) -> Iterator[Finding]:
+    """What a reader of specs would find in the texts of tools: characters that nobody sees."""
+    for name, tool in _named(listing.tools, "name").items():
+        place = Place(name if is_name_of_tool(name) else _LIST)
+        for text in _texts(tool):
+            if found := unseen(text):
+                rule, message, help_, severity = found
+                yield Finding(rule, severity, place, message, help_)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        yield from (text for inner in value.values() for text in _texts(inner))
+    elif isinstance(value, list):
+        yield from (text for inner in value for text in _texts(inner))
+
+
 def unsaid_changes(
     listings: tuple[ServerListing, ServerListing],
     owner: Owner,
-    told: Sequence[Change],
+    known: Sequence[Change],
 ) -> Iterator[Change]:
     """What differs between two lists, and no spec can say: resources, prompts, odd members.
 
     Args:
         listings: the old one first.
         owner: whose they are.
-        told: what has changed between the specs that say the same.
+        known: what has changed between the specs that say the same.
     """
     old, new = (_named(side.tools, "name") for side in listings)
     members: defaultdict[str, set[str]] = defaultdict(set)
-    for change in told:
+    for change in known:
         if place := _place_in("tools", change):
             members[change.tool].add(str(place[0]))
-    former = {one.tool: str(one.before) for one in told if one.rule.id == _RENAMED}
+    former = {one.tool: str(one.before) for one in known if one.rule.id == _RENAMED}
     for name, definition in new.items():
         was = old.get(former.get(name, name))
         if was is not None:
@@ -187,13 +217,13 @@ def listing_changes(
     """
     readings = [after] if after.again is None else [after, after.again]
     found = ListingChanges([], [])
-    told = set()
+    seen = set()
     for reading in readings:
         for kind, name, change in _all(before, reading, owner):
             place = (kind, name, change.rule.id, change.path)
-            if place in told:
+            if place in seen:
                 continue
-            told.add(place)
+            seen.add(place)
             path = _place_in(kind, change)
             is_known = any(one.covers(kind, name, path) for one in before.varying)
             is_known = is_known or any(

@@ -306,7 +306,7 @@ class Unsaid:
     def __getitem__(self, key: str) -> Unsaid:
         return self
 
-    def __str__(self) -> str:
+    def __format__(self, form: str) -> str:
         return "..."
 
 

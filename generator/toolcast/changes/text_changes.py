@@ -221,8 +221,8 @@ class TextSides(NamedTuple):
     Attributes:
         path: where it stands.
         subject: what messages call it: `the description`.
-        before: what models read, None where they read nothing.
-        after: the same for now.
+        before: what models read before; None where they read nothing.
+        after: what they read now; None likewise.
         limited: the limits that clients have for such texts.
         raw: the values of the field; they differ from the texts where it has a default.
     """

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolcast_runtime.providers import (
     PROVIDERS,
-    Effect,
     ListOptions,
     ProviderTools,
-    Severity,
     provider_named,
     render_tools,
 )
@@ -31,8 +29,6 @@ __all__ = [
     "is_name_of_tool",
     "mcp_definition",
     "LANGCHAIN_LOSES",
-    "ProviderForm",
-    "lost_keywords",
     "name_problem",
     "declared_providers",
     "provider_lists",
@@ -108,37 +104,6 @@ LANGCHAIN_LOSES = {
 """Names of parameters that LangChain takes for its own, and what becomes of them."""
 
 _MOST = 64
-
-
-class ProviderForm(NamedTuple):
-    """A form of a tool's schema that a provider guarantees to follow.
-
-    Attributes:
-        name: what it is called.
-        source: where it is said what it takes.
-    """
-
-    name: str
-    source: str
-
-
-def lost_keywords(tool: ToolSpec) -> Iterator[tuple[ProviderForm, frozenset[str]]]:
-    """What each strict form loses of what a tool's parameters allow, as a message says it."""
-    known = set[str]()
-    for provider in map(provider_named, PROVIDERS):
-        if provider.strict is None:
-            continue
-        name = provider.strict.name or f"{provider.title} strict"
-        if name not in known:
-            known.add(name)
-            listed = render_tools(provider, [runtime_tool(tool)], ListOptions(True))
-            lost = {
-                f"`{loss.keyword}`"
-                for loss in listed.losses
-                if loss.path.startswith("/parameters")
-                and (loss.effect is Effect.WIDER or loss.severity is not Severity.NOTE)
-            }
-            yield ProviderForm(name, provider.strict.source), frozenset(lost)
 
 
 def name_problem(name: str) -> str:

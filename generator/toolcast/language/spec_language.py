@@ -117,6 +117,10 @@ _OF_TOOLS = frozenset(
 )
 
 
+# The kinds of names that are told by where in `toolset.yaml` they stand.
+_OF_ONE_PLACE = frozenset(["enabled_target", "option", "tool_entry"])
+
+
 @cache
 def tool_names(
     kind: str, extensions: tuple[str, ...] = ()
@@ -131,7 +135,10 @@ def tool_names(
 
 def _naming(way: tuple[str, ...], node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     if node.get("names") in _OF_TOOLS:
-        yield (*way, "*") if "array" in node["type"] else way
+        if "string" in node["type"]:
+            yield way
+        if "array" in node["type"]:
+            yield (*way, "*")
     for name, part in parts(node):
         yield from _naming((*way, name), part)
 
@@ -141,8 +148,10 @@ def faults(node: Mapping[str, Any]) -> Iterator[str]:
     import jsonschema_rs
 
     validator = jsonschema_rs.Draft202012Validator(annotation_schema())
-    for error in validator.iter_errors(node):
-        yield f"{'.'.join(map(str, error.instance_path))}: {error.message}"
+    if not validator.is_valid(node):
+        for error in validator.iter_errors(node):
+            yield f"{'.'.join(map(str, error.instance_path))}: {error.message}"
+        return
     for way, part in _below("", node):
         for event in part.get("change", {}):
             if not _can_happen(event, part):
@@ -195,7 +204,8 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """The annotated schema of one of `LANGUAGE`, with the fields of extensions.
 
     Raises:
-        ExtensionFailure: an extension adds a field that the spec language has already.
+        ExtensionFailure: an extension adds a field that the spec language has already, or
+            annotates one wrongly.
     """
     own = _read(f"{kind}.language")
     if not extensions or kind not in ("tool", "toolset"):
@@ -206,6 +216,11 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 @cache
 def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     own, added = _read(f"{kind}.language"), fields_of(extensions)
+    ours = (added.tool,) if kind == "tool" else (added.toolset, added.target_options)
+    for properties in ours:
+        for fault in _faults_of_extension({"properties": properties}):
+            names = ", ".join(extensions)
+            raise ExtensionFailure(f"an annotation of a field of {names}: {fault}")
     if kind == "tool":
         return _with(own, added.tool, extensions)
     targets = own["properties"]["targets"]
@@ -214,6 +229,18 @@ def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     whole = _with(own, added.toolset, extensions)
     whole["properties"]["targets"] = _with(targets, options, extensions)
     return whole
+
+
+def _faults_of_extension(node: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        yield from faults(node)
+    except ValueError as error:
+        yield str(error)  # it is nothing that JSON has
+    for way, part in _below("", node):
+        for kind in _OF_ONE_PLACE.intersection(
+            (part.get("names"), part.get("keys_name"))
+        ):
+            yield f"{way}: names of the kind `{kind}` are for Toolcast's own fields"
 
 
 @cache
@@ -289,9 +316,6 @@ def _schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     if extensions and kind in ("tool", "toolset"):
         import jsonschema_rs
 
-        for fault in faults(annotated(kind, extensions)):
-            names = ", ".join(extensions)
-            raise ExtensionFailure(f"an annotation of a field of {names}: {fault}")
         try:
             jsonschema_rs.Draft202012Validator(published, retriever=_refuse)
         except ValueError as error:

@@ -197,7 +197,7 @@ def read_tool(
             document.source.error(
                 "spec/file-stem",
                 ("name",),
-                f"the file of the tool `{tool.name}` is called" f" `{called}`",
+                f"the file of the tool `{tool.name}` is called `{called}`",
                 _renaming_help(called, tool.name, wanted),
             )
         )

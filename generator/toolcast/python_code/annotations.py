@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -143,6 +144,7 @@ _ANNOTATED = {
 _UNSAID = frozenset(
     ["default", "default_factory", "examples", "repr", "title", "strict"]
 )
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS: Mapping[type, str] = {
     str: "string",
     bool: "boolean",
@@ -288,7 +290,11 @@ class TypeReader:
     ) -> Json:
         base = _READ_ONLY.get(name, name)
         if name == "typing.Literal":
-            return Json(choice([literal_of(part) for part in parts]))
+            values = [literal_of(part) for part in parts]
+            for part, value in zip(parts, values, strict=True):
+                if type(value) not in _KINDS:
+                    raise Unknown(f"`{shown(part)}` is nothing that a `Literal` has")
+            return Json(choice(values))
         if name == "typing.Annotated":
             made = self.read(module, parts[0], depth)
             schema = dict(made.schema)
@@ -314,6 +320,8 @@ class TypeReader:
         each = [
             self.read(module, part, depth) for part in parts if not _is_ellipsis(part)
         ]
+        if not each:
+            raise Unknown(f"`...` alone says nothing of `{name}`")
         if name == "typing.Optional":
             return _union([*each, Json({"type": "null"})])
         if name == "typing.Union":
@@ -339,11 +347,10 @@ class TypeReader:
         if not isinstance(part, ast.Call):
             raise Unknown(f"`{shown(part)}` beside a type is not known")
         called = self.meaning(module, part.func)
-        first = literal_of(part.args[0]) if part.args else None
-        if called in ("typing.Doc", "annotated_doc.Doc") and isinstance(first, str):
-            schema["description"] = " ".join(first.split())
+        if called in ("typing.Doc", "annotated_doc.Doc") and part.args:
+            schema["description"] = " ".join(str(literal_of(part.args[0])).split())
         elif isinstance(called, str) and called in _ANNOTATED and part.args:
-            _limit(schema, _ANNOTATED[called], first)
+            _limit(schema, _ANNOTATED[called], literal_of(part.args[0]))
         elif called == "pydantic.Field":
             for keyword in part.keywords:
                 word = keyword.arg or "**"
@@ -359,7 +366,8 @@ class TypeReader:
 def choice(values: list[Any]) -> dict[str, Any]:
     """The schema of one of these values."""
     kinds = list(dict.fromkeys(_KINDS[type(one)] for one in values))
-    listed = [one for n, one in enumerate(values) if one not in values[:n]]
+    # True is 1 for Python, and not in JSON.
+    listed = [one for _, one in dict.fromkeys((type(one), one) for one in values)]
     return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": listed}
 
 
@@ -389,16 +397,22 @@ def _is_json(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_json, value))
     if isinstance(value, dict):
-        return all(isinstance(k, str) and _is_json(v) for k, v in value.items())
-    return value is None or isinstance(value, str | int)
+        keys = all(isinstance(key, str) and _is_json(key) for key in value)
+        return keys and all(map(_is_json, value.values()))
+    if isinstance(value, str):
+        return _LONE_SURROGATE.search(value) is None
+    return value is None or isinstance(value, int)
 
 
 def _limit(schema: dict[str, Any], word: str, value: Any) -> None:
     if word in _LIMITS:
         schema[_LIMITS[word]] = value
     elif word in _LENGTHS:
-        of = {"array": "Items", "object": "Properties"}.get(schema.get("type", ""))
-        schema[f"{_LENGTHS[word]}{of or 'Length'}"] = value
+        kinds = schema.get("type", "string")
+        for kind in [kinds] if isinstance(kinds, str) else kinds:
+            of = {"array": "Items", "object": "Properties"}.get(kind, "Length")
+            if kind != "null":
+                schema[f"{_LENGTHS[word]}{of}"] = value
     elif word == "pattern" and isinstance(value, str):
         schema["pattern"] = value
     else:

@@ -11,6 +11,7 @@ import ast
 import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from .modules import Binding, FunctionDefinition, Imported, PythonModule
@@ -213,6 +214,13 @@ class _Search:
         # Whether a module has a name, which is asked for by `import *` or not.
         self._has: dict[tuple[str, str, bool], bool] = {}
 
+    @cached_property
+    def _apart(self) -> _Search:
+        """One search for all that is asked beside it, so that what it finds is not noted."""
+        search = _Search(self._names)
+        search._apart = search
+        return search
+
     def name(self, module: PythonModule, name: str, way: _Way) -> bool:
         """Notes what a name of a module may stand for; whether the module has it."""
         key = (module.name, name, way.star is not None)
@@ -321,7 +329,7 @@ class _Search:
                 else None
             )
             is_unread = there is None or there.problem
-            if is_unread or (there and _Search(self._names).name(there, name, way)):
+            if is_unread or (there and self._apart.name(there, name, way)):
                 places.append(star)
         for one in places:
             # A function's `global` stands anywhere.

@@ -20,6 +20,7 @@ __all__ = [
     "forbidden",
     "invisible",
     "is_plain",
+    "unseen",
     "whole_file",
 ]
 
@@ -192,6 +193,19 @@ def describe(character: str) -> str:
     """`U+202E RIGHT-TO-LEFT OVERRIDE`."""
     name = unicodedata.name(character, "")
     return f"U+{ord(character):04X} {name}".rstrip()
+
+
+def unseen(text: str) -> tuple[str, str, str, Severity] | None:
+    """What is found in a text that has characters nobody sees: rule, message, help, how bad."""
+    # Line ends of Windows, which only an escape can give, are ones in every output.
+    if bad := forbidden(text.replace("\r\n", "\n")):
+        message = f"the character {describe(bad)} is not allowed"
+        help_ = "remove it; no output can show it safely"
+        return "yaml/forbidden-character", message, help_, Severity.ERROR
+    if hidden := invisible(text):
+        message = f"the invisible character {describe(hidden)} reaches models but not reviewers"
+        return "yaml/invisible-character", message, "remove it", Severity.WARNING
+    return None
 
 
 def is_plain(character: str) -> bool:

@@ -25,7 +25,7 @@ from yaml.events import (
 )
 
 from ..findings import Finding, Place, Severity
-from .characters import decode, describe, forbidden, invisible, whole_file
+from .characters import decode, unseen, whole_file
 from .tree import Document, Source, key_mark, span_in
 
 __all__ = [
@@ -328,22 +328,11 @@ class _Reader:
 
     def _is_refused(self, event: Any) -> bool:
         """Reports the characters of a text that nobody sees; true for forbidden ones."""
-        # Line ends of Windows, which only an escape can give, are ones in every output.
-        bad = forbidden(event.value.replace("\r\n", "\n"))
-        if bad:
-            message = f"the character {describe(bad)} is not allowed"
-            help_ = "remove it; no output can show it safely"
-            self._at("yaml/forbidden-character", event, message, help_)
-            return True
-        hidden = invisible(event.value)
-        if hidden:
-            message = (
-                f"the invisible character {describe(hidden)} reaches models but not"
-                " reviewers"
-            )
-            rule, severity = "yaml/invisible-character", Severity.WARNING
-            self._at(rule, event, message, "remove it", severity)
-        return False
+        found = unseen(event.value)
+        if found is not None:
+            rule, message, help_, severity = found
+            self._at(rule, event, message, help_, severity)
+        return found is not None and found[-1] is Severity.ERROR
 
     def _stop(self, rule: str, event: Any, message: str, help: str = "") -> NoReturn:
         self._at(rule, event, message, help)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.review.verdict import DEFAULT, Proposal, Verdict, limits_text
 from ..encoders.markdown import fenced
-from ..findings import Finding, grouped, to_show
+from ..findings import Finding, Place, grouped, to_show
 from .change_items import (
     alike_effects,
     counts_in_words,
@@ -38,7 +38,13 @@ _MOST_CHARACTERS = 60_000
 """Of 65,536 that GitHub takes; what an action puts around a report has room as well."""
 _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
 _VALUE = 600
-_PARTS = ("Removed", "Deprecated", "Changed", "Added")
+_PARTS = {
+    "Removed": ("tool/removed", "tool/removed-as-announced", "toolset/removed"),
+    "Deprecated": ("tool.deprecated/set",),
+    "Changed": (),
+    "Added": ("tool/added", "tool/added-past-removal", "toolset/added"),
+}
+"""The parts of a changelog's entry; what has none of its own is in `Changed`."""
 _MOST_OPEN = 10
 _MOST_FINDINGS = 20
 _MOST_NAMED = 200
@@ -206,7 +212,7 @@ def _lines(item: Item) -> Iterator[str]:
     where = "" if item.others else f", {was}{code_span(place.file + at)}"
     yield f"  {item.grades}: {code_span(item.rule)}{where}"
     if item.help:
-        yield f"  <br>because {markdown_text(item.help)}"
+        yield f"  <br>({markdown_text(item.help)})"
     if item.accepted:
         yield f"  <br>accepted: {markdown_text(item.accepted)}"
     elif item.fails and not item.others:
@@ -232,8 +238,7 @@ def _effects(effects: Sequence[Effect]) -> str:
 def _of_check(words: str, found: Sequence[Finding]) -> str:
     rows = [
         f"- {one.severity.word}: {markdown_text(one.message)}"
-        f" ({code_span(one.place.file)}, line {one.place.line}):"
-        f" {code_span(one.rule)}"
+        f" ({_where(one.place)}): {code_span(one.rule)}"
         f"{f', and {len(one.alike):,} more like it' if one.alike else ''}\n"
         for one in to_show(grouped(found))
     ]
@@ -250,10 +255,15 @@ def _fold(title: str, rows: Sequence[str]) -> str:
     return f"<details>{summed}\n\n{''.join(kept)}{ending}\n</details>\n\n"
 
 
+def _where(place: Place) -> str:
+    line = f", line {place.line}" if place.line else ""
+    return code_span(place.file) + line
+
+
 def _of_acceptances(verdict: Verdict) -> str:
     rows = [
-        f"- {markdown_text(one.message)} ({code_span(one.place.file)}, line"
-        f" {one.place.line}): {markdown_text(one.help)}\n"
+        f"- {markdown_text(one.message)} ({_where(one.place)}):"
+        f" {markdown_text(one.help)}\n"
         for one in verdict.findings[:_MOST_FINDINGS]
     ]
     return f"\nAcceptances:\n\n{''.join(rows)}" if rows else ""
@@ -295,7 +305,8 @@ def _entry(one: Proposal) -> Iterator[str]:
     parts: dict[str, list[Change]] = {part: [] for part in _PARTS}
     safe = 0
     for change in one.changes:
-        part = _part_of(change)
+        own = (part for part, ids in _PARTS.items() if change.rule.id in ids)
+        part = next(own, "Changed")
         if part == "Changed" and change.grades.worst is Grade.SAFE:
             safe += 1
         else:
@@ -322,16 +333,6 @@ def _comment(one: Proposal) -> str:
             f"{'enough' if one.is_enough else 'not enough'}"
         )
     return f"{was}{one.version} ({one.step}): {reason}{done}."
-
-
-def _part_of(change: Change) -> str:
-    if change.rule.id in ("tool/added", "toolset/added"):
-        return "Added"
-    if change.rule.id in ("tool/removed", "toolset/removed"):
-        return "Removed"
-    if change.rule.id.endswith("/deprecated"):
-        return "Deprecated"
-    return "Changed"
 
 
 def _line(change: Change) -> str:

@@ -126,7 +126,7 @@ def _paragraph(items: Sequence[Item], about: About) -> Iterator[str]:
             graded = graded.replace(f"{word} for", f"\x1b[{code}m{word}\x1b[0m for")
     yield f"{graded}\n"
     if first.help:
-        yield from _wrapped(f"because {first.help}", "  ")
+        yield from _wrapped(f"({first.help})", "  ")
     if first.accepted:
         yield from _wrapped(f"accepted: {first.accepted}", "  ")
     is_each = first.fails or about.every or first.grades.startswith("breaking")
@@ -164,7 +164,7 @@ def _safe(items: Sequence[Item]) -> Iterator[str]:
     for item in items:
         where = ", ".join(item.others) or item.owner
         message = f": {item.message}" if item.message else ""
-        reason = f", because {item.help}" if item.help else ""
+        reason = f" ({item.help})" if item.help else ""
         yield from _wrapped(f"{item.rule}: {where}{message}{reason}", "  ", 2)
 
 

@@ -111,8 +111,9 @@ def without_suppressed(
 ) -> list[Finding]:
     """The findings that are not suppressed, and those about the suppressions themselves.
 
-    A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One whose rule is unknown, that nothing needs, or
-    whose date has come is a finding itself. By a former id it removes what was told by that.
+    A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One
+    whose rule is unknown, that nothing needs, or whose date has come is a finding itself. By a
+    former id it removes what was told by that.
     """
     listed = list(findings)
     known, former = rules(workspace.extensions), former_ids()
@@ -170,9 +171,8 @@ def _match(
     if entries is None:
         return None
     for index, entry in enumerate(entries[1]):
-        if entry.rule in (finding.rule, finding.formerly) and not _is_over(
-            entry, today
-        ):
+        is_told = entry.rule == finding.rule or entry.rule == finding.formerly != ""
+        if is_told and not _is_over(entry, today):
             return index
     return None
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from re import _constants as constants  # type: ignore[attr-defined]  # private: not in typeshed
+
+# Nobody else parses Python's regular expressions: `sre_parse` is these modules, deprecated.
+from re import _constants as constants  # type: ignore[attr-defined]  # not in typeshed
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
@@ -85,7 +88,7 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         if problem:
             message = f"the default is not valid: {problem}"
             help_ = (
-                "a caller that sends it is refused; change the default or the" " schema"
+                "a caller that sends it is refused; change the default or the schema"
             )
             yield at(schema.tool, (schema.field, *path, "default"), message, help_)
 
@@ -376,52 +379,67 @@ _OTHER_FORMATS = (
 ).split()
 
 
-_FORMATS = (*FORMATS, *sorted(_OTHER_FORMATS))
-_MEANT_FORMATS = (
-    ("url", "uri"),
-    ("guid", "uuid"),
-    ("timestamp", "date-time"),
-    ("iso8601", "date-time"),
+@dataclass(frozen=True, eq=False)
+class _Standard:
+    """What standards know as the value of a keyword.
+
+    Attributes:
+        keyword: whose value it is.
+        what: what it is, and whose.
+        known: the values.
+        meant: those that are meant by what others say.
+        otherwise: what to do where none is near.
+    """
+
+    keyword: str
+    what: str
+    known: Sequence[str]
+    meant: Mapping[str, str]
+    otherwise: str
+
+
+_FORMATS = _Standard(
+    "format",
+    "format of JSON Schema or OpenAPI",
+    (*FORMATS, *sorted(_OTHER_FORMATS)),
+    {"url": "uri", "guid": "uuid", "timestamp": "date-time", "iso8601": "date-time"},
+    "say what a value has to be with `pattern`, or in the description; suppress this where"
+    " all your clients know it",
 )
-# The last three change nothing of a text: RFC 2045, section 6.2.
-_ENCODINGS = (*ENCODINGS, "7bit", "8bit", "binary")
-_MEANT_ENCODINGS = (("hex", "base16"), ("qp", "quoted-printable"))
+_ENCODINGS = _Standard(
+    "contentEncoding",
+    "encoding of RFC 4648 or RFC 2045",
+    # The last three change nothing of a text: RFC 2045, section 6.2.
+    (*ENCODINGS, "7bit", "8bit", "binary"),
+    {"hex": "base16", "qp": "quoted-printable"},
+    "such a text stays a text for handlers; say in its description what it is",
+)
 
 
 @rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
 def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    name = node.value.get("format")
-    if isinstance(name, str) and name not in _FORMATS:
-        message = (
-            f"`{name[:60]}` is no format of JSON Schema or OpenAPI, so nothing knows it"
-        )
-        help_ = _near_value(name, _FORMATS, _MEANT_FORMATS) or (
-            "say what a value has to be with `pattern`, or in the description; suppress"
-            " this where all your clients know it"
-        )
-        yield at(node.tool, (*node.path, "format"), message, help_)
+    yield from _unknown_value(node, _FORMATS)
 
 
 @rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
 def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    name = node.value.get("contentEncoding")
-    if isinstance(name, str) and name not in _ENCODINGS:
-        message = (
-            f"`{name[:60]}` is no encoding of RFC 4648 or RFC 2045, so nothing knows it"
-        )
-        help_ = _near_value(name, _ENCODINGS, _MEANT_ENCODINGS) or (
-            "such a text stays a text for handlers; say in its description what it is"
-        )
-        yield at(node.tool, (*node.path, "contentEncoding"), message, help_)
+    yield from _unknown_value(node, _ENCODINGS)
+
+
+def _unknown_value(node: SchemaNode, standard: _Standard) -> Iterator[Problem]:
+    name = node.value.get(standard.keyword)
+    if isinstance(name, str) and name not in standard.known:
+        message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
+        help_ = _near_value(standard, name)
+        yield at(node.tool, (*node.path, standard.keyword), message, help_)
 
 
 @lru_cache(maxsize=4096)
-def _near_value(
-    name: str, known: tuple[str, ...], meant: tuple[tuple[str, str], ...]
-) -> str:
-    """What is meant by a value that no standard knows; `meant` are those that others say."""
-    other = dict(meant).get(name.casefold())
-    return f"did you mean `{other}`?" if other else did_you_mean(name, known)
+def _near_value(standard: _Standard, name: str) -> str:
+    meant = standard.meant.get(name.casefold())
+    if meant:
+        return f"did you mean `{meant}`?"
+    return did_you_mean(name, standard.known) or standard.otherwise
 
 
 # Widely used words of other vocabularies, some of them near a keyword.

@@ -104,9 +104,11 @@ def _together(parts: Iterable[Rule]) -> dict[str, Rule]:
     """Rules by id, each made of its parts."""
     found: dict[str, Rule] = {}
     for part in parts:
-        first = found.get(part.id)
-        whole = first and replace(first, others=(*first.others, part))
-        found[part.id] = whole or part
+        first = found.setdefault(part.id, part)
+        if first is not part:
+            both = first.can_be_suppressed and part.can_be_suppressed
+            others = (*first.others, part)
+            found[part.id] = replace(first, others=others, can_be_suppressed=both)
     return found
 
 

@@ -319,6 +319,23 @@ def test_acceptances_in_a_file_of_ones_own(folder: Path) -> None:
     assert done.returncode == 2 and "ours.yaml:2:1" in done.stderr
 
 
+def test_a_file_of_acceptances_is_called_by_its_path(folder: Path) -> None:
+    (folder / "ours").mkdir()
+    file = folder / "ours" / "list.yaml"
+    sides = ("old.json", "new.json", "--accept-file", "ours/list.yaml")
+    file.write_text("version: 1\nacept: []\n")
+    done = toolcast(folder, "diff", *sides)
+    assert done.returncode == 2 and "ours/list.yaml:2:1: " in done.stderr
+    file.write_text(
+        "version: 1\naccept:\n  - {fingerprint: '0123456789ab', reason: Why.}\n"
+    )
+    [found] = told(folder, *sides)["findings"]
+    assert (found["file"], found["line"]) == ("ours/list.yaml", 3)
+    known = ("--accept", told(folder, *sides)["changes"][0]["fingerprint"])
+    done = toolcast(folder, "diff", *sides, *known, "--reason", "Nobody copies.")
+    assert "ours/list.yaml: 1 change accepted" in done.stderr
+
+
 TUPLE = {"type": "array", "items": [{"type": "string"}, {"type": "number"}]}
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 
@@ -402,9 +419,19 @@ def test_it_says_what_check_finds_in_a_text(folder: Path) -> None:
     found = told(folder, "old.json", "new.json")
     assert {one["rule"] for one in found["brought"]} >= {"prompt/markup"}
     assert found["mended"] == []
-    assert {one["file"] for one in found["brought"]} == {"send"}
+    assert {(one["file"], one["line"]) for one in found["brought"]} == {("send", 0)}
     back = told(folder, "new.json", "old.json")
     assert back["brought"] == [] and len(back["mended"]) == len(found["brought"])
+
+
+def test_members_that_rules_do_not_see_bring_no_findings(folder: Path) -> None:
+    icons = [{"src": "https://mail.example/a.png"}]
+    more = {"annotations": {"readOnlyHint": True}, "icons": icons, "_meta": {"a": 1}}
+    write(
+        folder / "new.json", {**SEND, **more, "execution": {"taskSupport": "optional"}}
+    )
+    found = told(folder, "old.json", "new.json")
+    assert found["changes"] and found["brought"] == found["mended"] == []
 
 
 def test_a_text_with_hidden_characters_is_told(folder: Path) -> None:
@@ -414,6 +441,27 @@ def test_a_text_with_hidden_characters_is_told(folder: Path) -> None:
     assert ("send", "text/hidden-characters") in found
     done = toolcast(folder, "diff", "old.json", "new.json")
     assert done.stdout.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {**SEND, "name": "new", "description": "Sends.\U000e0065\U000e0076"},
+        {**SEND, "name": "new", "title": "Send\u202e"},
+        {**SEND, "name": "new\u202e"},
+        {**SEND, "name": "new", "inputSchema": {"properties": {"a\u202e": {}}}},
+    ],
+)
+def test_hidden_characters_of_a_new_tool_are_found(folder: Path, tool: Any) -> None:
+    write(folder / "old.json", LESS)
+    write(folder / "new.json", LESS, tool)
+    [found] = [
+        one
+        for one in told(folder, "old.json", "new.json")["brought"]
+        if one["rule"] == "yaml/forbidden-character"
+    ]
+    assert found["file"] == ("new" if tool["name"] == "new" else "tools")
+    assert told(folder, "new.json", "new.json")["brought"] == []
 
 
 @pytest.mark.parametrize("server", HISTORIES)

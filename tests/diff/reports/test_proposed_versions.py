@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from toolcast.changes.change import Change, ChangeRule, Grade, Grades
-from toolcast.changes.comparison import Comparison
+from toolcast.changes.comparison import Comparison, rules
 from toolcast.changes.review.verdict import judge, proposals
 from toolcast.findings import Place
 from toolcast.model.model import Toolset, Workspace
@@ -123,6 +123,30 @@ def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
     tags = set(re.findall(r"<(\w+)", html))
     assert tags == {"h2", "p", "h3", "ul", "li", "code"}
     assert html.count("<h2") == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "part"),
+    [
+        ("tool/added", "Added"),
+        ("tool/added-past-removal", "Added"),
+        ("toolset/added", "Added"),
+        ("tool/removed", "Removed"),
+        ("tool/removed-as-announced", "Removed"),
+        ("toolset/removed", "Removed"),
+        ("tool.deprecated/set", "Deprecated"),
+        ("tool.deprecated/unset", "Changed"),
+    ],
+)
+def test_a_change_stands_in_its_part_of_the_entry(rule: str, part: str) -> None:
+    one = change(rule, rules(())[rule].grades._replace(prompt=RISKY))
+    text = report_versions(
+        judge(
+            Comparison([one], []), (side("1.0.0"), side("1.0.0")), "main",
+            limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),
+        )
+    )  # fmt: skip
+    assert f"### {part}\n\n- `a`: `x` is 2" in text
 
 
 def test_the_entry_of_a_case_reads_as_a_changelog() -> None:

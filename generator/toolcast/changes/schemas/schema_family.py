@@ -23,7 +23,7 @@ from .schema_walk import (
 __all__ = ["TypeChanges", "compare"]
 
 _SAME = "the generated types stay the same"
-_NO_PYTHON = "the tool has no handler and no declared types"
+_NO_PYTHON = "safe for code: the tool has no handler and no declared types"
 _OTHER_VALUES = "the handler's values are of another type"
 _VALUES = ("format-", "content-encoding-")
 _AFTER_NAME = (".", "[", "\0")

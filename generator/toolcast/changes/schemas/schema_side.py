@@ -285,7 +285,8 @@ class Acceptor:
 
     Args:
         side: the schema.
-        is_closed: whether names at the top that the schema does not declare are refused.
+        is_closed: whether it takes objects alone, and refuses names at the top that the
+            schema does not declare.
         refuses_besides: what else refuses a value.
     """
 
@@ -308,6 +309,7 @@ class Acceptor:
             return parts
         declared = self.side.declared
         closed = {
+            "type": "object",
             "properties": dict.fromkeys(sorted(declared.names), True),
             "patternProperties": dict.fromkeys(declared.patterns, True),
             "additionalProperties": False,
@@ -330,8 +332,9 @@ class Acceptor:
                 return False
         except (ValueError, TypeError):
             return False  # A pattern that gives up accepts nothing.
-        is_object = isinstance(value, dict)
-        if self.is_closed and is_object and self.side.declared.lacks(value):
+        if self.is_closed and not isinstance(value, dict):
+            return False
+        if self.is_closed and self.side.declared.lacks(value):
             return False
         return self._refuses_besides is None or not self._refuses_besides(value)
 

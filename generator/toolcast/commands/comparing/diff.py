@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -164,18 +165,21 @@ def command(
         accept_file = _beside(compared.root)
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
         fail(f"--accept-file: there is no {accept_file}")
+    shown = accept_file or ""
+    if shown and compared.root is not None:
+        shown = os.path.relpath(shown, compared.root)
     if accepted:
         if accept_file is None:
             fail("--accept needs a file\n  help: `--accept-file toolcast.accept.yaml`")
         day = None if until is None else until.date()
-        _accept(accept_file, accepted, reason or "", day, comparison.changes)
+        _accept(accept_file, shown, accepted, reason or "", day, comparison.changes)
     extensions = sides[1].extensions
     verdict = judge(
         comparison,
         sides,
         compared.against,
         limits=at,
-        acceptances=[] if accept_file is None else _accepted(accept_file)[1],
+        acceptances=[] if accept_file is None else _accepted(accept_file, shown)[1],
         known=rules(extensions),
         today=today,
         is_first=compared.is_first,
@@ -242,9 +246,11 @@ def _beside(root: str) -> str:
 
 
 def _accepted(
-    file: str, words: str = "the acceptances cannot be read, so nothing is decided"
+    file: str,
+    shown: str,
+    words: str = "the acceptances cannot be read, so nothing is decided",
 ) -> tuple[bytes, list[Acceptance]]:
-    """The bytes and the accepted changes of a file.
+    """The bytes and the accepted changes of a file, which findings call as it is shown.
 
     Ends the program with exit code 2, and these words, where they have errors.
     """
@@ -258,14 +264,19 @@ def _accepted(
     folder, name = os.path.split(os.path.abspath(file))
     try:
         data = acceptance_file(DiskFiles(folder), name)
-        return data, accepted_in(data, name)
+        return data, accepted_in(data, shown)
     except UnreadableAcceptances as unreadable:
-        print_findings(unreadable.findings, "text")
+        findings = [
+            replace(one, place=one.place._replace(file=shown))
+            for one in unreadable.findings
+        ]
+        print_findings(findings, "text")
         fail(words)
 
 
 def _accept(
     file: str,
+    shown: str,
     fingerprints: Sequence[str],
     reason: str,
     until: datetime.date | None,
@@ -275,6 +286,7 @@ def _accept(
 
     Args:
         file: the path of the acceptances.
+        shown: what messages call it.
 
     Ends the program with exit code 2, and writes nothing, where one is that of no change,
     or the file would not be read as it was with the entries added.
@@ -296,7 +308,7 @@ def _accept(
     if not reason.isprintable():
         fail("--reason is one line of text that can be seen")
     try:
-        data, before = _accepted(file, "nothing was written")
+        data, before = _accepted(file, shown, "nothing was written")
         in_force = {one.fingerprint for one in before if not one.is_over(today)}
         new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
         # The column of an entry is that of its first key, behind `- `.
@@ -305,17 +317,17 @@ def _accept(
         written = _with_entries(data.decode(), entries).encode()
         if not _adds(before, new, written):
             fail(
-                f"{name} does not end with its list, so nothing was written;"
+                f"{shown} does not end with its list, so nothing was written;"
                 f" add yourself:\n{entries.rstrip()}"
             )
         if new:
             with Folder.at(folder_path) as folder:
                 folder.write(name, written)
     except OSError as error:
-        fail(f"{name}: {error.strerror or error}; nothing was written")
+        fail(f"{shown}: {error.strerror or error}; nothing was written")
     count = counted(len(new), "change")
     message = f"{count} accepted" if new else "accepts this already"
-    click.echo(f"{name}: {message}", err=True)
+    click.echo(f"{shown}: {message}", err=True)
 
 
 def _with_entries(text: str, entries: str) -> str:

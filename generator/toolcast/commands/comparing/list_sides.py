@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ...changes.comparison import Comparison, compare_lists
-from ...changes.lists import for_rules, list_workspace
+from ...changes.lists import for_rules, list_workspace, unseen_in
 from ...changes.review.check_findings import CheckFindings, check_findings
+from ...findings import Place
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
 from ...imports.forms import Source, source_of_server
@@ -82,7 +83,14 @@ def list_sides_or_end(
     old, new = (list_workspace(one.listing, one.name) for one in sources)
     listings = sources[0].listing, sources[1].listing
     before, after = for_rules(old), for_rules(new)
-    found = check_findings(before, after, ((), ()), today, _ABOUT_PROJECTS)
+    read = [*unseen_in(listings[0])], [*unseen_in(listings[1])]
+    found = CheckFindings(
+        # A list has no lines.
+        *(
+            [replace(one, place=Place(one.place.file)) for one in side]
+            for side in check_findings(before, after, read, today, _ABOUT_PROJECTS)
+        )
+    )
     return (old, new), compare_lists((old, new), listings, today), found
 
 
