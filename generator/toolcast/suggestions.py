@@ -13,6 +13,7 @@ __all__ = [
     "constraint",
     "did_you_mean",
     "dotted",
+    "joined",
     "kind_of",
     "kinds",
     "quoted_list",
@@ -120,7 +121,9 @@ class Suggestions:
 
 def quoted_list(words: Sequence[Any]) -> str:
     """`a`, `b` and `c`."""
-    quoted = [f"`{word}`" for word in words]
-    if len(quoted) < 2:
-        return "".join(quoted)
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    return joined([f"`{word}`" for word in words])
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """a, b and c."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

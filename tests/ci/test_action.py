@@ -255,6 +255,7 @@ def lists(folder: Path) -> None:
 
 
 @needs_jq
+@pytest.mark.slow
 def test_two_lists_are_compared_without_a_project(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

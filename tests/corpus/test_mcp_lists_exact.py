@@ -97,7 +97,7 @@ def test_http_server_answers_the_list_it_was_generated_from(
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if number % 4 else ())
+        pytest.param(name, marks=pytest.mark.slow if number % 16 else ())
         for number, name in enumerate(LISTS)
     ],
 )

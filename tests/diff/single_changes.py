@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +54,21 @@ class SingleChange:
     changes: tuple[tuple[str, str], ...]
     back: tuple[str, ...] | None = None
 
+    @cached_property
+    def sides(self) -> tuple[Workspace, Workspace]:
+        """Both, loaded."""
+        return loaded(self.before), loaded(self.after)
+
+    @cached_property
     def compared(self) -> Comparison:
         """What is found."""
-        return compare(loaded(self.before), loaded(self.after))
+        return compare(*self.sides)
 
+    @cached_property
     def compared_back(self) -> Comparison:
         """What is found the other way round."""
-        return compare(loaded(self.after), loaded(self.before))
+        before, after = self.sides
+        return compare(after, before)
 
 
 @cache

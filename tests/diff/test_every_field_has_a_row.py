@@ -91,9 +91,7 @@ def test_every_kind_fires_in_a_case() -> None:
     """In some direction: an event that cannot happen, or is mistyped, would never."""
     known = rules(EXTENSIONS)
     seen = {rule for case in single_changes() for rule, _ in case.changes}
-    seen |= {
-        change.rule.id for c in single_changes() for change in c.compared_back()[0]
-    }
+    seen |= {change.rule.id for c in single_changes() for change in c.compared_back[0]}
 
     none(set(_own(known)) - seen)
 
@@ -103,7 +101,7 @@ def test_every_sentence_is_said_in_a_case() -> None:
     kinds = yaml.safe_load(read_packaged("changes", "rows.yaml"))["kinds"]
     said = defaultdict[str, set[str]](set)
     for case in single_changes():
-        for change in (*case.compared().changes, *case.compared_back().changes):
+        for change in (*case.compared.changes, *case.compared_back.changes):
             said[change.rule.id].add(change.message)
 
     none(

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.diff.single_changes import SingleChange, loaded, single_changes, told
+from tests.diff.single_changes import SingleChange, single_changes, told
 from toolcast.changes.change import ABSENT, same
 from toolcast.changes.comparison import compare, rules
 
@@ -16,24 +16,13 @@ CASES = single_changes()
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
-    changes = case.compared().changes
-
-    assert sorted(map(told, changes)) == list(case.changes)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_change_back_is_of_the_opposite_kinds(case: SingleChange) -> None:
+    """There and back, which is of the opposite kinds; it says where it is and what was there."""
     known = rules(("letta",))
-    there = [known[change.rule.id].opposite for change in case.compared().changes]
-    back = [change.rule.id for change in case.compared_back().changes]
-
-    assert sorted(back) == sorted(there if case.back is None else case.back)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> None:
-    changes = case.compared().changes
-
+    changes = case.compared.changes
+    assert sorted(map(told, changes)) == list(case.changes)
+    opposite = [known[change.rule.id].opposite for change in changes]
+    back = [change.rule.id for change in case.compared_back.changes]
+    assert sorted(back) == sorted(opposite if case.back is None else case.back)
     assert len({change.fingerprint for change in changes}) == len(changes)
     for change in changes:
         assert change.message == change.message.strip()
@@ -47,7 +36,7 @@ def test_a_change_says_where_it_is_and_what_was_there(case: SingleChange) -> Non
 
 
 def test_what_is_many_is_told_as_many() -> None:
-    messages = [c.message for case in CASES for c in case.compared().changes]
+    messages = [c.message for case in CASES for c in case.compared.changes]
     plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
     verbs = [match[2] for one in messages if (match := plural.match(one))]
 
@@ -58,7 +47,7 @@ def test_any_two_states_compare_and_go_back() -> None:
     """Many changes at once hide none of each other, and none comes twice."""
     chosen = random.Random(0)
     known = rules(("letta",))
-    sides = [loaded(side) for case in CASES for side in (case.before, case.after)]
+    sides = [side for case in CASES for side in case.sides]
     for _ in range(100):
         before, after = chosen.sample(sides, 2)
         changes, back = compare(before, after).changes, compare(after, before).changes

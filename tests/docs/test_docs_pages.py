@@ -177,19 +177,23 @@ def test_excerpts_stand_in_their_files(name: str) -> None:
             at = found + len(part)
 
 
+@cache
+def files_of_tests() -> set[str]:
+    """The names of the files of tests, and of the generated one."""
+    found = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    return found | {"test_snapshots.py"}
+
+
 # The recipes of CONTRIBUTING.md name the files that a reader is going to write.
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "CONTRIBUTING.md"])
 def test_named_files_are_there(name: str) -> None:
     """Of this repository: what begins with one of its folders, and tests by their name."""
     text = (ROOT / name).read_text(encoding="utf-8")
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
-    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
-    tests.add("test_snapshots.py")  # the generated one
     folders = "tests|docs|benchmarks|generator|runtime|examples|specs/(?:molecule|ren|kirishima)"
     for path in re.findall(rf"`((?:{folders})(?:/[\w.-]+)*/?)`", text):
         assert (ROOT / path).exists(), path
-    for test in re.findall(r"`(test_\w+\.py)`", text):
-        assert test in tests, test
+    assert set(re.findall(r"`(test_\w+\.py)`", text)) <= files_of_tests()
 
 
 def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:

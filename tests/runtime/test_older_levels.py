@@ -62,6 +62,7 @@ def test_it_says_what_it_said(level: int, tmp_path: Path) -> None:
     assert json.loads(done.stdout) == expected
 
 
+@pytest.mark.slow
 @each_level
 def test_its_own_tests_pass(level: int, tmp_path: Path) -> None:
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]

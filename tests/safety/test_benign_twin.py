@@ -74,8 +74,10 @@ LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
 
 @pytest.mark.parametrize(
     "path",
-    LISTS,
-    ids=lambda path: path.stem,
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.slow if number % 3 else ())
+        for number, path in enumerate(LISTS)
+    ],
 )
 def test_lists_of_real_servers_hold(path: Path, twin_of: Callable[[Any], None]) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..facts.client_kinds import Limited, crossed, limits_of
 from ..facts.token_costs import Cost, client_costs, estimated_tokens
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..suggestions import joined
 from .change import ABSENT, quoted
 from .tools import Matched
 
@@ -246,7 +247,7 @@ def _listed(places: frozenset[str]) -> str:
     named += [
         f"the target {quoted(place)}" for place in sorted(places - _PLACES.keys())
     ]
-    return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+    return joined(named)
 
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:

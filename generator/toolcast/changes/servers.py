@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 from ..facts.network_reach import reach_of, secret_places, sent_variables
 from ..model.endpoints import endpoints, variable
@@ -58,18 +57,12 @@ def _reached_by(
 
 def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
-    if server.command is None:
-        return str(_shown(server, ("url",), server.url or ""))
-    words = [_shown(server, ("command",), server.command)]
-    words += [_shown(server, ("args", i), word) for i, word in enumerate(server.args)]
-    return " ".join(words)
-
-
-def _shown(server: McpServer, path: Path, text: str | None) -> Any:
-    """A text of a server that may be printed; ABSENT where there is none."""
-    if text is None:
-        return ABSENT
-    return HIDDEN if path in set(secret_places(server)) else text
+    hidden = set(secret_places(server))
+    words: dict[Path, str] = {("url",): server.url or ""}
+    if server.command is not None:
+        words = {("command",): server.command}
+        words |= {("args", i): word for i, word in enumerate(server.args)}
+    return " ".join(HIDDEN if at in hidden else word for at, word in words.items())
 
 
 def _names(

@@ -16,7 +16,7 @@ from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
-from .change import ABSENT, SpecFiles
+from .change import ABSENT, SpecFiles, files_of
 
 __all__ = ["FilePair", "State", "is_whole", "pairs_of_specs", "tool_pair"]
 __all__ += ["toolset_pair", "workspace_pair"]
@@ -80,7 +80,7 @@ def toolset_pair(
     What the toolset's name gives as default is the present one's on both sides: its change
     is told by itself.
     """
-    files = SpecFiles(after.name, "", before.source, after.source)
+    files = files_of(before, after)
     states = []
     for side, tree in zip((before, after), _trees(files), strict=True):
         named = replace(side, name=after.name)

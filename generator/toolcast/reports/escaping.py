@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 from ..encoders.markdown import span
@@ -10,7 +9,6 @@ from ..reading.characters import is_plain
 
 __all__ = [
     "code_span",
-    "html_text",
     "log_line",
     "markdown_text",
     "printable",
@@ -62,11 +60,6 @@ def workflow_message(text: str) -> str:
 def workflow_property(text: str) -> str:
     """The value of a property of a workflow command; `escapeProperty` of actions/toolkit."""
     return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def html_text(text: str) -> str:
-    """Text within HTML."""
-    return html.escape(printable(text))
 
 
 def code_span(text: str) -> str:

@@ -12,6 +12,7 @@ from ..changes.change import AUDIENCES, Grade
 from ..changes.review.verdict import DEFAULT, limits_text
 from ..encoders.python import text_width
 from ..findings import Finding, Place, Severity, grouped, to_show
+from ..suggestions import joined
 from .change_items import (
     alike_effects,
     counts_in_words,
@@ -136,7 +137,8 @@ def _paragraph(items: Sequence[Item], about: About) -> Iterator[str]:
     left = items[len(shown) :]
     if left:
         tools = [label for item in left for label in item.others or (item.owner,)]
-        counted = Counter(label.partition(" ")[0] for label in tools)
+        # What of a tool has changed stands in brackets behind its name.
+        counted = Counter(label.partition(" (")[0] for label in tools)
         named = [f"{tool} ({n})" if n > 1 else tool for tool, n in counted.items()]
         yield from _wrapped(f"and {len(tools)} more: {', '.join(named)}", "  ", 2)
 
@@ -222,11 +224,6 @@ def _closing(verdict: Verdict) -> Iterator[str]:
     yield f"`toolcast explain {worst.change.rule.id}` tells what a change means\n"
 
 
-def _listed(words: Sequence[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
 def _decided(verdict: Verdict) -> str:
     limits = (
         "" if verdict.limits == DEFAULT else f" --fail-on {limits_text(verdict.limits)}"
@@ -235,6 +232,6 @@ def _decided(verdict: Verdict) -> str:
     accepted = f"; {verdict.accepted} accepted" if verdict.accepted else ""
     if not verdict.failing:
         return f"nothing fails{limits}{accepted}"
-    whom = _listed([name for name in AUDIENCES if failing[name]])
+    whom = joined([name for name in AUDIENCES if failing[name]])
     verb = "fails" if verdict.failing == 1 else "fail"
     return f"{verdict.failing} {verb}{limits}, for {whom}{accepted}"

@@ -419,7 +419,7 @@ def test_it_says_what_check_finds_in_a_text(folder: Path) -> None:
     found = told(folder, "old.json", "new.json")
     assert {one["rule"] for one in found["brought"]} >= {"prompt/markup"}
     assert found["mended"] == []
-    assert {one["file"] for one in found["brought"]} == {"send"}
+    assert {(one["file"], one["line"]) for one in found["brought"]} == {("send", 0)}
     back = told(folder, "new.json", "old.json")
     assert back["brought"] == [] and len(back["mended"]) == len(found["brought"])
 

@@ -32,9 +32,7 @@ class Proof(Protocol):
         """Whether a schema means the same on both sides."""
 
 
-def takes_array(
-    proof: Proof, sent: Conjunction, limits: ValueLimits, part: Mapping[str, Any]
-) -> bool:
+def takes_array(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     """Whether one schema of the receiver takes all arrays that are sent."""
     fewest, most = limits.least("minItems"), _most_items(proof, limits)
     if fewest > most:

@@ -174,7 +174,7 @@ class Inclusion:
             _takes_texts(limits, part) and self._takes_format(limits, part)
         ):
             return False
-        if "array" in kinds and not takes_array(self, sent, limits, part):
+        if "array" in kinds and not takes_array(self, limits, part):
             return False
         if "object" in kinds and not takes_object(self, sent, limits, part):
             return False

@@ -134,7 +134,7 @@ def _values(pair: Pair) -> Iterator[Difference]:
         yield pair.difference("const-changed", "const", edits, **words)
         return
     keyword = "enum" if "enum" in pair.after.values else "const"
-    words = {"old": _either(gone), "new": _either(come)}
+    words = {"old": listed(gone, "or"), "new": listed(come, "or")}
     if gone and _are_renamed(gone, come):
         yield pair.difference("enum-value-renamed", keyword, edits, **words)
         return
@@ -172,11 +172,6 @@ def _of_values(pair: Pair, alone: list[Any], undone: list[Any]) -> tuple[Edit, .
         Edit(before.at("enum"), alone, after.at("enum"), undone),
         Edit(before.at("const"), ABSENT, after.at("const"), ABSENT),
     )
-
-
-def _either(values: list[Any]) -> str:
-    text = listed(values)
-    return text.replace(" and ", " or ") if len(values) < 6 else text
 
 
 def _limits(pair: Pair) -> Iterator[Difference]:

@@ -1,4 +1,4 @@
-"""What schemas say of a value: its types, limits and possible values; and one form for schemas that say the same.
+"""What schemas say of a value: types, limits, values; and one form for those that say the same.
 
 What refers to a definition has the form of the definition, alternatives have one order, and
 what says nothing is left out. Of two sides that are read alike, schemas of equal forms accept

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from toolcast_runtime.validation.references import REFERENCES
 
 from ...reading.tree import Path
-from ...suggestions import KINDS
+from ...suggestions import KINDS, joined
 from ..change import ABSENT
 from .normal_forms import Bound
 from .schema_rules import SAYS
@@ -388,16 +388,20 @@ def shown(value: Any, most: int = _MOST_SHOWN) -> str:
     return f"`{text}`" if len(text) <= most else f"`{text[: most - 1]}…`"
 
 
-def listed(values: Iterable[Any]) -> str:
-    """`"a"`, `"b"` and 3 others."""
+def listed(values: Iterable[Any], last: str = "and") -> str:
+    """`"a"`, `"b"` and 3 others.
+
+    Args:
+        last: what stands before the last one where none is left out.
+    """
     every = list(values)
     if not every:
         return "no values"
     texts = [shown(value, 60) for value in every[:_MOST_LISTED]]
     left = len(every) - len(texts)
     if left:
-        return f"{', '.join(texts)} and {left} others"
-    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+        return f"{', '.join(texts)} and {left} other{'s' if left > 1 else ''}"
+    return joined(texts, last)
 
 
 def name_words(place: str) -> str:

@@ -14,6 +14,7 @@ import click
 from ...changes.comparison import Comparison, compare_lists
 from ...changes.lists import for_rules, list_workspace, unseen_in
 from ...changes.review.check_findings import CheckFindings, check_findings
+from ...findings import Place
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
 from ...imports.forms import Source, source_of_server
@@ -83,7 +84,13 @@ def list_sides_or_end(
     listings = sources[0].listing, sources[1].listing
     before, after = for_rules(old), for_rules(new)
     read = [*unseen_in(listings[0])], [*unseen_in(listings[1])]
-    found = check_findings(before, after, read, today, _ABOUT_PROJECTS)
+    found = CheckFindings(
+        # A list has no lines.
+        *(
+            [replace(one, place=Place(one.place.file)) for one in side]
+            for side in check_findings(before, after, read, today, _ABOUT_PROJECTS)
+        )
+    )
     return (old, new), compare_lists((old, new), listings, today), found
 
 
