@@ -1,4 +1,4 @@
-"""A tool without guidance has its bullet in the prompt docs, and no heading over nothing."""
+"""Headings of prompt docs: none over nothing, and each on one line."""
 
 from __future__ import annotations
 
@@ -33,3 +33,20 @@ def test_only_what_has_guidance_has_a_heading(make_project: Callable[..., Any]) 
     assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == ["told"]
     code = "from generated.toy.prompts import section; print(section('tools'))"
     assert project.run("-c", code).stdout.strip() == page.partition("\n")[2].strip()
+
+
+def test_a_title_of_two_lines_is_a_heading_of_one(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project(
+        {"told": SPEC.format(more=CASES["told"])},
+        toolset="targets: {registry: {}, prompts: {}, skills: {}}\n"
+        "token_budget: {blocks: {section_tools: 900}}\n",
+        handlers="def work() -> None: ...\n",
+    )
+    project.edit("specs/toy/toolset.yaml", "title: Toy", 'title: "Two\\n  lines"')
+    project.generate()
+    page = (project.root / "generated/toy/prompts/section_tools.md").read_text("utf-8")
+    assert "\n## Two   lines\n" in page
+    (skill,) = (project.root / "generated/toy").rglob("SKILL.md")
+    assert "# Two   lines\n" in skill.read_text("utf-8")

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from tests.house import DISTRIBUTIONS
 from tests.test_structure import none
 from toolcast.changes.comparison import rules as kinds_of_changes
+from toolcast.model.binding import MOST_COPIED
+from toolcast.reading.yaml_reader import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_LARGE_NUMBERS,
+    MAX_NODES,
+)
 from toolcast.rules.page import page
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import FAMILIES, built_in
@@ -42,6 +49,16 @@ def test_a_rule_stands_in_the_module_of_its_family_and_on_its_page() -> None:
         assert set(told.paragraphs) == here
         assert list(told.paragraphs) == sorted(told.paragraphs)
         assert told.about.endswith(".")
+
+
+def test_the_page_says_the_limits_of_a_file() -> None:
+    told = page(str(RULES / "yaml.md")).paragraph("yaml/too-large")
+    assert (
+        f"{MAX_BYTES // 1024} KiB, {MAX_NODES:,} values and {MAX_DEPTH} levels"
+        in told.purpose
+    )
+    assert f"at most {MAX_LARGE_NUMBERS}:" in told.why
+    assert f"at most {MOST_COPIED:,} values" in told.why
 
 
 def test_no_page_is_without_its_rules() -> None:

@@ -84,7 +84,7 @@ def listed_sections(toolset: Toolset, target: str) -> list[Section]:
 def sections_of(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """The sections that have tools, in declared order; last, tools without a section."""
     known = {section.name for section in toolset.sections}
-    rest = Section(OTHER_SECTION, toolset.title, "Tools")
+    rest = Section(OTHER_SECTION, toolset.heading, "Tools")
     others = [] if OTHER_SECTION in known else [rest]
     for section in [*toolset.sections, *others]:
         members = [

@@ -148,19 +148,14 @@ def skill_files(
     sections = [
         SkillSection(
             section.name,
-            _line(section.heading),
+            inline(section.heading),
             block(section.intro),
             block(section.footer),
             [_told(tool) for tool in tools],
         )
         for section, tools in _sections(owner)
     ]
-    return skill_of(front, _line(owner.title), guidance_of(owner), sections)
-
-
-def _line(text: str) -> Code:
-    # Rules see a spec before its line breaks are refused.
-    return inline(re.sub(r"[\r\n]+", " ", text))
+    return skill_of(front, inline(owner.heading), guidance_of(owner), sections)
 
 
 def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:

@@ -293,7 +293,7 @@ def _namespaces(
         return 0
     used = {one.section for one in costs if one.cost.on_demand}
     headings = {section.name: section.heading for section in toolset.sections}
-    headings.setdefault(OTHER_SECTION, toolset.title)
+    headings.setdefault(OTHER_SECTION, toolset.heading)
     return sum(
         count(f"{name}: {heading}\n")
         for name, heading in headings.items()

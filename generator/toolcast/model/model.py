@@ -9,6 +9,7 @@ nothing but themselves, so that functions may cache what they find out about one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -310,6 +311,11 @@ class Toolset:
     suppress: tuple[Suppression, ...] = ()
     definitions: Definitions | None = None
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def heading(self) -> str:
+        """Its title, on one line."""
+        return " ".join(re.split(r"[\r\n]+", self.title))
 
     @property
     def mcp_specs(self) -> tuple[ResourceSpec | PromptSpec, ...]:

@@ -60,7 +60,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         header=header(f"{toolset.folder}/toolset.yaml"),
         has_skill=has_own_skill(toolset),
         front_matter=literal(front_matter_of(toolset), "    front_matter=", ","),
-        title=literal(str(inline(toolset.title)), "    title=", ","),
+        title=literal(str(inline(toolset.heading)), "    title=", ","),
         guidance=literal(str(guidance_of(toolset)), "    guidance=", ","),
     )
     return {
