@@ -61,6 +61,10 @@ CASES = {
         b'[{"name": "a",\n  "inputSchema": {"type": "x", "type": "object"}}]',
         "x.json:2:18: the object has `type` twice",
     ),
+    "a key twice, in a list of a tool a line": (
+        b'{"name": "a",  "inputSchema": {}}\n\n{"name": "b", "name": "c"}\r\n',
+        "x.json:3:1: the object has `name` twice",
+    ),
     "a tool twice": (named("a", "b", "a"), "x.json: the tool `a` is there 2 times"),
     "a path": (
         named("../../etc/passwd"),

@@ -79,14 +79,7 @@ def workspace_or_end(project: str | None) -> Workspace:
 
     Ends the program with exit code 2, and the findings, when they cannot be read.
     """
-    from ..findings import has_errors, in_order
-    from ..model.loading import load_workspace
-
-    loaded = load_workspace(project_root(project))
-    if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
-        sys.exit(USAGE)
-    return loaded.workspace
+    return _loaded_or_end(project, USAGE)
 
 
 def to_edit_or_end(project: str | None) -> Workspace:
@@ -95,14 +88,19 @@ def to_edit_or_end(project: str | None) -> Workspace:
     Ends the program with exit code 1, and the findings, when they have errors; with 2 when
     toolcast.yaml itself has.
     """
+    return _loaded_or_end(project, FINDINGS, "nothing was written")
+
+
+def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Workspace:
     from ..findings import has_errors, in_order
     from ..model.loading import load_workspace
 
     loaded = load_workspace(project_root(project))
     if loaded.workspace is None or has_errors(loaded.findings):
         print_findings(in_order(loaded.findings), "text")
-        click.echo("nothing was written", err=True)
-        sys.exit(USAGE if loaded.workspace is None else FINDINGS)
+        if last_line:
+            click.echo(last_line, err=True)
+        sys.exit(USAGE if loaded.workspace is None else code)
     return loaded.workspace
 
 

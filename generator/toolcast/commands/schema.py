@@ -15,7 +15,7 @@ from toolcast_runtime.files.regular_file import read_regular
 from ..changes.review.acceptances import ACCEPT_FILE
 from ..language.spec_language import SCHEMAS, schema_text
 from ..model.spec_files import FOLDERS, kind_of_file
-from ..project import WORKSPACE_FILE
+from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
@@ -37,10 +37,10 @@ _LARGEST = 8 * 1024 * 1024
 def command(kind: str | None, project: str | None, writes: bool) -> None:
     """Print the JSON Schema of spec files, or of JSON that is printed.
 
-    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`, from which editors complete and check
-    such files, or `project`, which has all of them below `$defs`; in a project it has the
-    fields of the project's extensions, too. Or it is
-    `findings` or `diff`: what `check --format json` and `diff --format json` print.
+    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`, from which editors
+    complete and check such files, or `project`, which has all of them below `$defs`; in a
+    project it has the fields of the project's extensions, too. Or it is `findings` or
+    `diff`: what `check --format json` and `diff --format json` print.
 
     A spec names its schema in its first line, as
     `# yaml-language-server: $schema=../schemas/toolcast.schema.json#/$defs/tool`, or with a
@@ -49,8 +49,6 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
     """
     if writes == (kind is not None):
         fail(f"name one of {', '.join(SCHEMAS)}, or say --write")
-    from ..project import find_root
-
     if writes:
         sys.exit(_write(project_root(project)))
     root = project_root(project) if project else find_root(os.getcwd())

@@ -1,1 +1,1 @@
-"""Edits of specs in place: a tool gets another name or toolset, is deprecated, or removed."""
+"""Edits of specs in place: a tool gets another name, or is removed."""

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from toolcast_runtime.tools.look_alikes import look_alike_key
 from toolcast_runtime.tools.module_names import distinct_name, module_name, spec_name
 
+from ..facts.tool_lists import is_name_of_tool
 from ..model.model import Toolset, ToolSpec
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from .project_edit import Refusal
 
 __all__ = ["free_file_names", "refuse_taken_name"]
-
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
@@ -27,7 +26,7 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
     Raises:
         Refusal: with the reason.
     """
-    if not _NAME.fullmatch(name):
+    if not is_name_of_tool(name):
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
         message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
         help_ = f"did you mean `{plain}`?" if plain else ""

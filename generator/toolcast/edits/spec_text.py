@@ -83,16 +83,6 @@ class SpecText:
         self._replace(start, end, new)
         self._set(path, name)
 
-    def set_value(self, path: Path, value: str | bool) -> None:
-        """Gives a scalar's place another text on one line, or a truth value."""
-        start, end = self._offsets(path)
-        raw = self.text[start:end]
-        new = _flow(value)
-        if raw[:1] == "'" and isinstance(value, str) and value.isprintable():
-            new = new if "'" in value else f"'{value}'"
-        self._replace(start, end, new + ("\n" if raw[-1:] == "\n" else ""))
-        self._set(path, value)
-
     def rewrite(self, path: Path, change: Callable[[str], str]) -> None:
         """Changes words of a text, whose quotes and lines stay as they are.
 

@@ -66,7 +66,7 @@ class Source:
 
 def source_of_server(listing: ServerListing) -> Source:
     """The source of what a live server lists; raises nothing, and changes nothing."""
-    return Source(listing.source, ("MCP's form",), listing)
+    return Source(listing.source, (MCP,), listing)
 
 
 OPENAI_CHAT = "OpenAI's chat form"

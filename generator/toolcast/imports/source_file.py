@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from json import scanner
@@ -30,6 +31,7 @@ __all__ = [
 MOST_BYTES = 64 * 1024 * 1024
 _MOST_TOLD = 20
 _PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -185,8 +187,17 @@ def _objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:
     decoder.parse_object = parse_object
     # Only the scanner in Python tells where it is.
     decoder.scan_once = scanner.py_make_scanner(decoder)  # type: ignore[attr-defined]
+    begin = _blanks(text, 0)
     try:
-        decoder.decode(text)
+        # A file may hold a value a line.
+        while begin < len(text):
+            begin = _blanks(text, decoder.raw_decode(text, begin)[1])
     except RecursionError:
         return
     yield from sorted(found)
+
+
+def _blanks(text: str, begin: int) -> int:
+    """Where the blanks end that begin at a place."""
+    blanks = _BLANKS.match(text, begin)
+    return begin if blanks is None else blanks.end()

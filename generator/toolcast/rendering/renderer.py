@@ -16,6 +16,7 @@ from jinja2 import (
     Environment,
     FileSystemLoader,
     StrictUndefined,
+    TemplateError,
     TemplateNotFound,
     TemplateSyntaxError,
     Undefined,
@@ -269,8 +270,6 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
     Raises:
         TemplateFailure: it cannot be read.
     """
-    from jinja2 import TemplateError
-
     found = environment(folders)
     loader = found.loader
     try:
@@ -288,8 +287,6 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     Raises:
         TemplateFailure: with the template, the line and the reason.
     """
-    from jinja2 import TemplateError
-
     try:
         text = environment(folders).get_template(template).render(view=view)
     except (
