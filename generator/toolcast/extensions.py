@@ -35,7 +35,7 @@ __all__ = [
 TARGETS = "toolcast.targets"
 """A `Target`, or a sequence of them."""
 RULES = "toolcast.rules"
-"""A package whose modules have a `RULE` each, or a sequence of `Rule`."""
+"""A package whose modules hold rules, or a sequence of `Rule`."""
 COMMANDS = "toolcast.commands"
 """A click command, which becomes `toolcast NAME`."""
 FIELDS = "toolcast.fields"

@@ -1,8 +1,8 @@
-"""Checks rendered text against the shape that its view declares.
+"""What a template sees of a toolset, and the shape that what it draws is held to.
 
 An encoder with a hole, or a target that goes around the encoders, would let a spec's text
-become code. This check turns such a hole into a failed run that writes nothing: what is
-imported, defined and called is known before the text is drawn, and nothing else may appear.
+become code. The check of the shape turns such a hole into a failed run that writes nothing: what
+is imported, defined and called is known before the text is drawn, and nothing else may appear.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import ast
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, cast, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, cast, get_args
+
+from ..encoders.code import Code
 
 __all__ = [
     "JsonShape",
@@ -23,6 +25,7 @@ __all__ = [
     "TextShape",
     "shape_of_path",
     "verify_shape",
+    "View",
 ]
 
 
@@ -275,3 +278,33 @@ def _text_problem(text: str, shape: TextShape) -> str:
     if found != shape.lines or len(text.splitlines()) != found:
         return f"{len(text.splitlines())} lines instead of {shape.lines}"
     return ""
+
+
+class View:
+    """Encoded texts, truth values, other views, and lists of these, by their names.
+
+    A name is said once, where its value is made. `has_NAME` is whether there is something:
+    a text or a list that is not empty, a view that is not None.
+
+    Args:
+        shape: what the file may hold; None for a view inside of another.
+    """
+
+    def __init__(
+        self,
+        shape: Shape | None = None,
+        /,
+        **values: Code | bool | Sequence[Code] | View | Sequence[View] | None,
+    ) -> None:
+        vars(self).update(values, shape=shape)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is no value itself.
+
+        Raises:
+            AttributeError: it asks for no value that there is.
+        """
+        asked = name.removeprefix("has_")
+        if asked == name or asked not in vars(self):
+            raise AttributeError(f"the view has no `{name}`")
+        return bool(vars(self)[asked])

@@ -12,8 +12,7 @@ from ..encoders.python import literal, optional, words
 from ..facts.cli_commands import cli_commands, cli_program, cli_texts
 from ..facts.prompt_docs import comment_of
 from ..model.model import Toolset, ToolSpec
-from ..rendering.output_shape import MarkdownShape, PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, markdown_header, package_of
 
 __all__ = ["TARGET"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..model.model import Toolset
-from ..rendering.output_shape import PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import PythonShape, View
 from .target import Context, Target, header
 
 __all__ = ["TARGET"]

@@ -22,8 +22,7 @@ from ..facts.uri_templates import variables_of
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec
-from ..rendering.output_shape import JsonShape, PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import JsonShape, PythonShape, View
 from .target import Context, Target, header, package_file, package_of, signature
 
 __all__ = [

@@ -32,7 +32,7 @@ from ..facts.annotated_types import (
 )
 from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
-from ..rendering.view import View
+from ..rendering.output_shape import View
 
 __all__ = [
     "RUNTIME_TYPES",

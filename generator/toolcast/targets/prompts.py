@@ -12,8 +12,7 @@ from ..encoders.python import literal, names
 from ..facts.cli_commands import cli_texts
 from ..facts.prompt_docs import sections_of, tool_line, usage_lines
 from ..model.model import Section, Toolset, ToolSpec
-from ..rendering.output_shape import MarkdownShape, PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, markdown_header, package_of
 
 __all__ = ["TARGET"]

@@ -11,8 +11,7 @@ from ..encoders.python import optional
 from ..facts.prompt_docs import listed_sections
 from ..facts.tool_lists import declared_providers, provider_lists
 from ..model.model import Toolset
-from ..rendering.output_shape import PythonShape, TextShape
-from ..rendering.view import View
+from ..rendering.output_shape import PythonShape, TextShape, View
 from .target import Context, Target, header, signature
 
 __all__ = ["TARGET"]

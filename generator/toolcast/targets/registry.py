@@ -19,8 +19,7 @@ from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from ..rendering.output_shape import JsonShape, PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import JsonShape, PythonShape, View
 from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
 from .target import Context, Target, header, package_file, signature
 from .tool_types import types_file

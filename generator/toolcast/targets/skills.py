@@ -25,8 +25,7 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..model.model import Toolset, ToolSpec
-from ..rendering.output_shape import MarkdownShape, PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, signature
 
 __all__ = [

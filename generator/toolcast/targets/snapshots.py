@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from ..encoders.python import names
 from ..model.model import Toolset
-from ..rendering.output_shape import PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import PythonShape, View
 from .target import Context, Target, header
 
 __all__ = ["TARGET", "endpoint_tests"]

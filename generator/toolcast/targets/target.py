@@ -11,8 +11,7 @@ from toolcast_runtime import LEVEL, __version__
 from ..encoders import markdown, python
 from ..encoders.code import Code
 from ..model.model import Toolset, ToolSpec
-from ..rendering.output_shape import PythonShape, Shape
-from ..rendering.view import View
+from ..rendering.output_shape import PythonShape, Shape, View
 
 __all__ = [
     "Context",

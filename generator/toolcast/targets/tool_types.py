@@ -30,8 +30,7 @@ from ..encoders.python_types import (
 from ..facts.annotated_types import PythonType
 from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
-from ..rendering.output_shape import PythonShape
-from ..rendering.view import View
+from ..rendering.output_shape import PythonShape, View
 from .printed_types import (
     RUNTIME_TYPES,
     Handled,

@@ -17,8 +17,8 @@ from ...encoders.yaml_block import block, scalar
 from ...model.model import HandlerReference, Toolset, ToolSpec, Workspace
 from ...model.spec_files import FOLDERS
 from ...model.spec_schema import schemas_beside
+from ...rendering.output_shape import View
 from ...rendering.renderer import formatted, render
-from ...rendering.view import View
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
 

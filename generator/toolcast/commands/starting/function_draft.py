@@ -20,8 +20,8 @@ from ...python_code.annotations import Fit
 from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
 from ...python_code.modules import read_module
+from ...rendering.output_shape import View
 from ...rendering.renderer import formatted, render
-from ...rendering.view import View
 from .drafts import (
     free_keyword,
     handler_place,

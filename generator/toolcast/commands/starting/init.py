@@ -12,7 +12,7 @@ from ... import __version__
 from ...encoders.code import Code
 from ...encoders.plain_text import typed_word, word
 from ...git.program import repository_of
-from ...rendering.view import View
+from ...rendering.output_shape import View
 from ...reports.escaping import printable
 from ..exit_codes import fail
 
