@@ -51,6 +51,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "_meta": dict,
     "execution": dict,
 }
+_OBJECTS = ("annotations", "_meta", "execution")
 _FIELD_MEMBERS = {field: member for member, field in MEMBERS.items()}
 _WORDS = {
     "resources": "resource",
@@ -176,15 +177,15 @@ def unsaid_changes(
         known: what has changed between the specs that say the same.
     """
     old, new = (_named(side.tools, "name") for side in listings)
-    members: defaultdict[str, set[str]] = defaultdict(set)
+    places: defaultdict[str, set[Path]] = defaultdict(set)
     for change in known:
         if place := _place_in("tools", change):
-            members[change.tool].add(str(place[0]))
+            places[change.tool].add(place)
     former = {one.tool: str(one.before) for one in known if one.rule.id == _RENAMED}
     for name, definition in new.items():
         was = old.get(former.get(name, name))
         if was is not None:
-            yield from _unsaid(was, definition, name, owner, members[name])
+            yield from _unsaid(was, definition, name, owner, places[name])
     for kind in _WORDS:
         for _, change in _entries(kind, *listings, owner):
             yield change
@@ -367,15 +368,15 @@ def _tool(
     )
     empty = Workspace("", (), ())
     both = ToolPair(*sides, *toolsets, empty, empty)
-    members: set[str] = set()
+    places: set[Path] = set()
     for change in (
         *schema_family.compare(both),
         *text_changes.compare_tools(both),
         *changes_of(tool_pair(both.files, sides, toolsets, ())),
     ):
-        members.add(str(_place_in("tools", change)[0]))
+        places.add(_place_in("tools", change))
         yield name, change
-    for change in _unsaid(old, new, name, owner, members):
+    for change in _unsaid(old, new, name, owner, places):
         yield name, change
 
 
@@ -384,12 +385,14 @@ def _unsaid(
     new: Mapping[str, Any],
     name: str,
     owner: Owner,
-    members: Collection[str],
+    places: Collection[Path],
 ) -> Iterator[Change]:
-    """What differs in a tool, but in the members of which something is told."""
+    """What differs in a tool, but where something is told: in a schema, that is anywhere."""
+    told_at = {place[: 2 if place[0] in _OBJECTS else 1] for place in places}
     files = SpecFiles(owner.toolset, name, owner.source(name), owner.source(name))
     for path in differing(old, new, exact_text):
-        if path[0] not in members and path != ("name",):
+        is_told = any(at[: len(path)] == path[: len(at)] for at in told_at)
+        if not is_told and path != ("name",):
             sides = [_at(side, path) for side in (old, new)]
             yield told(files, _UNSAID, path, *sides, tool=name, at=_said(path))
 

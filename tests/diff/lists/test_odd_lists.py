@@ -54,6 +54,20 @@ LISTS = st.lists(TOOLS, min_size=1, max_size=3)
 FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
 
 
+def test_what_no_spec_can_say_is_told_beside_what_specs_say(tmp_path: Path) -> None:
+    for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
+        annotations = {"readOnlyHint": hint, "title": title}
+        tool = {"name": "a", "inputSchema": {}, "annotations": annotations}
+        (tmp_path / file).write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
+    assert [
+        (one["rule"], one["path"]) for one in json.loads(done.stdout)["changes"]
+    ] == [
+        ("tool.annotations/changed", ["annotations", "title"]),
+        ("listing.tool/changed", ["annotations", "readOnlyHint"]),
+    ]
+
+
 def spelled(tools: list[dict[str, Any]]) -> list[str]:
     """The tools, where neither their order nor that of their members says anything."""
     return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
