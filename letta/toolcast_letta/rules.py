@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from toolcast.findings import Severity
 from toolcast.json_schema.graph import JsonSchema, Reference
@@ -23,7 +22,7 @@ from .handler_code.sending_places import SendingPlaces
 from .handler_code.tool_calls import ANY_TOOL
 from .schemas.health import schema_problem_places
 from .schemas.stored import stored_parameters
-from .settings import LettaAgent, LettaSettings
+from .settings import LettaAgent, LettaSettings, address
 
 LIMITS = (
     " What the text does not show is not found: an address that is put together from data or"
@@ -368,7 +367,7 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
     if server.url is not None and server.url_env is not None:
         message = "the URL is given, and a variable for it"
         yield ("server", "url_env"), message, "remove one of the two"
-    if server.url is not None and not urlsplit(server.url).hostname:
+    if server.url is not None and not address(server.url).hostname:
         yield ("server", "url"), f"`{server.url}` names no host", ""
     names = [client.name for client in toolset.clients]
     if names and server.client is None:

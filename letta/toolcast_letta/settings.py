@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
-__all__ = ["LettaAgent", "LettaBlock", "LettaServer", "LettaSettings", "bind_letta"]
+__all__ = [
+    "LettaAgent",
+    "LettaBlock",
+    "LettaServer",
+    "LettaSettings",
+    "address",
+    "bind_letta",
+]
 
 
 class LettaServer(NamedTuple):
@@ -84,3 +92,11 @@ def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
         forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
         blocks=tuple(LettaBlock(**entry) for entry in body.get("blocks", ())),
     )
+
+
+def address(url: str) -> SplitResult:
+    """The parts of a URL; empty ones where it is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", "", "", "")

@@ -151,6 +151,16 @@ def test_nothing_reaches_the_cloud_by_default(
     assert run("plan").exit_code == 2
 
 
+def test_an_address_that_is_none_is_told(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LETTA_BASE_URL", "http://[")
+    result = run("plan")
+    assert "`http://[` is no URL of a Letta server" in result.output
+    assert "Traceback" not in result.output
+    assert result.exit_code in (1, 2)
+
+
 def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
     toy.world.password = "another"
     result = run("plan")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, NameEntry
 from ..reading.tree import Path
@@ -236,7 +235,10 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
         path = ("mcp_servers", server.name, "clients")
         is_found = False
         for client in after.clients:
-            had, has = (_is_for(one, client.name) for one in (old, server))
+            had, has = (
+                one.clients is None or client.name in one.clients
+                for one in (old, server)
+            )
             if had != has and before.client(client.name) is not None:
                 is_found = True
                 what = "server.clients", path, client.name, has
@@ -278,10 +280,6 @@ def _changes_access(both: ToolPair) -> bool:
         ):
             return True
     return False
-
-
-def _is_for(server: McpServer, client: str) -> bool:
-    return server.clients is None or client in server.clients
 
 
 def _lists(client: Client) -> tuple[object, ...]:

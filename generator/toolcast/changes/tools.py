@@ -50,25 +50,18 @@ def match(
     """
     day = today or datetime.date.today()
     toolsets, changes = _toolsets(before, after)
-    gone: list[_Owned] = []
-    new: list[_Owned] = []
-    pairs: list[tuple[_Owned, _Owned]] = []
     now = {id(old): current for old, current in toolsets}
-    for toolset in before.toolsets:
-        here = now.get(id(toolset))
-        names = {tool.name: tool for tool in here.tools} if here is not None else {}
-        for tool in toolset.tools:
-            old = _Owned(toolset, tool, toolset.name if here is None else here.name)
-            if here is not None and tool.name in names:
-                current = _Owned(here, names[tool.name], here.name)
-                pairs.append((old, current))
-            else:
-                gone.append(old)
-    paired = {id(current.tool) for _, current in pairs}
-    for toolset in after.toolsets:
-        tools = [tool for tool in toolset.tools if id(tool) not in paired]
-        new += [_Owned(toolset, tool, toolset.name) for tool in tools]
+    gone, new = (
+        [
+            _Owned(t, tool, now.get(id(t), t).name)
+            for t in side.toolsets
+            for tool in t.tools
+        ]
+        for side in (before, after)
+    )
+    pairs: list[tuple[_Owned, _Owned]] = []
     for event, keys_before, keys_after in (
+        ("", _own_name, _own_name),
         ("renamed", _name, _former_names),
         ("moved", _name, _name),
         ("renamed-without-former-name", _content, _content),
@@ -76,11 +69,9 @@ def match(
     ):
         alike = _paired(gone, keys_before, new, keys_after)
         pairs += alike
-        changes += [_other_name(event, old, current) for old, current in alike]
-        known = {id(one.tool) for pair in alike for one in pair}
-        gone, new = (
-            [o for o in side if id(o.tool) not in known] for side in (gone, new)
-        )
+        changes += [_other_name(event, *pair) for pair in alike if event]
+        known = {id(one) for pair in alike for one in pair}
+        gone, new = ([o for o in side if id(o) not in known] for side in (gone, new))
     whole = {id(new_one) for _, new_one in toolsets}
     changes += [
         _gone(one, now[id(one.toolset)], day) for one in gone if id(one.toolset) in now
@@ -141,6 +132,10 @@ def _paired(
                 taken.add(id(heirs[0].tool))
                 pairs.append((old, heirs.popleft()))
     return pairs
+
+
+def _own_name(one: _Owned) -> Iterable[Hashable]:
+    return [(one.home, one.tool.name)]
 
 
 def _name(one: _Owned) -> Iterable[Hashable]:

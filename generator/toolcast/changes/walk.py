@@ -120,8 +120,8 @@ class _Walk:
                 values = _get(old, name), _get(new, name)
                 yield from self._field(part, *values, step, (old, new))
                 continue
-            keys = [k for k in _both_keys(old, new) if k not in known]
-            for key in keys:
+            there = dict.fromkeys((*_mapping(new), *_mapping(old)))
+            for key in (key for key in there if key not in known):
                 values = _get(old, key), _get(new, key)
                 # That a key comes or goes is told by the mapping.
                 if ABSENT in values and ("more" in change or "by" in change):
@@ -403,10 +403,6 @@ def _word(value: Any) -> str:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _both_keys(old: Any, new: Any) -> list[str]:
-    return list(dict.fromkeys((*_mapping(new), *_mapping(old))))
 
 
 def _get(value: Any, key: str) -> Any:

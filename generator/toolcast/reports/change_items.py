@@ -91,6 +91,8 @@ def _kind(one: Judged) -> object:
 def _of_any(change: Change) -> str:
     """A change's message without what is its tool's alone: its name, and an example."""
     message = _WITNESS.sub("", change.message)
+    if change.path[:1] in (("parameters",), ("returns",)):
+        return message  # What is called like the tool there is a property.
     return message.replace(f"`{change.tool}`", "the tool")
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..schemas.stored import shown_digest, stored_parameters
-from ..settings import LettaSettings
+from ..settings import LettaSettings, address
 
 __all__ = [
     "DesiredAgent",
@@ -237,7 +236,7 @@ def _desired_tool(tool: ToolFacts) -> DesiredTool:
 
 def _check_url(url: str) -> None:
     """Letta stores the URL, and plans show it."""
-    parts = urlsplit(url)
+    parts = address(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise MissingSetting("the MCP server's URL is no http or https URL")
     if parts.username or parts.password:

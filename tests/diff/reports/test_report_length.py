@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
+from tests.diff.single_changes import loaded
 from toolcast.changes.comparison import compare, rules
 from toolcast.changes.review.verdict import Verdict, judge, limits
 from toolcast.model.loading import load_workspace
@@ -136,6 +137,17 @@ def test_two_that_break_stand_above_a_refactoring(tmp_path: Path) -> None:
     assert len(report_changes(verdict, "github", About()).splitlines()) == 2
     whole = json.loads(report_changes(verdict, "json", About()))
     assert len(whole["changes"]) == DOUBLED + TOOLS + 2
+
+
+def test_a_parameter_that_is_called_like_its_tools_keeps_its_name() -> None:
+    def side(*names: str) -> Workspace:
+        properties = {name: {"type": "string"} for name in names}
+        tool = {"parameters": {"type": "object", "properties": properties}}
+        files = {"query": tool, "other/toolset": {"name": "other"}, "other/query": tool}
+        return loaded({"workspace": {"toolsets": ["toy", "other"]}, **files})
+
+    text = report_changes(judged(side("query", "x"), side("x")), "text", About())
+    assert "2 tools: `query` is removed" in text
 
 
 def test_each_change_can_be_printed_by_itself(tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def command(
     What toolcast.accept.yaml accepts is shown and does not fail.
     """
     from ...changes.comparison import rules
+    from ...changes.review.acceptances import ACCEPT_FILE
     from ...changes.review.verdict import judge
     from ...reports.item import About
 
@@ -162,7 +163,7 @@ def command(
         compared = _of_project(project, against, headers, today)
     comparison, sides = compared.comparison, compared.sides
     if accept_file is None and compared.root is not None:
-        accept_file = _beside(compared.root)
+        accept_file = os.path.join(compared.root, ACCEPT_FILE)
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
         fail(f"--accept-file: there is no {accept_file}")
     shown = accept_file or ""
@@ -237,12 +238,6 @@ def _of_lists(
     both = words[0], words[1]
     sides, comparison, found = list_sides_or_end(both, headers, seconds, today)
     return _Compared(comparison, sides, words[0], found)
-
-
-def _beside(root: str) -> str:
-    from ...changes.review.acceptances import ACCEPT_FILE
-
-    return os.path.join(root, ACCEPT_FILE)
 
 
 def _accepted(
