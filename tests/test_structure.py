@@ -186,7 +186,7 @@ MAY_IMPORT = {
         "reports",
         "servers",
     },
-    "commands.call": {"commands", "model", "servers", "suggestions"},
+    "commands.call": {"commands", "model", "preflight", "servers", "suggestions"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -17,11 +17,19 @@ from .model.model import Toolset, Workspace
 from .reading.project_files import DiskFiles, ProjectFiles
 from .reading.tree import Path, Source
 
-__all__ = ["preflight"]
+__all__ = ["environment_of", "preflight"]
 
 _SECONDS = 120.0
 _MOST_NAMES = 5
 _MOST_BYTES = 1 << 20
+
+
+def environment_of(workspace: Workspace) -> dict[str, str]:
+    """The environment of a process that imports a project's handlers and what is generated."""
+    sources = [os.path.join(workspace.root, one) for one in workspace.sources]
+    path = [*map(os.path.normpath, sources), workspace.root]
+    path.append(os.environ.get("PYTHONPATH", ""))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
 
 
 def preflight(workspace: Workspace) -> Iterator[Finding]:
@@ -63,16 +71,13 @@ def _not_set(
 def _told(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """What the process says; one that ends by itself has failed at what it had begun."""
     package = ".".join(filter(None, (workspace.package, name)))
-    sources = [os.path.join(workspace.root, one) for one in workspace.sources]
-    path = [*map(os.path.normpath, sources), workspace.root]
-    path.append(os.environ.get("PYTHONPATH", ""))
     module = "toolcast_runtime.mcp.process.preflight"
     why = ""
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+            env=environment_of(workspace),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -26,6 +26,17 @@ def test_own_tools(project: Project) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "sum: 42\n", "")
 
 
+def test_own_tools_beside_a_folder_of_sources(project: Project) -> None:
+    source = project.root / "src"
+    source.mkdir()
+    (project.root / "handlers").rename(source / "handlers")
+    with (project.root / "toolcast.yaml").open("a") as file:
+        file.write("sources: [src]\n")
+    project.generate()
+    done = project.run("-m", "toolcast", "call", "plus", "a=2", "b:=40")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum: 42\n", "")
+
+
 @pytest.mark.slow
 def test_answers_of_own_tools(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "people")

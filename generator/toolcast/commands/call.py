@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -142,9 +141,9 @@ def _on_server(server: ExternalServer, request: Request) -> int:
 
 def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
     """Calls in a process of its own: no generated code and no handler is imported here."""
+    from ..preflight import environment_of
+
     package = ".".join(filter(None, (workspace.package, toolset.name)))
-    sources = [os.path.join(workspace.root, one) for one in workspace.sources]
-    path = [*map(os.path.normpath, sources), os.environ.get("PYTHONPATH", "")]
     words = [package, json.dumps(dataclasses.asdict(request))]
     # The folder of a person who calls from elsewhere is not on the path; the project's is.
     program = [sys.executable, "-P", "-m", "toolcast_runtime.cli.one_call", *words]
@@ -152,7 +151,7 @@ def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell
             program,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+            env=environment_of(workspace),
             check=False,
         )
     except KeyboardInterrupt:

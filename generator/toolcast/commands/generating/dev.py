@@ -176,17 +176,15 @@ class _Server:
 
     def start(self, workspace: Workspace, module: str, options: Sequence[str]) -> bool:
         """Ends the one that runs, and starts another one; whether it listens."""
+        from ...preflight import environment_of
         from .watching import OWN_GROUP
 
         self.end()
-        sources = [os.path.join(workspace.root, one) for one in workspace.sources]
-        path = [*map(os.path.normpath, sources), workspace.root]
-        path.append(os.environ.get("PYTHONPATH", ""))
         words = ["--http", "--host", _HOST, "--port", str(self.port), *options]
         self._process = subprocess.Popen(  # noqa: S603  # the project's own server
             [*_PROGRAM, module, *words, "--grace", str(_GRACE)],
             cwd=workspace.root,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+            env=environment_of(workspace),
             # Closed by the system when this process is gone, however it went.
             stdin=subprocess.PIPE,
             **OWN_GROUP,
