@@ -34,7 +34,7 @@ def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None
         with pytest.raises(LinkInTheWay):
             opened.below("link/deeper", create=True)
         with pytest.raises(FileExistsError):
-            opened.create("file", b"x")
+            opened.write("file", b"x", is_new=True)
         with pytest.raises(NoRegularFile):
             opened.read("file", 10)
         opened.write("file", b"new")

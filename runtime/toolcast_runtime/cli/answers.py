@@ -106,7 +106,7 @@ def _write(block: Mapping[str, Any] | None, output: str) -> None:
         above, name = os.path.split(output)
         try:
             with Folder.at(above or ".") as folder:
-                folder.create(name, _bytes_of(block))
+                folder.write(name, _bytes_of(block), is_new=True)
         except OSError as error:
             _fail(f"{output}: {error.strerror or type(error).__name__}")
 

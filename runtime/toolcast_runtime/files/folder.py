@@ -140,15 +140,6 @@ class Folder:
             path = self._name(name)
             return read_regular(path, most, follow=False, folder=self.descriptor)
 
-    def create(self, name: str, data: bytes) -> None:
-        """Makes a file that is not there.
-
-        Raises:
-            OSError: it is there, or cannot be written; then nothing of it stays.
-        """
-        with self._naming(name):
-            self._create(name, data, 0o666, None, durable=False)
-
     def write(
         self,
         name: str,

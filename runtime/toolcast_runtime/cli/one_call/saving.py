@@ -54,7 +54,7 @@ def save(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
         for number in count(1):
             name = f"{stem}-{number}{ending}"
             try:
-                opened.create(name, data)
+                opened.write(name, data, is_new=True)
             except FileExistsError:
                 continue
             return name, len(data)
