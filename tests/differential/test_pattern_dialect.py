@@ -17,6 +17,8 @@ AS_ECMA_UNLIKE_PYTHON = [
     (r"^\W$", "é", True),
     (r"^\s$", "\ufeff", True),
     (r"^\s$", "\x1c", False),
+    (r"^.$", "\u2028", False),
+    (r"^.$", "\r", False),
 ]
 NOT_IN_PYTHON = [
     (r"^\p{Lu}$", "É", True),
@@ -26,9 +28,7 @@ NOT_IN_PYTHON = [
     (r"^\u{1F600}$", "\U0001f600", True),
 ]
 UNLIKE_ECMA = [
-    # ECMA-262 says no, for `.` ends at every line separator and `\b` knows ASCII only.
-    (r"^.$", "\u2028", True),
-    (r"^.$", "\r", True),
+    # ECMA-262 says no, for its `\b` knows ASCII only.
     (r"\bé", " é", True),
     # ECMA-262 has no such syntax.
     (r"^(?P<n>a)$", "a", True),

@@ -111,6 +111,10 @@ MAX_NODES = 25_000
 MAX_LARGE_NUMBERS = 200
 """Of whole numbers beyond 63 bits: validators compare each with each."""
 
+_DEEPER = f"nested deeper than {MAX_DEPTH} levels"
+# Since 0.2.6 libyaml looks no further than 1,000 levels ahead.
+_TOO_DEEP = "exceeded maximum nesting depth"
+
 # Git begins each side at the first column, in whatever the file has there.
 _MOST_CONFLICTS = 20
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
@@ -186,6 +190,8 @@ class _Reader:
             mark_left = _CONFLICT_MARK.search(self.text)
             if mark_left is not None:
                 self.report_conflict(mark_left)
+            elif problem == _TOO_DEEP:
+                self._report("yaml/too-large", start, start + 1, _DEEPER)
             else:
                 self._report("yaml/syntax", start, start + 1, problem, help_)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
@@ -241,8 +247,7 @@ class _Reader:
         if self._nodes > MAX_NODES:
             message = f"the file has more than {MAX_NODES:,} values"
             self._stop("yaml/too-large", event, message)
-        message = f"nested deeper than {MAX_DEPTH} levels"
-        self._stop("yaml/too-large", event, message)
+        self._stop("yaml/too-large", event, _DEEPER)
 
     def _refuse_magic(self, event: Any) -> NoReturn:
         """Stops at an anchor, an alias or a tag."""

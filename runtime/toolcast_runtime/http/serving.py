@@ -112,6 +112,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     )
     if options.workers > 1:
         listener = settings.bind_socket()
+        # Who comes before the first worker is ready waits, and is not refused.
+        listener.listen(settings.backlog)
         tell_endpoints(listening, _origin(options.host, [listener]))
         supervise(settings, listener, options.grace)
         return
