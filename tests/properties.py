@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, settings
 
 __all__ = ["tried"]
 
-_SHARE = 6
+_SHARE = 12
 
 
 def tried(examples: int) -> Callable[[Any], Any]:
-    """A decorator of a test with `@given`: so many examples, or a sixth of them.
+    """A decorator of a test with `@given`: so many examples, or a twelfth of them.
 
     `make test-slow` runs all tests that have it once more, with all examples.
     """

@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import html5lib
 import markdown_it
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from toolcast.encoders.markdown import block, inline
 
 HIDES = (
@@ -190,7 +191,7 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=500)
+@tried(500)
 @given(PIECES, st.sampled_from(["", " "]))
 @example(["<a t='", "`", "'>", "`", "<div hidden>", "`"], "")
 @example(["<!-- a note -->", "<a", "<div hidden>nothing to see</div>"], "")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import markdown_it
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.properties import tried
 from toolcast.encoders.markdown import block, inline, span
 
 PIECES = st.lists(
@@ -101,7 +102,7 @@ LABELS = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=500)
+@tried(500)
 @given(LABELS)
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")
