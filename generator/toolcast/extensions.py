@@ -16,22 +16,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = [
-    "CHANGES",
-    "COMMANDS",
-    "FIELDS",
-    "RULES",
-    "TARGETS",
-    "ExtensionFailure",
-    "Fields",
-    "fields_of",
-    "guarded",
-    "install_command",
-    "loaded_from",
-    "missing",
-    "values",
-]
-
 TARGETS = "toolcast.targets"
 """A `Target`, or a sequence of them."""
 RULES = "toolcast.rules"

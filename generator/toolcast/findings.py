@@ -9,18 +9,6 @@ from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
-__all__ = [
-    "MOST_ALIKE",
-    "MOST_SHOWN",
-    "Finding",
-    "Place",
-    "Severity",
-    "grouped",
-    "has_errors",
-    "in_order",
-    "to_show",
-]
-
 MOST_SHOWN = 100
 """How many findings of one file are printed; of the others, how many there are."""
 MOST_ALIKE = 5

@@ -6,8 +6,6 @@ import os
 
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["package_folders", "read_packaged", "templates_folder"]
-
 _LARGEST = 8 * 1024 * 1024
 _HERE = os.path.dirname(os.path.abspath(__file__))
 

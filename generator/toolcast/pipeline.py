@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .documents.filling import Document
     from .rendering.renderer import TemplateFailure
 
-__all__ = ["Generated", "Progress", "generate"]
-
 
 class Generated(NamedTuple):
     """What a workspace gives.

@@ -17,8 +17,6 @@ from .model.model import Toolset, Workspace
 from .reading.project_files import DiskFiles, ProjectFiles
 from .reading.tree import Path, Source
 
-__all__ = ["environment_of", "preflight"]
-
 _SECONDS = 120.0
 _MOST_NAMES = 5
 _MOST_BYTES = 1 << 20

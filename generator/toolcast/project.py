@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["WORKSPACE_FILE", "find_misnamed", "find_root"]
-
 WORKSPACE_FILE = "toolcast.yaml"
 
 

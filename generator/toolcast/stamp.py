@@ -20,8 +20,6 @@ from typing import NamedTuple
 from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["Ended", "known_digests", "note_digests", "remember", "repeated"]
-
 _EACH = 20
 _LARGEST = 256 * 1024 * 1024
 _MOST_PATHS = 100_000

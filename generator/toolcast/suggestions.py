@@ -7,18 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-__all__ = [
-    "KINDS",
-    "Suggestions",
-    "constraint",
-    "did_you_mean",
-    "dotted",
-    "joined",
-    "kind_of",
-    "kinds",
-    "quoted_list",
-]
-
 KINDS = {
     "object": "a mapping",
     "array": "a list",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LETTA_BUILT_INS"]
-
 LETTA_BUILT_INS = frozenset("""
     archival_memory_insert archival_memory_search conversation_search
     core_memory_append core_memory_replace fetch_webpage

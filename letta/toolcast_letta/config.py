@@ -11,17 +11,6 @@ from toolcast.model.model import Toolset, ToolSpec
 from .plan.desired_state import DesiredState, ToolFacts, desired_state
 from .settings import LettaServer, LettaSettings, bind_letta
 
-__all__ = [
-    "changes_data",
-    "desired_by_specs",
-    "facts_of",
-    "has_settings",
-    "not_attached",
-    "offered_to_letta",
-    "settings_of",
-    "tool_part",
-]
-
 _DEFAULT_REASON = "It calls the agent's own loop."
 
 

@@ -6,8 +6,6 @@ import hashlib
 import json
 from typing import Any
 
-__all__ = ["digest_of"]
-
 
 def digest_of(value: Any) -> str:
     """`sha256:` and the digest of a JSON value; the order of keys does not count."""

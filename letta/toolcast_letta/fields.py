@@ -8,8 +8,6 @@ import yaml
 
 from toolcast.extensions import Fields
 
-__all__ = ["FIELDS"]
-
 FIELDS = Fields(
     **yaml.safe_load(files(__package__).joinpath("fields.language.yaml").read_bytes())
 )

@@ -15,8 +15,6 @@ from toolcast.targets.target import markdown_header
 from .config import changes_data, settings_of, tool_part
 from .settings import LettaAgent
 
-__all__ = ["ToolRunbook", "ToolsetRunbook", "tool_runbook", "toolset_runbook"]
-
 _PLAN = "letta.plan.json"
 _BLOCKS = "letta.blocks.json"
 

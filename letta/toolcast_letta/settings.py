@@ -7,15 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-__all__ = [
-    "LettaAgent",
-    "LettaBlock",
-    "LettaServer",
-    "LettaSettings",
-    "address",
-    "bind_letta",
-]
-
 
 class LettaServer(NamedTuple):
     """The MCP server's entry in Letta.

@@ -16,8 +16,6 @@ from .config import not_attached, settings_of, tool_part
 from .runbook import toolset_runbook
 from .settings import LettaAgent, LettaServer
 
-__all__ = ["TARGET"]
-
 
 class ServerView(NamedTuple):
     """The entry of the MCP server."""

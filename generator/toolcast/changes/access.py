@@ -20,8 +20,6 @@ from .change import (
 )
 from .table import came_or_went, told
 
-__all__ = ["NameLists", "compare_tools", "compare_toolsets"]
-
 
 class NameLists:
     """Which names two lists let through: long ones are asked for each of many names.

@@ -15,26 +15,6 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
 from ..reading.tree import NOWHERE, Path, Source
 
-__all__ = [
-    "ABSENT",
-    "AUDIENCES",
-    "HIDDEN",
-    "ToolPair",
-    "Change",
-    "ChangeRule",
-    "Grade",
-    "Grades",
-    "SpecFiles",
-    "files_of",
-    "place_of",
-    "raw",
-    "tools_of_both",
-    "key_of",
-    "same",
-    "quoted",
-]
-
-
 AUDIENCES = ("call", "prompt", "code", "attachment")
 """Who a change may concern, in the order in which grades are shown.
 

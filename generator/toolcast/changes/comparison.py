@@ -23,8 +23,6 @@ from .text_changes import with_moved_texts
 from .tools import Matched, match
 from .walk import changes_of
 
-__all__ = ["ChangeFunctions", "Comparison", "compare", "compare_lists", "rules"]
-
 _Rows = Mapping[str, ChangeRule]
 _OfTool = Callable[[ToolPair], Iterator[Change]]
 _OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]

@@ -18,8 +18,6 @@ from .tools import Matched
 if TYPE_CHECKING:
     from ..targets.exposure import Exposure
 
-__all__ = ["Effect", "EffectKind", "effects_of"]
-
 _PLACES = {
     "mcp": "MCP's list",
     "registry": "the registry",

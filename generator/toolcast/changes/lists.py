@@ -29,16 +29,6 @@ from .state import tool_pair
 from .table import told
 from .walk import changes_of
 
-__all__ = [
-    "ListingChanges",
-    "Owner",
-    "for_rules",
-    "list_workspace",
-    "listing_changes",
-    "unsaid_changes",
-    "unseen_in",
-]
-
 _LIST = "tools"
 """What the toolset of a list is called: it has no name of its own."""
 _TYPES: Mapping[str, type | tuple[type, ...]] = {

@@ -22,8 +22,6 @@ from .change import (
 )
 from .table import row_of, told
 
-__all__ = ["compare_toolsets"]
-
 _BREAKING = Grades(prompt=Grade.BREAKING)
 # A tool that loses so much of what is said to it is another tool to who talks to it.
 _LOST_TOOL = 0.5

@@ -17,8 +17,6 @@ from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
 from .lists import Owner, listing_changes
 from .table import came_or_went, told
 
-__all__ = ["compare_toolsets"]
-
 
 def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace

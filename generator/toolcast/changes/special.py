@@ -12,8 +12,6 @@ from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, files_of
 from .state import spec_files
 from .table import came_or_went, rows, told
 
-__all__ = ["compare_tools", "compare_toolsets", "compare_workspaces"]
-
 _ONLY_CALLS = Grades(call=Grade.RISKY)
 
 

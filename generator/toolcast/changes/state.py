@@ -18,9 +18,6 @@ from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from .change import ABSENT, SpecFiles, files_of
 
-__all__ = ["FilePair", "State", "is_whole", "pairs_of_specs", "tool_pair"]
-__all__ += ["toolset_pair", "workspace_pair"]
-
 
 class State(NamedTuple):
     """One side of a file.

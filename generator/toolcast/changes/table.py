@@ -30,20 +30,6 @@ from .change import (
     quoted,
 )
 
-__all__ = [
-    "FILES",
-    "Said",
-    "called",
-    "came_or_went",
-    "fields",
-    "id_of",
-    "language",
-    "row_of",
-    "rows",
-    "told",
-    "with_former_ids",
-]
-
 FILES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
 """The files whose fields are compared."""
 _SHORT = (

@@ -32,14 +32,6 @@ from .change import (
 )
 from .table import row_of, told
 
-__all__ = [
-    "TextSides",
-    "compare_tools",
-    "compare_toolsets",
-    "kind_of_edit",
-    "with_moved_texts",
-]
-
 
 def compare_tools(both: ToolPair) -> Iterator[Change]:
     """The changes of a tool's texts, those of its skill among them."""

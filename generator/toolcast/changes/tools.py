@@ -13,8 +13,6 @@ from ..reading.tree import NOWHERE
 from .change import Change, Grade, SpecFiles, ToolPair, files_of, key_of
 from .table import came_or_went, row_of, told
 
-__all__ = ["Matched", "match"]
-
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 

@@ -31,8 +31,6 @@ from .change import (
 from .state import FilePair, is_whole
 from .table import Said, called, id_of, language, rows
 
-__all__ = ["changes_of"]
-
 _WORDS = {
     "set": "{what} {is_} {new}; {it_was} not set",
     "unset": "{what} {is_} not set any more; {it_was} {old}",

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from ..model.mcp_servers import McpServer
     from ..model.model import Toolset, Workspace
 
-__all__ = [
-    "command",
-]
-
 
 @click.command(name="call")
 @click.argument("tool", required=False)

@@ -26,8 +26,6 @@ from .exit_codes import counted, fail, project_root, workspace_or_end
 from .options import project_option
 from .sides import sides_or_end
 
-__all__ = ["command"]
-
 _LARGEST = 64 * 1024
 _NOTHING = Comparison([], [])
 

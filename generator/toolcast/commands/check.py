@@ -11,8 +11,6 @@ from ..findings import Severity
 from .exit_codes import USAGE, about_run, counted, fail, print_findings, project_root
 from .options import all_option, format_option, project_option
 
-__all__ = ["command"]
-
 
 @click.command(name="check")
 @project_option

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
     from ..model.model import Workspace
 
-__all__ = ["remove", "rename"]
-
-
 _MOST_LEFT = 100
 
 _dry_run_option = click.option(

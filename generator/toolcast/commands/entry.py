@@ -11,8 +11,6 @@ from click.shell_completion import CompletionItem
 
 from .. import __version__
 
-__all__ = ["main"]
-
 _GROUPS = {
     "Begin": {
         "init": "Lay out a project that generates, checks and tests at once.",

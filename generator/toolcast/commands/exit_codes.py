@@ -20,28 +20,6 @@ if TYPE_CHECKING:
     from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
 
-__all__ = [
-    "CLEAN",
-    "FINDINGS",
-    "USAGE",
-    "about_run",
-    "code_of",
-    "counted",
-    "fail",
-    "known_or_end",
-    "limits_or_end",
-    "print_findings",
-    "print_steps",
-    "print_verdict",
-    "project_root",
-    "report",
-    "tell_error",
-    "to_edit_or_end",
-    "toolsets_or_end",
-    "wants_colour",
-    "workspace_or_end",
-]
-
 CLEAN = 0
 FINDINGS = 1
 USAGE = 2

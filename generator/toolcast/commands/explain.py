@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..changes.change import ChangeRule
     from ..rules.rule import Rule
 
-__all__ = ["command"]
-
 _GONE = "the changelog says why; remove what suppresses it"
 _ALL = "`toolcast explain` lists them all"
 

@@ -39,11 +39,6 @@ if TYPE_CHECKING:
     from ..imports.importing import Imported
     from ..model.model import Workspace
 
-__all__ = [
-    "one_source_or_end",
-    "command",
-]
-
 
 def one_source_or_end(
     sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"

@@ -8,8 +8,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main", "same_command"]
-
 # A run builds a tree that lives to its end, and Python's collector of cycles would go through
 # it again and again. It is not switched off: wording the problems of a hostile schema makes
 # many cycles.

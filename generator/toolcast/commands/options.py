@@ -18,23 +18,6 @@ from .exit_codes import fail
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
 
-__all__ = [
-    "all_option",
-    "changes_format_option",
-    "format_option",
-    "listed_extensions",
-    "named_project",
-    "project_option",
-    "server_options",
-    "value_format_option",
-    "complete_clients",
-    "complete_kinds",
-    "complete_rules",
-    "complete_tools",
-    "complete_toolsets",
-]
-
-
 project_option = click.option(
     "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
 )

@@ -10,8 +10,6 @@ from typing import TextIO
 
 from ..pipeline import Progress
 
-__all__ = ["progress"]
-
 _PATIENCE = 0.5
 _BETWEEN = 0.1
 

@@ -20,8 +20,6 @@ from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
 
-__all__ = ["command"]
-
 _LARGEST = 8 * 1024 * 1024
 
 

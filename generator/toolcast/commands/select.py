@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     from ..model.model import Toolset
 
-__all__ = ["command"]
-
 _SECONDS = 60.0
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 # What is done, and the options that have to do with it beside those that all have.

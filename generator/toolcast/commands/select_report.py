@@ -30,15 +30,6 @@ if TYPE_CHECKING:
 
     from ..model.model import Toolset, ToolSpec
 
-__all__ = [
-    "NO_CASES",
-    "agent_skills",
-    "as_text",
-    "as_value",
-    "promptfoo",
-    "show_message",
-]
-
 _WIDTH = 80
 _MOST_TOOLS = 40
 _LONGEST_TOOL = 48

@@ -15,8 +15,6 @@ from ..project import WORKSPACE_FILE
 from ..reading.project_files import ProjectFiles
 from .exit_codes import fail, print_findings
 
-__all__ = ["Sides", "sides_or_end"]
-
 
 class _SpecErrors(Exception):
     """The specs of a side cannot be read.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..model.toolset_parts import Client
 from ..model.model import Toolset
 
-__all__ = ["command"]
-
 _Table = dict[str, Any]
 """One table as --format json prints it: whose it is, its rows, and their sum."""
 _WIDTH = 80

@@ -18,19 +18,6 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, known_instead
 from ..targets.exposure import exposures
 
-__all__ = [
-    "Region",
-    "UnknownRegion",
-    "content_of",
-    "filled",
-    "regions_in",
-    "LARGEST",
-    "Document",
-    "fill_documents",
-    "stale_regions",
-]
-
-
 _MOST = 12
 _LONGEST = 60
 _DEEPEST = 8

@@ -13,8 +13,6 @@ from ..model.model import Toolset, ToolSpec
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from .project_edit import Refusal
 
-__all__ = ["free_file_names", "refuse_taken_name"]
-
 
 def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
     """Refuses a name that a tool of a toolset cannot have.

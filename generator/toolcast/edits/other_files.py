@@ -20,15 +20,6 @@ from .project_edit import Editing, Left, Owned
 from .references import places_of
 from .spec_text import CannotEdit, SpecText
 
-__all__ = [
-    "change_marks",
-    "keep_answering",
-    "marks_of",
-    "named_in_other_files",
-    "rename_in_other_files",
-    "take_from_server",
-]
-
 _ACCEPTED = "toolcast.accept.yaml"
 _OVERRIDE = (("*", "allow", "*"), ("*", "restrict", "*"))
 

@@ -17,17 +17,6 @@ from ..rules.running import check_workspace, without_suppressed
 from ..suggestions import did_you_mean, quoted_list
 from .spec_text import SpecText
 
-__all__ = [
-    "Editing",
-    "Left",
-    "Owned",
-    "ProjectEdit",
-    "Refusal",
-    "specs_after",
-    "tool_of",
-    "unified_diff",
-]
-
 
 class Refusal(Exception):
     """The edit cannot be made as it was asked for; the text says why, and what to do.

@@ -19,15 +19,6 @@ from ..model.toolset_parts import ResourceSpec
 from ..reading.tree import Path, Source
 from .project_edit import Editing, Left, Owned
 
-__all__ = [
-    "mentions_of",
-    "places_of",
-    "referring_toolsets",
-    "rename_mentions",
-    "rename_references",
-    "toolsets_that_may_mean",
-]
-
 Pattern = tuple[str, ...]
 
 _BEFORE_WORD = ("", " ", "\n", "*", "(")

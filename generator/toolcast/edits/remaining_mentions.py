@@ -22,17 +22,6 @@ from ..suggestions import dotted
 from .project_edit import Left, Owned
 from .references import places_of, toolsets_that_may_mean
 
-__all__ = [
-    "Module",
-    "modules_with",
-    "left_imports",
-    "left_in_files",
-    "left_in_handlers",
-    "left_in_specs",
-    "left_patterns",
-]
-
-
 _MOST_MODULES = 2_000
 
 

@@ -22,8 +22,6 @@ from .remaining_mentions import (
     left_in_specs,
 )
 
-__all__ = ["remove"]
-
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MAY_FOLLOW = ("permissions", "timeout", "handlers", "version", "title", "name")
 

@@ -20,7 +20,13 @@ from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..findings import MOST_SHOWN
 from ..git.index import read_index
-from ..model.model import HandlerReference, ToolSpec, Workspace
+from ..model.model import (
+    ToolSpec,
+    Workspace,
+)
+from ..model.toolset_parts import (
+    HandlerReference,
+)
 from ..python_code.handler import function_code
 from ..python_code.modules import (
     FunctionDefinition,
@@ -43,13 +49,6 @@ from .remaining_mentions import (
     modules_with,
 )
 from .spec_text import CannotEdit
-
-__all__ = [
-    "rename",
-    "HandlerEdit",
-    "rename_handler",
-]
-
 
 _MAY_FOLLOW = ("timeout", "handler", "name")
 """Behind the first of these that a spec has, `renamed_from` is written."""

@@ -22,8 +22,6 @@ from ..reading.tree import Path, Source
 from ..reading.yaml_reader import AmbiguousScalar, read_yaml, resolve_plain
 from ..suggestions import dotted
 
-__all__ = ["CannotEdit", "Entry", "SpecText"]
-
 Entry = Mapping[str, str]
 """A mapping of texts, as it is written into a file."""
 

@@ -13,8 +13,6 @@ from toolcast_runtime.files.folder_lock import AnotherRun, locked
 from ..git.index import read_index
 from .project_edit import ProjectEdit, Refusal
 
-__all__ = ["refuse_loss", "write"]
-
 _LARGEST = 4 * 1024 * 1024
 
 Files = Mapping[str, bytes | None]

@@ -8,8 +8,6 @@ from typing import Any, NoReturn, Self
 
 from markupsafe import Markup
 
-__all__ = ["Code", "NotEncoded", "lines"]
-
 # Markup's own methods make their results by the class: they accept Code only.
 _MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 

@@ -15,8 +15,6 @@ from ..reading.exact_json import SpelledNumber
 from .code import Code
 from .python import WIDTH
 
-__all__ = ["compact", "pretty"]
-
 _WORDS = {True: "true", False: "false", None: "null"}
 _UNUSUAL = re.compile(r"[^ -~]")
 

@@ -19,23 +19,6 @@ from toolcast_runtime.tools.markdown_line import (
 from .code import Code
 from .json_text import compact
 
-__all__ = [
-    "block",
-    "comment",
-    "fenced",
-    "inline",
-    "listed",
-    "phrase",
-    "reference",
-    "row",
-    "span",
-    "document",
-    "element_text",
-    "script_json",
-    "source_hash",
-]
-
-
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(
     r"^((?: {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]+|>[ \t]?))* {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)"

@@ -7,13 +7,6 @@ import shlex
 from ..reading.characters import is_plain
 from .code import Code
 
-__all__ = [
-    "line",
-    "row",
-    "typed_word",
-    "word",
-]
-
 
 def line(text: str) -> Code:
     """The text as one line that can be seen.

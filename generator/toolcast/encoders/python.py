@@ -16,32 +16,6 @@ from typing import Any
 from ..reading.characters import is_plain
 from .code import Code
 
-__all__ = [
-    "WIDTH",
-    "Entry",
-    "Expression",
-    "Group",
-    "Text",
-    "laid_out",
-    "text_width",
-    "class_name",
-    "is_keyword_argument",
-    "nested_class_name",
-    "option_name",
-    "broken",
-    "string",
-    "dotted",
-    "identifier",
-    "imported",
-    "literal",
-    "one_string",
-    "modules_imported",
-    "optional",
-    "tuple_of_names",
-    "words",
-]
-
-
 WIDTH = 88
 
 

@@ -26,23 +26,6 @@ from .python import (
     text_width,
 )
 
-__all__ = [
-    "Type",
-    "annotation",
-    "applied",
-    "call_of",
-    "fields",
-    "literal_of",
-    "named",
-    "quoted",
-    "signature",
-    "named_in",
-    "parameters",
-    "subscript",
-    "typed_dict",
-    "union",
-]
-
 Type = Expression
 """A type, not yet printed; `flat` is its text on one line."""
 _NAME = re.compile(r"[A-Za-z_]\w*(\[[A-Za-z_, ]+\])?", re.ASCII)

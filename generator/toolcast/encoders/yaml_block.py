@@ -19,18 +19,6 @@ from .code import Code
 from .json_text import compact
 from .markdown import comment
 
-__all__ = [
-    "block",
-    "scalar",
-    "SkillFile",
-    "SkillSection",
-    "SkillTool",
-    "signed",
-    "skill_of",
-    "skill_of_tool",
-]
-
-
 _WIDTH = 88
 _LONGEST_KEY = 1_000
 """YAML readers look no further than 1,024 characters for the colon behind a key."""

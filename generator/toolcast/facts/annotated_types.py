@@ -8,24 +8,6 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.values.python_values import PythonValues
 
-__all__ = [
-    "ANY",
-    "Array",
-    "Choice",
-    "Member",
-    "ObjectName",
-    "ObjectType",
-    "OneOf",
-    "Plain",
-    "PythonType",
-    "Table",
-    "is_literal",
-    "one_of",
-    "Place",
-    "tag_of",
-    "ConditionalTexts",
-]
-
 
 @dataclass(frozen=True)
 class Plain:

@@ -25,11 +25,6 @@ from .annotated_types import (
     Table,
 )
 
-__all__ = [
-    "Annotations",
-]
-
-
 _ARRAYS = frozenset(["Sequence", "list", "Iterable", "Collection"])
 _TABLES = frozenset(["Mapping", "dict"])
 _OTHERS = frozenset(["tuple", "set", "frozenset", "bytes", "complex", "Literal"])

@@ -12,9 +12,6 @@ from ..encoders.plain_text import typed_word
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 
-__all__ = ["CliCommand", "CliPositional", "CliTexts", "cli_commands", "cli_program"]
-__all__ += ["cli_texts", "parse_usage"]
-
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
 

@@ -13,19 +13,6 @@ from typing import NamedTuple
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
 
-__all__ = [
-    "KINDS",
-    "ClientKind",
-    "ClientLimit",
-    "Limited",
-    "Loading",
-    "callers",
-    "crossed",
-    "kind_of",
-    "limits_here",
-    "limits_of",
-]
-
 
 class Loading(StrEnum):
     """What of its tools a client loads before one is needed."""

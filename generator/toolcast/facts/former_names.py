@@ -17,16 +17,6 @@ from ..model.model import Toolset, Workspace
 from .texts import texts_in
 from .tool_names import mention_pattern, names_in_lines, other_meanings, tool_names
 
-__all__ = [
-    "Mention",
-    "Scan",
-    "code_free",
-    "gone_names",
-    "scanned",
-    "former_in_outputs",
-]
-
-
 _MOST_FILES = 20_000
 _LARGEST = 1024 * 1024
 _MOST_MENTIONS = 1_000

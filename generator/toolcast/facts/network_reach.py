@@ -11,15 +11,6 @@ from ..model.mcp_servers import McpServer, references, without_references
 from ..model.model import Toolset
 from ..reading.tree import Path
 
-__all__ = [
-    "is_secret_text",
-    "secret_places",
-    "NetworkReach",
-    "reach_of",
-    "sent_variables",
-]
-
-
 _SECRET_NAME = re.compile(
     r"authorization|cookie|credential|passw(?:or)?d|passphrase|secret"
     r"|(?:^|[-_])(?:token|key|pat|pwd)(?:$|[-_])|(?:api|access|private)[-_]?key",

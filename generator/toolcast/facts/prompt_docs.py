@@ -14,18 +14,6 @@ from ..model.model import Action, Actions, Section, Toolset, ToolSpec
 from ..model.toolset_parts import Client
 from .cli_commands import CliCommand, cli_commands
 
-__all__ = [
-    "OTHER_SECTION",
-    "comment_of",
-    "listed_sections",
-    "sections_of",
-    "tool_line",
-    "usage_lines",
-    "CLI_BLOCK",
-    "prompt_blocks",
-]
-
-
 OTHER_SECTION = "tools"
 """The section of tools that name none."""
 

@@ -32,11 +32,6 @@ from .annotated_types import (
     tag_of,
 )
 
-__all__ = [
-    "SchemaTypes",
-]
-
-
 _SCALARS = {
     "string": Plain("str"),
     "integer": Plain("int"),

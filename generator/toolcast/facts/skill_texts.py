@@ -10,33 +10,20 @@ from collections.abc import Iterator, Mapping
 from textwrap import dedent
 from typing import Any
 
-from ..encoders.code import Code
-from ..encoders.markdown import block, inline
-from ..encoders.yaml_block import (
+from toolcast_runtime.skills.skill_files import (
     SkillFile,
     SkillSection,
     SkillTool,
+)
+
+from ..encoders.code import Code
+from ..encoders.markdown import block, inline
+from ..encoders.yaml_block import (
     skill_of,
     skill_of_tool,
 )
 from ..model.model import Section, Toolset, ToolSpec
 from .prompt_docs import sections_of, tool_line, usage_lines
-
-__all__ = [
-    "LONGEST_DESCRIPTION",
-    "LONGEST_NAME",
-    "front_matter_of",
-    "guidance_of",
-    "has_own_skill",
-    "has_skill",
-    "lines_of_when",
-    "made_description",
-    "name_path",
-    "openclaw_of",
-    "shared_texts",
-    "skill_files",
-    "skill_owners",
-]
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024

@@ -10,21 +10,6 @@ from ..model.model import Actions, Toolset, ToolSpec
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
 
-__all__ = [
-    "ModelText",
-    "all_texts",
-    "definition_texts",
-    "is_of_definition",
-    "joined_texts",
-    "texts_in",
-    "Owner",
-    "prose_of",
-    "prose_of_mcp_spec",
-    "prose_of_tool",
-    "prose_of_toolset",
-]
-
-
 _Part = tuple[Path, Any]
 """A value of a spec that is JSON, and where it stands."""
 

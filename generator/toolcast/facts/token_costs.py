@@ -17,25 +17,6 @@ from ..model.toolset_parts import Client
 from .client_kinds import ClientKind, Loading, kind_of
 from .prompt_docs import CLI_BLOCK, OTHER_SECTION, prompt_blocks, tool_line, usage_lines
 
-__all__ = [
-    "estimated_tokens",
-    "list_text",
-    "list_tokens",
-    "prompt_text",
-    "prompt_tokens",
-    "ENCODINGS",
-    "FOLDER_VARIABLE",
-    "NoVocabulary",
-    "exact_count",
-    "ClientCosts",
-    "Cost",
-    "Count",
-    "ToolCost",
-    "client_costs",
-    "total",
-]
-
-
 # Common words are one token, long ones are two or three; the marks of JSON come in groups.
 _PIECE = re.compile(
     r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII

@@ -24,20 +24,6 @@ from toolcast_runtime.validation.protocol import (
 
 from ..model.model import Toolset, ToolSpec
 
-__all__ = [
-    "MEMBERS",
-    "is_name_of_tool",
-    "mcp_definition",
-    "LANGCHAIN_LOSES",
-    "name_problem",
-    "declared_providers",
-    "provider_lists",
-    "runtime_tool",
-    "refusals_of",
-    "refused_by",
-]
-
-
 MEMBERS: Mapping[str, str] = {
     "title": "title",
     "description": "description",

@@ -10,18 +10,6 @@ from typing import Any, NamedTuple
 from ..model.model import Toolset, Workspace
 from .texts import texts_in
 
-__all__ = [
-    "Mention",
-    "ToolNames",
-    "is_plain_word",
-    "mention_pattern",
-    "mentions_in",
-    "names_in_lines",
-    "other_meanings",
-    "tool_names",
-]
-
-
 _BEFORE, _BEHIND = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 # As clients call a server's tool: `mcp__notes__find_note`.
 _OF_SERVER = r"mcp__[A-Za-z0-9_-]+?__"

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["problems_with_template", "variables_of"]
-
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _ONE = re.compile(rf"\+?{_NAME}|\?{_NAME}(?:,{_NAME})*")

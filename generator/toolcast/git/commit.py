@@ -12,8 +12,6 @@ from toolcast_runtime.files.regular_file import NoRegularFile
 from ..reading.project_files import Entry
 from .program import GitFailure, ask_git, repository_of
 
-__all__ = ["CommitFiles", "ShallowClone", "commit_of", "merge_base"]
-
 _MAIN = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _NAMES_ONLY = (".yaml", ".yml", ".toml")
 

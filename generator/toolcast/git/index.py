@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from .program import GitFailure, ask_git
 
-__all__ = ["GitIndex", "read_index"]
-
 
 class GitIndex(NamedTuple):
     """The entries of an output folder.

@@ -6,13 +6,6 @@ import os
 import stat
 from collections.abc import Sequence
 
-__all__ = [
-    "path_in_repository",
-    "repository_of",
-    "GitFailure",
-    "ask_git",
-]
-
 
 def repository_of(folder: str) -> str | None:
     """The nearest folder at or above `folder` that has `.git`; None if none has.

@@ -14,20 +14,6 @@ from ..facts.tool_lists import MEMBERS
 from ..reading.exact_json import exact_text
 from .forms import Source
 
-__all__ = [
-    "Disagreement",
-    "disagreements",
-    "unsaid",
-    "json_of_disagreements",
-    "lines_of_disagreements",
-    "Preference",
-    "WrongPreference",
-    "preference",
-    "reconciled",
-    "undecided",
-]
-
-
 Path = tuple[str | int, ...]
 
 _LONGEST = 70

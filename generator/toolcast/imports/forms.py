@@ -26,12 +26,6 @@ from toolcast_runtime.calls.untrusted_text import escaped
 from ..facts.tool_lists import MEMBERS
 from ..servers.server_listing import ListingError, ServerListing, listing_of
 
-__all__ = [
-    "Source",
-    "source_of_server",
-    "source_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

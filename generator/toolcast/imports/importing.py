@@ -24,19 +24,6 @@ from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from .forms import Source
 
-__all__ = [
-    "fields_of",
-    "said_of",
-    "summary_of",
-    "change_toolset",
-    "new_toolset",
-    "schemas_of",
-    "spec_text",
-    "Imported",
-    "importing",
-]
-
-
 _LONGEST_SUMMARY = 120
 _SENTENCE = re.compile(r"(.*?[.!?])(?:\s|$)")
 

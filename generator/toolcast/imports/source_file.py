@@ -19,15 +19,6 @@ from ..reading.exact_json import JsonProblem, read_json
 from ..servers.server_listing import ListingError
 from .forms import Source, source_of
 
-__all__ = [
-    "MOST_BYTES",
-    "listed_in",
-    "read_listed",
-    "read_source",
-    "source_in",
-    "unsayable",
-]
-
 MOST_BYTES = 64 * 1024 * 1024
 _MOST_TOLD = 20
 _PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-__all__ = ["DIALECTS", "KEYWORDS", "dialect_of", "is_address", "metaschema"]
-
 DIALECTS = {
     "json-schema.org/draft/2020-12/schema": "2020-12",
     "json-schema.org/draft/2019-09/schema": "2019-09",

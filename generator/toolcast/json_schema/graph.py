@@ -21,8 +21,6 @@ from toolcast_runtime.validation.schema_visits import multiplies
 from ..reading.tree import SHARED, Path
 from .dialects import KEYWORDS, dialect_of, is_address, metaschema
 
-__all__ = ["JsonSchema", "Reference"]
-
 _MANY_PATTERNS = 50
 _POINTING = frozenset([*REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
 

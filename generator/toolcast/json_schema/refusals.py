@@ -34,16 +34,6 @@ from .graph import JsonSchema
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-__all__ = [
-    "Refusal",
-    "first_refusal",
-    "refusals",
-    "SchemaProblem",
-    "problems_with_schema",
-    "ValueChecker",
-]
-
-
 _MOST_VALUES = 2_000
 
 

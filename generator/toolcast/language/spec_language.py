@@ -20,22 +20,6 @@ from ..encoders.json_text import pretty
 from ..extensions import ExtensionFailure, fields_of
 from ..package_data import read_packaged
 
-__all__ = [
-    "KINDS",
-    "PLACES",
-    "SCHEMAS",
-    "Field",
-    "annotated",
-    "annotation_schema",
-    "faults",
-    "fields",
-    "parts",
-    "read_by",
-    "schema",
-    "schema_text",
-    "tool_names",
-]
-
 KINDS = (
     "tool",
     "toolset",

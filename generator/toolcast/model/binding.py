@@ -30,27 +30,19 @@ from .mcp_servers import McpServer
 from .model import (
     Case,
     Example,
-    HandlerReference,
     Section,
     TokenBudget,
     Toolset,
     ToolSpec,
 )
 from .spec_schema import check_schema, reserved_names
-from .toolset_parts import Client, Definitions, NameEntry, expanded
-
-__all__ = [
-    "bind",
-    "bind_toolset",
-    "first_bytes",
-    "read_document",
-    "read_tool",
-    "MOST_COPIED",
-    "bundled",
-    "definitions_in",
-    "too_much_copied",
-]
-
+from .toolset_parts import (
+    Client,
+    Definitions,
+    HandlerReference,
+    NameEntry,
+    expanded,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _Made = TypeVar("_Made")

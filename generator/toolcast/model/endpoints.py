@@ -9,16 +9,6 @@ from typing import Any, NamedTuple
 from .model import SharedEndpoint, Toolset, Workspace
 from .toolset_parts import Client
 
-__all__ = [
-    "AGREED",
-    "EndpointPlan",
-    "endpoints",
-    "joined",
-    "server_option",
-    "toolsets_of",
-    "variable",
-]
-
 AGREED = ("client", "heartbeat", "state_key_variable", "links", "http.oauth")
 """What the toolsets of an endpoint say of their servers that has to be the same."""
 

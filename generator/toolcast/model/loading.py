@@ -37,13 +37,6 @@ from .spec_files import (
 )
 from .toolset_parts import Definitions
 
-__all__ = [
-    "KnownTools",
-    "LoadedWorkspace",
-    "load_workspace",
-    "read_workspace",
-]
-
 _MISNAMED = (DEFINITIONS_FILE, "definitions.yml")
 DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 

@@ -13,17 +13,6 @@ from toolcast_runtime.external.server_settings import ExternalServer
 from ..findings import Finding, Place, Severity
 from ..reading.project_files import ProjectFiles
 
-__all__ = [
-    "McpServer",
-    "ToolRouter",
-    "reference_problem",
-    "references",
-    "unused_locks",
-    "with_locks",
-    "without_references",
-]
-
-
 _LARGEST_LOCK = 32 * 1024 * 1024
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
 _LONGEST_START = 200

@@ -31,25 +31,6 @@ from .toolset_parts import (
     Suppression,
 )
 
-__all__ = [
-    "Action",
-    "Actions",
-    "Case",
-    "CliDecision",
-    "Confirm",
-    "Example",
-    "Exclusion",
-    "HandlerReference",
-    "Section",
-    "SelectionGates",
-    "SharedEndpoint",
-    "Suppression",
-    "TokenBudget",
-    "ToolSpec",
-    "Toolset",
-    "Workspace",
-]
-
 JsonObject = Mapping[str, Any]
 
 

@@ -17,23 +17,6 @@ from .binding import bind, read_document
 from .model import Workspace
 from .toolset_parts import PromptSpec, ResourceSpec
 
-__all__ = [
-    "DEFINITIONS_FILE",
-    "TOOLSET_FILE",
-    "kind_of_file",
-    "misnamed",
-    "specs_below",
-    "specs_in",
-    "unlisted",
-    "PYPROJECT",
-    "console_commands",
-    "FOLDERS",
-    "LARGEST_FILE",
-    "mcp_prompts",
-    "mcp_resources",
-]
-
-
 TOOLSET_FILE = "toolset.yaml"
 DEFINITIONS_FILE = "definitions.yaml"
 _SUFFIXES = (".yaml", ".yml")

@@ -28,19 +28,6 @@ from ..suggestions import (
     quoted_list,
 )
 
-__all__ = [
-    "handler_meant",
-    "help_with_kind",
-    "check_schema",
-    "reserved_names",
-    "SCHEMA_FILE",
-    "is_schema_of_ours",
-    "named_schema",
-    "named_schemas",
-    "schemas_beside",
-]
-
-
 _LONGEST = 200
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII)
 

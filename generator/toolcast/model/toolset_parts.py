@@ -11,22 +11,6 @@ from urllib.parse import unquote
 from ..json_schema.graph import JsonSchema, Reference
 from ..reading.tree import NOWHERE, SHARED, Source
 
-__all__ = [
-    "Client",
-    "NameEntry",
-    "expanded",
-    "HandlerReference",
-    "PromptArgument",
-    "PromptMessage",
-    "PromptSpec",
-    "ResourceSpec",
-    "Suppression",
-    "PREFIX",
-    "Definitions",
-    "shared_name",
-]
-
-
 _SECTION = "section:"
 
 

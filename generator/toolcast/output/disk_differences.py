@@ -17,26 +17,6 @@ from toolcast_runtime.files.folder import Folder, LinkInTheWay
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
 
-__all__ = [
-    "source_of",
-    "DiskDifferences",
-    "Found",
-    "LEFTOVER",
-    "LEFT_BY_TOOLS",
-    "compare",
-    "folders_above",
-    "compare_with_disk",
-    "open_output",
-    "Decision",
-    "Recoverable",
-    "decide",
-    "digest",
-    "digests",
-    "foreign",
-    "never",
-]
-
-
 _BEGIN = 2_000
 _LINES = 5
 # A comment of any language: what stands before the words is punctuation.

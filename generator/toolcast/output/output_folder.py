@@ -29,16 +29,6 @@ from .disk_differences import (
     source_of,
 )
 
-__all__ = [
-    "diagnose",
-    "Replacement",
-    "changed_meanwhile",
-    "replace_files",
-    "Written",
-    "write",
-]
-
-
 _RUN = "run `toolcast generate` and commit the result"
 _LEVEL = re.compile(rb"^require_level\((\d{1,9}), __name__\)$", re.MULTILINE)
 _MANY = 20

@@ -15,20 +15,6 @@ from ..suggestions import quoted_list
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown
 
-__all__ = [
-    "Annotation",
-    "Fit",
-    "Json",
-    "TypeReader",
-    "Unknown",
-    "choice",
-    "is_of",
-    "literal_of",
-    "meaning",
-    "read_annotation",
-]
-
-
 _MAX_DEPTH = 12
 _MOST_PARTS = 500
 

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from ..model.model import (
+    Toolset,
+    ToolSpec,
+    Workspace,
+)
+from ..model.toolset_parts import (
+    HandlerReference,
+)
 from .function_body import Context, Node, Seen, Visitor, read_node, visit
 from .module_names import Definition
 from .modules import read_module, text_beside
 from .resolver import Resolver
-
-__all__ = ["Noted", "Pools", "Reached", "Step", "Touched", "reached_from"]
-
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MOST = 5000

@@ -20,16 +20,6 @@ from .docstring import read_docstring
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown
 
-__all__ = [
-    "ClassField",
-    "DictField",
-    "class_fields",
-    "class_json",
-    "enum_member",
-    "typed_dict_fields",
-]
-
-
 _ENUMS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum"))
 _MIXED_IN = frozenset(["builtins.str", "builtins.int"])
 _DATACLASSES = frozenset(["dataclasses.dataclass", "pydantic.dataclasses.dataclass"])

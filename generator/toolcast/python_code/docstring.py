@@ -7,9 +7,6 @@ from typing import NamedTuple
 
 from ..reading.characters import is_plain
 
-__all__ = ["Docstring", "read_docstring"]
-
-
 LONGEST = 16_000
 _LONGEST_SUMMARY = 120
 

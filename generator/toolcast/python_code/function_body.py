@@ -14,18 +14,6 @@ from .resolver import Resolver
 from .string_values import item_of, template_of
 from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
 
-__all__ = [
-    "Context",
-    "Mention",
-    "Node",
-    "Reference",
-    "Seen",
-    "Visitor",
-    "read_node",
-    "visit",
-]
-
-
 Context = tuple[tuple[Definition, ...], ...]
 """What stands around a place, from within to without: what a connection was made with, what
 a call calls, what a `with` enters."""

@@ -22,9 +22,6 @@ from .modules import (
     shown,
 )
 
-__all__ = ["FunctionTool", "NoTool", "Parameter", "read_function"]
-
-
 _TODO = "TODO: say what to put here."
 _UNTYPED = "TODO: say what to put here, and its `type`."
 

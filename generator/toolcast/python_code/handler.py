@@ -7,24 +7,18 @@ from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from ..model.model import (
+    Toolset,
+    ToolSpec,
+    Workspace,
+)
+from ..model.toolset_parts import (
+    HandlerReference,
+)
 from .classes import ClassField, class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
 from .origin import NotOwn, Origins, Own
-
-__all__ = [
-    "HandlerCode",
-    "Signature",
-    "class_problem",
-    "defining_module",
-    "fields_of_class",
-    "function_code",
-    "handler_code",
-    "handler_module",
-    "is_below",
-    "names_of",
-]
 
 
 class Signature(NamedTuple):

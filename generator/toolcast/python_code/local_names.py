@@ -12,8 +12,6 @@ from .resolver import Place, Resolver
 from .string_values import each_of, texts_of
 from .tables import declared_tables, tables_of
 
-__all__ = ["NESTED", "Chain", "Event", "Locals"]
-
 _STEPS = 20
 
 

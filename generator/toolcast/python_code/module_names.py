@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from .modules import Binding, FunctionDefinition, Imported, PythonModule
 
-__all__ = ["CIRCLE", "Definition", "Meaning", "ModuleNames"]
-
 # Imports that lead to one another, one after the other.
 _STEPS = 20
 # Of what a name may stand for, what is followed: the last of these that it has.

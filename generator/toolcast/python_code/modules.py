@@ -12,27 +12,6 @@ from typing import NamedTuple
 
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = [
-    "HOLE",
-    "MAX_BYTES",
-    "Binding",
-    "FunctionDefinition",
-    "Imported",
-    "PythonModule",
-    "arguments_of",
-    "bindings_of",
-    "functions_of",
-    "imports_of",
-    "last_name",
-    "read_module",
-    "read_text",
-    "returned_by",
-    "shown",
-    "statements_of",
-    "text_beside",
-    "values_of",
-]
-
 MAX_BYTES = 2 * 1024 * 1024
 
 HOLE = "\x00"

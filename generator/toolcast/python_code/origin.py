@@ -22,8 +22,6 @@ from .modules import (
     shown,
 )
 
-__all__ = ["NotOwn", "Origins", "Own"]
-
 _STEPS = 30
 # Names and expressions that one proof may look at; code that people can read needs a few.
 _MOST_LOOKS = 2_000

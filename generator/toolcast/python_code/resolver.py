@@ -17,8 +17,6 @@ from .modules import (
     values_of,
 )
 
-__all__ = ["Place", "Resolver"]
-
 # Attributes and calls that lead to one another, one after the other.
 _STEPS = 20
 # Classes that one inherits from; no class that people can read has as many.

@@ -11,9 +11,6 @@ from .module_names import Definition
 from .modules import HOLE, last_name
 from .resolver import Place
 
-__all__ = ["EACH", "each_of", "item_of", "template_of", "texts_of"]
-
-
 EACH = ast.Constant(None)
 """The index of an item of which nobody knows which one it is: that of a loop."""
 

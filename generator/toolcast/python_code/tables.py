@@ -16,17 +16,6 @@ from .modules import HOLE, last_name
 from .resolver import Place, Resolver
 from .string_values import texts_of
 
-__all__ = [
-    "SqlTable",
-    "declared_tables",
-    "is_surely_sql",
-    "looks_like_sql",
-    "named_by_call",
-    "tables_in_sql",
-    "tables_of",
-]
-
-
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*(?:'|$)|\$\w*\$.*?(?:\$\w*\$|$)
     |(?P<quoted>"(?:[^"]|"")+"|`[^`]+`|\[[A-Za-z_][^\]]*\])

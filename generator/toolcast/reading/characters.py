@@ -13,17 +13,6 @@ from functools import cache
 
 from ..findings import Finding, Place, Severity
 
-__all__ = [
-    "decode",
-    "decoded",
-    "describe",
-    "forbidden",
-    "invisible",
-    "is_plain",
-    "unseen",
-    "whole_file",
-]
-
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f"  # C0 and C1 controls but TAB, LF, NEL
     "\u202a-\u202e\u2066-\u2069"  # bidirectional overrides and isolates

@@ -12,8 +12,6 @@ import re
 import sys
 from typing import Any, NoReturn
 
-__all__ = ["JsonProblem", "SpelledNumber", "exact_text", "plain", "read_json"]
-
 _MOST_DIGITS = 4_000
 _MOST_LEVELS = 320
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'

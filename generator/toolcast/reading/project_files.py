@@ -8,8 +8,6 @@ from typing import NamedTuple, Protocol
 
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["DiskFiles", "EditedFiles", "Entry", "OutsideProject", "ProjectFiles"]
-
 
 class OutsideProject(OSError):
     """A path leads out of the project through a link."""

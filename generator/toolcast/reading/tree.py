@@ -13,17 +13,6 @@ from typing import Any, NamedTuple
 from ..findings import Finding, Place, Severity
 from .characters import decoded
 
-__all__ = [
-    "NOWHERE",
-    "SHARED",
-    "Document",
-    "Path",
-    "Source",
-    "Span",
-    "key_mark",
-    "span_in",
-]
-
 Path = tuple[str | int, ...]
 """The way from the root to a value: mapping keys and sequence indices."""
 

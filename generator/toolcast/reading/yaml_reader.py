@@ -28,17 +28,6 @@ from ..findings import Finding, Place, Severity
 from .characters import decode, unseen, whole_file
 from .tree import Document, Source, key_mark, span_in
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_DEPTH",
-    "MAX_LARGE_NUMBERS",
-    "MAX_NODES",
-    "AmbiguousScalar",
-    "read_yaml",
-    "resolve_plain",
-]
-
-
 _NOT_CLOSED = {
     "quoted scalar": "the text that begins with this quotation mark does not end",
     "flow sequence": "the list that begins with this `[` does not end",

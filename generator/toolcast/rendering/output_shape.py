@@ -16,18 +16,6 @@ from typing import Any, NamedTuple, cast, get_args
 
 from ..encoders.code import Code
 
-__all__ = [
-    "JsonShape",
-    "MarkdownShape",
-    "PythonShape",
-    "Shape",
-    "ShapeViolation",
-    "TextShape",
-    "shape_of_path",
-    "verify_shape",
-    "View",
-]
-
 
 class ShapeViolation(Exception):
     """A rendered file has no declared shape, or is not of it: a defect of its target."""

@@ -30,18 +30,6 @@ from ..encoders.code import Code, NotEncoded
 from ..package_data import templates_folder
 from .output_shape import Shape, ShapeViolation, shape_of_path, verify_shape
 
-__all__ = [
-    "lint_template",
-    "Renderer",
-    "TemplateFailure",
-    "environment",
-    "formatted",
-    "is_built_in",
-    "own_words",
-    "render",
-]
-
-
 _ALLOWED: tuple[type[nodes.Node], ...] = (
     nodes.Template,
     nodes.Output,

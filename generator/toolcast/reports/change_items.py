@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from ..changes.effects import Effect
     from ..changes.review.verdict import Judged, Verdict
 
-__all__ = [
-    "alike_effects",
-    "counts",
-    "differing",
-    "graded",
-    "from_definitions",
-    "items_of_changes",
-    "counts_in_words",
-]
-
 _AROUND = 24
 _MOST_SPOTS = 4
 _MOST_COMPARED = 10_000

@@ -7,15 +7,6 @@ import re
 from ..encoders.markdown import span
 from ..reading.characters import is_plain
 
-__all__ = [
-    "code_span",
-    "log_line",
-    "markdown_text",
-    "printable",
-    "workflow_message",
-    "workflow_property",
-]
-
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
 # references to issues, addresses, emphasis and HTML have other characters.
 _WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")

@@ -27,15 +27,6 @@ from .item import (
 if TYPE_CHECKING:
     from ..changes.review.verdict import Verdict
 
-__all__ = [
-    "FORMATS",
-    "report_changes",
-    "report_findings",
-    "report_versions",
-    "sarif",
-]
-
-
 FORMATS = ("text", "json", "github", "sarif", "markdown")
 """The words of `--format`."""
 

@@ -10,17 +10,6 @@ from typing import Any, NamedTuple
 from ..findings import Finding, Place, Severity
 from ..git.program import path_in_repository
 
-__all__ = [
-    "NO_VALUES",
-    "About",
-    "Item",
-    "ItemRule",
-    "fingerprinted",
-    "items_of_findings",
-    "place_in_repository",
-    "summary",
-]
-
 _MOST_NAMED = 20
 NO_VALUES: tuple[Any, ...] = ()
 """The values of an item whose message says them."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..changes.review.acceptances import Acceptance
     from ..changes.review.verdict import Judged, Proposal, Verdict
 
-__all__ = ["changes", "findings"]
-
 
 def findings(found: Sequence[Finding], about: About) -> str:
     """Their number by severity, rule and file, and each of them."""

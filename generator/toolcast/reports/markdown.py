@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from ..changes.effects import Effect
     from ..changes.review.verdict import Judged
 
-__all__ = [
-    "changes",
-    "findings",
-    "versions",
-]
-
-
 _MOST_CHARACTERS = 60_000
 """Of 65,536 that GitHub takes; what an action puts around a report has room as well."""
 _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}

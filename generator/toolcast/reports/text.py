@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..changes.effects import Effect
     from ..changes.review.verdict import Verdict
 
-__all__ = ["changes", "findings"]
-
 _WIDTH = 80
 _EXPLAIN_COLUMN = 60
 _NAMED = 2

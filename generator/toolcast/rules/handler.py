@@ -13,8 +13,16 @@ from ..facts.annotation import Annotations
 from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
-from ..model.model import HandlerReference, Toolset, ToolSpec, Workspace
-from ..model.toolset_parts import PromptSpec, ResourceSpec
+from ..model.model import (
+    Toolset,
+    ToolSpec,
+    Workspace,
+)
+from ..model.toolset_parts import (
+    HandlerReference,
+    PromptSpec,
+    ResourceSpec,
+)
 from ..python_code.call_graph import Step, reached_from
 from ..python_code.classes import ClassField
 from ..python_code.handler import (

@@ -34,10 +34,6 @@ from ..reading.tree import Path
 from .places import Parameter, Where
 from .rule import Problem, at, rule
 
-__all__ = [
-    "similar_pairs",
-]
-
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
 def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:

@@ -31,8 +31,6 @@ from functools import cache
 
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["Page", "PageError", "Paragraph", "page"]
-
 _LARGEST = 1024 * 1024
 _HEADING = re.compile(r"^## (?=[a-z]+/[a-z0-9-]+$)", re.MULTILINE)
 _EXAMPLES = re.compile(

@@ -9,14 +9,6 @@ from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import SHARED, Path
 
-__all__ = [
-    "Parameter",
-    "SchemaNode",
-    "Text",
-    "ToolSchema",
-    "Where",
-]
-
 
 class Where(NamedTuple):
     """Where something stands that a check is given."""

@@ -27,18 +27,6 @@ from ..reading.tree import Path
 from .page import Paragraph, page
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 
-__all__ = [
-    "Check",
-    "On",
-    "Problem",
-    "Rule",
-    "at",
-    "limit",
-    "family_page",
-    "page_beside",
-    "rule",
-]
-
 
 class Problem(NamedTuple):
     """What a check finds.

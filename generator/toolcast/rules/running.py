@@ -16,15 +16,21 @@ from ..facts.texts import (
     prose_of_toolset,
 )
 from ..findings import Finding, Severity
-from ..model.model import Suppression, Toolset, ToolSpec, Workspace
+from ..model.model import (
+    Toolset,
+    ToolSpec,
+    Workspace,
+)
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.toolset_parts import PromptSpec, ResourceSpec
+from ..model.toolset_parts import (
+    PromptSpec,
+    ResourceSpec,
+    Suppression,
+)
 from ..suggestions import did_you_mean
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 from .rule import Rule
 from .table import former_ids, rules
-
-__all__ = ["check_workspace", "without_suppressed"]
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

@@ -19,8 +19,6 @@ from ..package_data import read_packaged
 from .page import PageError
 from .rule import Check, Problem, Rule, family_page, page_beside
 
-__all__ = ["FAMILIES", "built_in", "former_ids", "rules"]
-
 _WITHOUT_CHECKS = frozenset(["yaml", "output", "accept"])
 FAMILIES = (
     "yaml",

@@ -11,8 +11,6 @@ from toolcast_runtime.router import NoChoice, RoutedTool, RoutingModel
 from ..model.model import SelectionGates, Toolset
 from .trial import DeclaredCase, Selection, Trial, forbidden, select
 
-__all__ = ["try_cases_with"]
-
 _AT_ONCE = 4
 
 

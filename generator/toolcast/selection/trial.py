@@ -16,26 +16,6 @@ if TYPE_CHECKING:
     from toolcast_runtime.router.lexical_ranking import LexicalRanking
     from toolcast_runtime.router.route import RoutedTool
 
-__all__ = [
-    "DeclaredCase",
-    "Said",
-    "cases_of",
-    "messages_of",
-    "same_words",
-    "Catalogue",
-    "catalogues",
-    "routed",
-    "Confusion",
-    "Selection",
-    "Trial",
-    "Untried",
-    "confusions",
-    "forbidden",
-    "select",
-    "trials_of",
-    "try_cases",
-]
-
 
 class DeclaredCase(NamedTuple):
     """A case and its place.

@@ -15,16 +15,6 @@ from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
 
-__all__ = [
-    "behind",
-    "declared_listing",
-    "own_part",
-    "command_server",
-    "headers_of",
-    "url_server",
-]
-
-
 _NEWEST = "2026-07-28"
 
 

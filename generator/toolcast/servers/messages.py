@@ -24,13 +24,6 @@ from .server_listing import ListingError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = [
-    "MOST_BYTES",
-    "StdioMessages",
-    "HttpMessages",
-]
-
-
 MOST_BYTES = 64 * 1024 * 1024
 """What a server may send in all while it is read."""
 

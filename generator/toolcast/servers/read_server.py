@@ -33,8 +33,6 @@ from .server_listing import (
     variations,
 )
 
-__all__ = ["read_server"]
-
 _NEWEST = "2026-07-28"
 _OLDER = "2025-11-25"
 _META = "io.modelcontextprotocol/"

@@ -11,21 +11,6 @@ from typing import Any
 
 from ..reading.exact_json import JsonProblem, exact_text, read_json
 
-__all__ = [
-    "KINDS",
-    "ListingError",
-    "ServerListing",
-    "Variation",
-    "listing_of",
-    "saved_listing",
-    "MARK",
-    "lock_members",
-    "locked_listing",
-    "explains",
-    "variations",
-]
-
-
 KINDS: Mapping[str, tuple[str, str]] = {
     "tools": ("tools/list", "name"),
     "resources": ("resources/list", "uri"),

@@ -15,9 +15,6 @@ from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, markdown_header, package_of
 
-__all__ = ["TARGET"]
-
-
 _SHAPE = PythonShape(
     (
         "docstring",

@@ -10,8 +10,6 @@ from ..model.toolset_parts import Client
 from .table import enabled
 from .target import Target
 
-__all__ = ["Exposure", "exposure_of", "exposures"]
-
 
 class Exposure(NamedTuple):
     """What keeps one tool from whom.

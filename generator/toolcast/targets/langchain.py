@@ -8,9 +8,6 @@ from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
 from .target import Context, Target, header
 
-__all__ = ["TARGET"]
-
-
 _SHAPE = PythonShape(
     (
         "docstring",

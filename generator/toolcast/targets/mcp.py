@@ -25,12 +25,6 @@ from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from .target import Context, Target, header, package_file, package_of, signature
 
-__all__ = [
-    "mcp_definitions",
-    "TARGET",
-    "shared_server",
-]
-
 
 def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`mcp_resources/` and `mcp_prompts/`, where the toolset has some."""

@@ -14,8 +14,6 @@ from ..model.model import Workspace
 from ..package_data import templates_folder
 from .table import BUILT_IN, enabled, targets
 
-__all__ = ["Original", "OwnTemplate", "copy_of", "originals", "own_templates"]
-
 _LARGEST = 1024 * 1024
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
 

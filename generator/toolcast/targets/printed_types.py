@@ -34,17 +34,6 @@ from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import View
 
-__all__ = [
-    "RUNTIME_TYPES",
-    "PrintedTypes",
-    "wider",
-    "Handled",
-    "Results",
-    "handled_types",
-    "results_of",
-]
-
-
 RUNTIME_TYPES = "toolcast_runtime.types"
 """The module of the runtime that generated types import."""
 # A field of such a name would be what the types of the fields below it mean.

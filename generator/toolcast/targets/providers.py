@@ -14,8 +14,6 @@ from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, TextShape, View
 from .target import Context, Target, header, signature
 
-__all__ = ["TARGET"]
-
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`provider_lists.py`, and `providers/`: a report a provider, sorted."""

@@ -24,15 +24,6 @@ from ..servers.server_listing import MARK, ListingError, lock_members, locked_li
 from .target import Context, Target, header, package_file, signature
 from .tool_types import types_file
 
-__all__ = [
-    "external_file",
-    "external_names",
-    "locks_file",
-    "TARGET",
-    "definition_files",
-]
-
-
 _INNER = "        "
 
 

@@ -17,8 +17,6 @@ from .snapshots import endpoint_tests
 from .table import BUILT_IN, enabled
 from .target import DefinitionPart
 
-__all__ = ["render_workspace"]
-
 # What is a finding; whatever else an extension's target raises ends the run.
 _FINDINGS = (NotEncoded, ValueError, ShapeViolation, TemplateFailure)
 

@@ -28,11 +28,6 @@ from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, signature
 
-__all__ = [
-    "TARGET",
-]
-
-
 _SHAPE = PythonShape(
     (
         "docstring",

@@ -9,8 +9,6 @@ from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
 from .target import Context, Target, header
 
-__all__ = ["TARGET", "endpoint_tests"]
-
 # The module that each target has for them.
 _MODULES = {
     "registry": "registry",

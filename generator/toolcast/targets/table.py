@@ -12,8 +12,6 @@ from ..extensions import TARGETS, ExtensionFailure, guarded, values
 from ..language.spec_language import annotated, read_by
 from .target import Target
 
-__all__ = ["BUILT_IN", "enabled", "target_named", "target_names", "targets"]
-
 BUILT_IN = (
     "registry",
     "mcp",

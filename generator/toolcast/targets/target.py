@@ -13,19 +13,6 @@ from ..encoders.code import Code
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, Shape, View
 
-__all__ = [
-    "Context",
-    "DefinitionPart",
-    "Generate",
-    "LeftOut",
-    "Target",
-    "header",
-    "markdown_header",
-    "package_file",
-    "package_of",
-    "signature",
-]
-
 
 class Context(Protocol):
     """What a target may use besides the toolset.

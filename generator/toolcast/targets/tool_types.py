@@ -42,8 +42,6 @@ from .printed_types import (
 )
 from .target import Context, header
 
-__all__ = ["shown_types", "types_file"]
-
 # What a generated module has of its own: no class is called so.
 _TAKEN = """
     Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired

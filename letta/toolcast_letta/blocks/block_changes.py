@@ -15,16 +15,6 @@ from ..state.seal import Seal
 from ..v1.api import LettaApi
 from .block_text import BlockTextError, block_text, with_part
 
-__all__ = [
-    "BlockChange",
-    "BlockError",
-    "block_changes",
-    "load_changes",
-    "save_changes",
-    "shown",
-    "write_changes",
-]
-
 _FORMAT = "toolcast-letta-blocks/1"
 
 

@@ -13,8 +13,6 @@ from toolcast.model.model import Toolset, ToolSpec
 
 from ..config import tool_part
 
-__all__ = ["CONTENTS", "BlockTextError", "block_text", "with_part"]
-
 CONTENTS = ("tools", "data")
 """What a block can hold: the attached tools, or the tables that they read and write."""
 

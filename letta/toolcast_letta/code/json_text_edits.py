@@ -11,18 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "Member",
-    "NotJson",
-    "appended",
-    "elements",
-    "loaded",
-    "members",
-    "with_member",
-    "without",
-    "with_element",
-]
-
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
 

@@ -17,8 +17,6 @@ from ..digests import digest_of
 from ..state.seal import NotOurs, Seal, StateError
 from .settings_file import Settings
 
-__all__ = ["KeptEntry", "entry_of", "keep", "newest", "put_back"]
-
 _FORMAT = "toolcast-letta-entries/1"
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from mcp.client import Client
 
-__all__ = ["ServerFailed", "offered_tools", "trials_of"]
-
 
 class ServerFailed(Exception):
     """The MCP server does not answer; the text holds no secret."""

@@ -24,8 +24,6 @@ from .kept_entries import KeptEntry, entry_of, keep
 from .mcp_calls import ServerFailed, offered_tools, trials_of
 from .settings_file import Settings, SettingsError, home_of
 
-__all__ = ["SettingsBackend"]
-
 
 @dataclass(frozen=True)
 class SettingsBackend:

@@ -31,8 +31,6 @@ from .json_text_edits import (
     without,
 )
 
-__all__ = ["Settings", "SettingsError", "home_of", "default_path"]
-
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
 _LARGEST = 16 * 1024 * 1024

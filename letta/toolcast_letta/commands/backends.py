@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..plan.desired_state import DesiredState
     from ..v1.api import LettaApi
 
-__all__ = ["BACKENDS", "LettaRequest", "backend_of", "desired_by", "server_of"]
-
 BACKENDS = ("v1", "code")
 """A server with a tool registry, and Letta Code's settings file."""
 

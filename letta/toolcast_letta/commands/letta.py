@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from .backends import LettaRequest
 
-__all__ = ["command"]
-
 Function = Callable[..., None]
 Names = tuple[str, ...]
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ..state.baseline import Baseline
     from ..v1.undoing import Undo
 
-__all__ = ["apply", "blocks", "plan", "rollback", "verify"]
-
 Result = TypeVar("Result")
 
 

@@ -9,8 +9,6 @@ from ..config import tool_part
 from ..runbook import tool_runbook
 from ..target import TARGET
 
-__all__ = ["tool_list", "tool_page"]
-
 
 def tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
     """The runbook of a tool, by its present or a former name; None without such a tool."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["hands_on_messages", "is_message_address", "is_posting", "sends_message"]
-
 _OWNERS = frozenset(["agents", "conversations", "groups", "environments"])
 _SENDING = frozenset("""
     create stream create_async create_stream create_batch send send_stream

@@ -17,8 +17,6 @@ from .message_calls import (
 )
 from .tool_calls import ANY_TOOL, called_tools, names_the_method
 
-__all__ = ["SendingPlaces"]
-
 
 class SendingPlaces:
     """The places of a function that send a message; a `Visitor` of the analysis.

@@ -10,8 +10,6 @@ import ast
 from toolcast.python_code.local_names import Locals
 from toolcast.python_code.modules import last_name
 
-__all__ = ["ANY_TOOL", "called_tools", "names_the_method"]
-
 ANY_TOOL = "*"
 """In place of a tool's name: one that is known when it runs only."""
 

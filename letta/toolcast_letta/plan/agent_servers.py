@@ -9,16 +9,6 @@ from typing import Any
 from .desired_state import DesiredAgent, DesiredState
 from .plan import Change
 
-__all__ = [
-    "AGENT_HEADER",
-    "alias",
-    "desired_entry",
-    "entry_change",
-    "is_foreign",
-    "is_of_another_kind",
-    "with_entry",
-]
-
 AGENT_HEADER = "X-Agent-Id"
 """Says of a call which agent makes it. Letta's server sends it by itself."""
 

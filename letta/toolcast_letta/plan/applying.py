@@ -11,8 +11,6 @@ from .plan import Plan
 from .planning import make_plan
 from .tool_rules import same_rules
 
-__all__ = ["applied", "apply_plan", "refuse_if_changed"]
-
 
 def apply_plan(
     plan: Plan,

@@ -11,17 +11,6 @@ from .current_state import CurrentState
 from .desired_state import DesiredState
 from .plan import Plan
 
-__all__ = [
-    "AgentCount",
-    "Applied",
-    "Backend",
-    "BackendError",
-    "Calls",
-    "Refused",
-    "Report",
-    "Trial",
-]
-
 Report = Callable[[str], None]
 """Is given a line for each step."""
 

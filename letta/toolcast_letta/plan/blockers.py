@@ -14,8 +14,6 @@ from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Blocker, Change, Overrides
 from .tool_rules import LOOP_RULES, NEEDS_LOOP_RULES, is_stale
 
-__all__ = ["blockers", "warnings"]
-
 _OLDEST = (0, 13, 0)
 _NEWEST = (0, 16)
 _REFUSES_PRIVATE = (0, 16, 7)

@@ -16,8 +16,6 @@ from .plan import AgentPlan, Plan
 from .planning import desired_digest, entry_fingerprint, registry_fingerprints
 from .tool_rules import same_rules
 
-__all__ = ["agent_changes_since", "changes_since"]
-
 
 def changes_since(
     plan: Plan, place: str, desired: DesiredState, current: CurrentState

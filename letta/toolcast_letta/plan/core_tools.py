@@ -13,8 +13,6 @@ from .current_state import CurrentState
 from .desired_state import DesiredAgent
 from .plan import AgentPlan
 
-__all__ = ["lost_tools", "missing_tools"]
-
 _ADDS = ("memory_insert", "core_memory_append", "memory")
 _REPLACES = (
     "memory_replace",

@@ -6,15 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "SETTINGS",
-    "AgentState",
-    "CurrentState",
-    "OfferedTool",
-    "RegisteredTool",
-    "ServerEntry",
-]
-
 SETTINGS = (
     "return_char_limit",
     "default_requires_approval",

@@ -9,15 +9,6 @@ from typing import Any
 from ..schemas.stored import shown_digest, stored_parameters
 from ..settings import LettaSettings, address
 
-__all__ = [
-    "DesiredAgent",
-    "DesiredState",
-    "DesiredTool",
-    "MissingSetting",
-    "ToolFacts",
-    "desired_state",
-]
-
 
 class MissingSetting(Exception):
     """Something that the environment must say is not there; the text says what."""

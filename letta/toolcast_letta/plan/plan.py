@@ -10,14 +10,6 @@ from typing import Any
 from ..digests import digest_of
 from ..state.seal import Seal, with_tuples
 
-__all__ = [
-    "AgentPlan",
-    "Blocker",
-    "Change",
-    "Overrides",
-    "Plan",
-]
-
 _FORMAT = "toolcast-letta-plan/3"
 _NOT_FIELDS = ("format", "id")
 

@@ -14,13 +14,6 @@ from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Change, Overrides, Plan
 from .tool_rules import RuleNeeds, kept_rules, rule_text, same_rules
 
-__all__ = [
-    "desired_digest",
-    "entry_fingerprint",
-    "make_plan",
-    "registry_fingerprints",
-]
-
 _GONE_FOR_ALL = "deleted for every agent; its id is gone for good"
 
 

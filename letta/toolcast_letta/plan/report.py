@@ -7,8 +7,6 @@ from itertools import groupby
 
 from .plan import AgentPlan, Change, Plan
 
-__all__ = ["plan_text"]
-
 _LAYERS = {
     "server": "MCP server entry",
     "registry": "registry, for every agent of the organisation",

@@ -12,18 +12,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "APPROVAL",
-    "LOOP_RULES",
-    "NEEDS_LOOP_RULES",
-    "Rule",
-    "RuleNeeds",
-    "is_stale",
-    "kept_rules",
-    "rule_text",
-    "same_rules",
-]
-
 Rule = Mapping[str, Any]
 
 CONTINUES = "continue_loop"

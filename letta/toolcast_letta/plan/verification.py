@@ -10,8 +10,6 @@ from .desired_state import DesiredState, MissingSetting
 from .plan import Plan
 from .planning import make_plan
 
-__all__ = ["Verification", "verification_text", "verify"]
-
 
 @dataclass(frozen=True)
 class Verification:

@@ -10,8 +10,6 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Path", "schema_problem_places", "schema_problems"]
-
 Path = tuple[str | int, ...]
 """The keys and indexes from a schema's root to a place in it."""
 

@@ -13,13 +13,6 @@ from typing import Any
 
 from ..digests import digest_of
 
-__all__ = [
-    "INJECTED_PARAMETER",
-    "shown_digest",
-    "stored_parameters",
-    "without_injected",
-]
-
 INJECTED_PARAMETER = "request_heartbeat"
 """The parameter that Letta adds to every tool."""
 

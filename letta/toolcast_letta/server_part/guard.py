@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from ..settings import LettaAgent
 
-__all__ = ["refusal"]
-
 _AGENT_HEADER = "x-agent-id"
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..plan.plan import Plan
     from ..v1.server_backend import ServerBackend
 
-__all__ = ["SYNC_PATH", "at_start", "connect", "sync", "sync_route"]
-
 SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
 _STATE = Path(".toolcast/letta")

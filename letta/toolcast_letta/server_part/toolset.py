@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..plan.desired_state import DesiredState, ToolFacts
 
-__all__ = ["LettaToolset"]
-
 
 @dataclass(frozen=True)
 class LettaToolset:

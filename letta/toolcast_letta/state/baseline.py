@@ -20,13 +20,6 @@ from toolcast_runtime.files.folder_lock import locked
 from ..plan.current_state import AgentState
 from .seal import NotOurs, Seal, StateError, with_tuples
 
-__all__ = [
-    "AgentBaseline",
-    "AnotherRun",
-    "Baseline",
-    "Baselines",
-]
-
 _FORMAT = "toolcast-letta-baseline/2"
 
 

@@ -22,8 +22,6 @@ from toolcast_runtime.files.folder import Folder
 from toolcast_runtime.files.folder_lock import AnotherRun, locked
 from toolcast_runtime.files.regular_file import read_regular
 
-__all__ = ["KEY_VARIABLE", "NotOurs", "Seal", "StateError", "with_tuples"]
-
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
 _NAME = "letta.key"

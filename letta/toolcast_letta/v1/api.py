@@ -17,8 +17,6 @@ from ..settings import address
 if TYPE_CHECKING:
     from letta_client import Letta
 
-__all__ = ["LettaApi", "LettaError", "Unsure"]
-
 _LONGEST_DETAIL = 300
 _PAGE = 1000
 _NO_LIMIT = 1 << 40

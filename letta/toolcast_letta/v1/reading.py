@@ -19,15 +19,6 @@ from ..schemas.health import schema_problems
 from ..schemas.stored import shown_digest, stored_parameters, without_injected
 from .api import LettaApi, LettaError
 
-__all__ = [
-    "raw_entry",
-    "read_agent",
-    "read_offered",
-    "read_registry",
-    "read_current",
-    "server_config",
-]
-
 
 def server_config(
     desired: DesiredState, headers: Mapping[str, str] | None = None

@@ -19,14 +19,6 @@ from .reading import (
     server_config,
 )
 
-__all__ = [
-    "REFRESH_SEES",
-    "delete_leaving",
-    "ensure_entry",
-    "register",
-    "restore_settings",
-]
-
 REFRESH_SEES = 50
 """How many tools of an organisation Letta's refresh looks at, oldest first."""
 

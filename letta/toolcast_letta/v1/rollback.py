@@ -15,8 +15,6 @@ from .reading import read_agent, read_current, read_registry
 from .registering import restore_settings
 from .undoing import AgentUndo, Undo, undo_plan
 
-__all__ = ["RolledBack", "preview", "roll_back"]
-
 
 @dataclass(frozen=True)
 class RolledBack:

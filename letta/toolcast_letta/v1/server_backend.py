@@ -24,8 +24,6 @@ from .reading import read_agent, read_current, read_registry
 from .registering import delete_leaving, ensure_entry, register
 from .trials import trials_of
 
-__all__ = ["ServerBackend"]
-
 
 @dataclass(frozen=True)
 class ServerBackend:

@@ -11,8 +11,6 @@ from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredAgent, DesiredState, DesiredTool
 from .api import LettaApi, LettaError
 
-__all__ = ["trials_of"]
-
 
 def trials_of(
     api: LettaApi,

@@ -15,8 +15,6 @@ from ..plan.desired_state import DesiredState
 from ..plan.tool_rules import APPROVAL, LOOP_RULES, Rule, rule_text, same_rules
 from ..state.baseline import AgentBaseline, Baseline
 
-__all__ = ["AgentUndo", "Undo", "undo_plan"]
-
 
 @dataclass(frozen=True)
 class AgentUndo:

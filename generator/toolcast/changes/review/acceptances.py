@@ -16,17 +16,6 @@ from ...reading.yaml_reader import read_yaml
 from ...suggestions import did_you_mean
 from ..change import Change, ChangeRule
 
-__all__ = [
-    "ACCEPT_FILE",
-    "EVERY_TOOL",
-    "Acceptance",
-    "UnreadableAcceptances",
-    "acceptance_file",
-    "acceptance_of",
-    "accepted_in",
-    "stale",
-]
-
 ACCEPT_FILE = "toolcast.accept.yaml"
 """Stands beside toolcast.yaml."""
 EVERY_TOOL = "*"

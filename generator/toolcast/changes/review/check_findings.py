@@ -13,8 +13,6 @@ from ...model.model import Workspace
 from ...rules.running import check_workspace, without_suppressed
 from ..change import tools_of_both
 
-__all__ = ["NOTHING_FOUND", "CheckFindings", "check_findings"]
-
 _ELSEWHERE = ("handler/", "data/", "output/", "spec/unused-suppression")
 """Rules about files that are no specs: of those the old side has no copy."""
 _NUMBER = re.compile(r"[0-9][0-9,.]*")

@@ -20,21 +20,6 @@ from ..effects import Effect
 from .acceptances import Acceptance, acceptance_of, stale
 from .check_findings import NOTHING_FOUND, CheckFindings
 
-__all__ = [
-    "BadLimit",
-    "DEFAULT",
-    "Limits",
-    "failing",
-    "limits",
-    "limits_text",
-    "Proposal",
-    "proposals",
-    "Judged",
-    "Verdict",
-    "judge",
-]
-
-
 Limits = Mapping[str, Grade]
 """The least grade that fails, by audience; one that is not named fails at none."""
 

@@ -26,8 +26,6 @@ from .schema_pairs import (
 )
 from .schema_side import SchemaSide
 
-__all__ = ["array_changes", "object_changes"]
-
 _OTHERS = "additionalProperties"
 
 

@@ -12,8 +12,6 @@ from toolcast_runtime.validation.applicators import in_place
 from .normal_forms import ValueLimits
 from .schema_side import Conjunction, SchemaSide, matches, schemas_under
 
-__all__ = ["Proof", "takes_array", "takes_object"]
-
 
 class Proof(Protocol):
     """The proof that is being tried, as `Inclusion`."""

@@ -20,8 +20,6 @@ from ..change import ABSENT
 from .normal_forms import EXACT, ValueLimits, type_of
 from .schema_side import Acceptor, Conjunction, SchemaSide, schemas_under
 
-__all__ = ["examples"]
-
 _MOST_WORK = 100_000
 _MOST_TRIED = 600
 _MOST_VISITS = 500

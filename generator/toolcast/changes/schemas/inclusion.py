@@ -18,8 +18,6 @@ from .container_inclusion import takes_array, takes_object
 from .normal_forms import EXACT, Bound, ValueLimits, types_of
 from .schema_side import ANNOTATIONS, Conjunction, SchemaSide
 
-__all__ = ["Effort", "Inclusion", "OutOfEffort"]
-
 
 class OutOfEffort(Exception):
     """No more work may be done."""

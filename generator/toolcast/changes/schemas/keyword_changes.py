@@ -26,14 +26,6 @@ from .schema_pairs import (
 )
 from .schema_rules import KEYWORDS
 
-__all__ = [
-    "address_changes",
-    "annotation_changes",
-    "keyword_changes",
-    "plain_changes",
-    "row_of",
-]
-
 _FLAGS = frozenset(("uniqueItems", "deprecated", "readOnly", "writeOnly"))
 _READ_ONLY = frozenset(
     (

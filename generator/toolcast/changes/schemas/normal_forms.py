@@ -17,17 +17,6 @@ from typing import Any, NamedTuple, TypeGuard
 from ..change import key_of
 from .schema_side import Conjunction, SchemaSide
 
-__all__ = [
-    "ALL_TYPES",
-    "EXACT",
-    "Bound",
-    "ValueLimits",
-    "type_of",
-    "types_of",
-    "normal_form",
-]
-
-
 ALL_TYPES = frozenset(
     ("null", "boolean", "integer", "fraction", "string", "array", "object")
 )

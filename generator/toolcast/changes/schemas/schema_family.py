@@ -20,8 +20,6 @@ from .schema_walk import (
     hidden_texts,
 )
 
-__all__ = ["TypeChanges", "compare"]
-
 _SAME = "the generated types stay the same"
 _NO_PYTHON = "safe for code: the tool has no handler and no declared types"
 _OTHER_VALUES = "the handler's values are of another type"

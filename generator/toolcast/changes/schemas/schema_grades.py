@@ -17,8 +17,6 @@ from .schema_pairs import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import Acceptor, SchemaSide
 
-__all__ = ["CallGrades", "Verdict", "prompt_grade"]
-
 _MOST_EFFORT = 1_000
 _MOST_ALONE = 40
 _MOST_PLACES_ALONE = 12_000

@@ -15,30 +15,6 @@ from .normal_forms import Bound
 from .schema_rules import SAYS
 from .schema_side import ANNOTATIONS, SchemaSide
 
-__all__ = [
-    "Difference",
-    "Edit",
-    "Node",
-    "Pair",
-    "Place",
-    "Step",
-    "pair_at",
-    "ITEMS",
-    "NAMES",
-    "OTHERS",
-    "REFUSED",
-    "limit_words",
-    "listed",
-    "name_words",
-    "number_words",
-    "shown",
-    "subject_words",
-    "type_words",
-    "whole_pair",
-    "whole_step",
-]
-
-
 _ALONE = ANNOTATIONS | frozenset(
     (
         "type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"

@@ -15,16 +15,6 @@ from typing import Literal
 from ...package_data import read_packaged
 from ..change import ChangeRule, Grade, Grades
 
-__all__ = [
-    "EFFECTS",
-    "FIELDS",
-    "KEYWORDS",
-    "RULES",
-    "RULES_BY_ID",
-    "SAYS",
-    "Field",
-]
-
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
 _FAMILIES = {"parameters": "parameter", "returns": "result"}

@@ -14,17 +14,6 @@ from toolcast_runtime.validation.references import REFERENCES, References
 from ...json_schema.dialects import dialect_of
 from ...reading.tree import Path
 
-__all__ = [
-    "ANNOTATIONS",
-    "Acceptor",
-    "Conjunction",
-    "Positions",
-    "SchemaSide",
-    "has_references",
-    "matches",
-    "schemas_under",
-]
-
 ANNOTATIONS = frozenset(
     (
         "title description default examples deprecated readOnly writeOnly $comment format"

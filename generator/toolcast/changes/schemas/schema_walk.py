@@ -35,12 +35,6 @@ from .schema_pairs import (
 )
 from .schema_side import ANNOTATIONS, SchemaSide, has_references
 
-__all__ = [
-    "TooMuchToCompare",
-    "differences",
-    "hidden_texts",
-]
-
 _MOST_PAIRS = 1_200
 _MOST_EFFORT = 250
 _COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ...changes.review.check_findings import CheckFindings
     from ...model.model import Workspace
 
-__all__ = ["command"]
-
 _SECONDS = 60.0
 _NEW = "version: 1\naccept:\n"
 _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from ...model.model import Workspace
 
-__all__ = ["list_sides_or_end"]
-
 _STDIO = "stdio:"
 _URLS = ("http://", "https://")
 _MOST_NOTES = 20

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ...model.model import Toolset, Workspace
     from ...servers.server_listing import ServerListing
 
-__all__ = ["lock", "verify"]
-
 _ANY = "any"
 _MOST_NAMED = 5
 _RUNS = "the server has to run, and to list its tools"

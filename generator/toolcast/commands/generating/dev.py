@@ -29,8 +29,6 @@ from ..options import complete_toolsets, project_option
 if TYPE_CHECKING:
     from ...model.model import Workspace
 
-__all__ = ["command"]
-
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
 _PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.held_server")

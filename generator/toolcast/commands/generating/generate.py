@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ...reports.item import About
     from ...stamp import Ended
 
-__all__ = ["command", "run"]
-
 
 @click.command(name="generate")
 @project_option

@@ -13,8 +13,6 @@ import signal
 import sys
 import threading
 
-__all__ = ["run"]
-
 
 def run() -> None:
     """Runs the module that is named first, with the words behind it."""

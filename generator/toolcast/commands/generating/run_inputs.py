@@ -15,8 +15,6 @@ from ...package_data import package_folders
 from ...project import WORKSPACE_FILE
 from ...reading.tree import Source
 
-__all__ = ["program_files", "project_files", "run_inputs"]
-
 
 def run_inputs(workspace: Workspace) -> Iterator[str]:
     """Every file and folder that decides what a run does: the project's, and our own."""

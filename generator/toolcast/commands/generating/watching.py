@@ -25,15 +25,6 @@ from ...reports.escaping import printable
 from ..exit_codes import fail
 from .run_inputs import program_files, project_files
 
-__all__ = [
-    "OWN_GROUP",
-    "Runs",
-    "Watched",
-    "changes_of",
-    "watch_and_generate",
-    "watched",
-]
-
 # How long the library waits before it looks whether there was anything, in milliseconds.
 _TURN = 200
 _LARGEST = 8 * 1024 * 1024

@@ -14,27 +14,20 @@ from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, is_keyword_argument, literal
 from ...encoders.yaml_block import block, scalar
-from ...model.model import HandlerReference, Toolset, ToolSpec, Workspace
+from ...model.model import (
+    Toolset,
+    ToolSpec,
+    Workspace,
+)
 from ...model.spec_files import FOLDERS
 from ...model.spec_schema import schemas_beside
+from ...model.toolset_parts import (
+    HandlerReference,
+)
 from ...rendering.output_shape import View
 from ...rendering.renderer import formatted, render
 from ...suggestions import did_you_mean, quoted_list
 from ...targets.table import enabled
-
-__all__ = [
-    "draft_mcp_spec",
-    "draft_stub",
-    "draft_tool",
-    "draft_toolset",
-    "free_keyword",
-    "handler_place",
-    "new_files",
-    "package_files",
-    "schemas_of",
-    "section_of",
-    "toolset_of",
-]
 
 _TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MCP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")

@@ -15,7 +15,13 @@ from ...edits.project_edit import ProjectEdit, Refusal
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal
 from ...encoders.yaml_block import block
-from ...model.model import HandlerReference, Toolset, Workspace
+from ...model.model import (
+    Toolset,
+    Workspace,
+)
+from ...model.toolset_parts import (
+    HandlerReference,
+)
 from ...python_code.annotations import Fit
 from ...python_code.function_tool import FunctionTool, NoTool, read_function
 from ...python_code.handler import is_below
@@ -31,8 +37,6 @@ from .drafts import (
     section_of,
     toolset_of,
 )
-
-__all__ = ["draft_functions"]
 
 _REFERENCE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)", re.ASCII)
 _CAREFUL = {

@@ -16,9 +16,6 @@ from ...rendering.output_shape import View
 from ...reports.escaping import printable
 from ..exit_codes import fail
 
-__all__ = ["command", "installed_from"]
-
-
 _OF_PYTEST = "[tool.pytest.ini_options]"
 # In the order in which pytest takes the first.
 _PYTEST = (

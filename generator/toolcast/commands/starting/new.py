@@ -11,8 +11,6 @@ from ...reports.escaping import printable
 from ..exit_codes import fail, print_steps, to_edit_or_end
 from ..options import complete_toolsets, project_option
 
-__all__ = ["command"]
-
 
 @click.command(name="new")
 @click.argument("name", required=False)

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from ..exit_codes import fail
 
-__all__ = ["in_the_way", "refuse", "write_new"]
-
 
 def in_the_way(root: str, paths: Iterable[str]) -> list[str]:
     """The paths below `root` at which something is, or that lead through a file."""

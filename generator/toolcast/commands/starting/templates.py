@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ...model.model import Workspace
     from ...targets.own_templates import Original, OwnTemplate
 
-__all__ = ["command"]
-
 _FOLDER = "templates"
 
 
