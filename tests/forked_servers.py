@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 __all__ = ["Process", "run", "start"]
 
@@ -96,6 +96,11 @@ class Process(Protocol):
     stdout: IO[bytes] | None
     stderr: IO[bytes] | None
 
+    @property
+    def returncode(self) -> int | Any: ...
+    def communicate(
+        self, input: bytes | None = None, timeout: float | None = None
+    ) -> tuple[bytes, bytes]: ...
     def poll(self) -> int | None: ...
     def wait(self, timeout: float | None = None) -> int: ...
     def send_signal(self, sig: int) -> None: ...
@@ -110,7 +115,7 @@ class _Fork:
         self, streams: list[IO[bytes] | None], status: IO[bytes], words: list[str]
     ) -> None:
         self.stdin, self.stdout, self.stderr = streams
-        self.returncode: int | None = None
+        self.returncode: int | Any = None
         self._status = status
         self._words = words
         self.pid = int(status.readline())
@@ -127,6 +132,30 @@ class _Fork:
             self._take()
         assert self.returncode is not None
         return self.returncode
+
+    def communicate(
+        self, input: bytes | None = None, timeout: float | None = None
+    ) -> tuple[bytes, bytes]:
+        said = [b"", b""]
+
+        def keep(number: int, stream: IO[bytes]) -> None:
+            with stream:
+                said[number] = stream.read()
+
+        readers = [
+            threading.Thread(target=keep, args=(number, stream), daemon=True)
+            for number, stream in enumerate((self.stdout, self.stderr))
+            if stream is not None and not stream.closed
+        ]
+        for reader in readers:
+            reader.start()
+        if self.stdin is not None and not self.stdin.closed:
+            with contextlib.suppress(BrokenPipeError), self.stdin:
+                self.stdin.write(input or b"")
+        self.wait(timeout)
+        for reader in readers:
+            reader.join()
+        return said[0], said[1]
 
     def send_signal(self, sig: int) -> None:
         if self.poll() is None:
@@ -173,11 +202,13 @@ class _Parent:
             if kind != subprocess.PIPE:
                 nothing = kind == subprocess.DEVNULL
                 ours.append(None)
-                theirs.append(os.open(os.devnull, os.O_RDWR) if nothing else os.dup(kind))
+                theirs.append(
+                    os.open(os.devnull, os.O_RDWR) if nothing else os.dup(kind)
+                )
                 continue
             read, write = os.pipe()
             mine, other = (read, write) if number else (write, read)
-            ours.append(open(mine, "rb" if number else "wb"))
+            ours.append(os.fdopen(mine, "rb" if number else "wb"))
             theirs.append(other)
         read, write = os.pipe()
         asked = {"folder": str(folder), "words": words, "env": dict(env)}
@@ -187,7 +218,7 @@ class _Parent:
         finally:
             for file in (*theirs, write):
                 os.close(file)
-        return _Fork(ours, open(read, "rb", 0), words)
+        return _Fork(ours, os.fdopen(read, "rb", 0), words)
 
     def _end(self) -> None:
         self._asking.close()
@@ -210,7 +241,9 @@ def start(
     Each stream is `subprocess.PIPE`, `subprocess.DEVNULL` or an open file's number. Where Python itself reads the
     environment differently, or there are no sockets that keep messages apart, it is started.
     """
-    ours = {name for name in {*env, *os.environ} if env.get(name) != os.environ.get(name)}
+    ours = {
+        name for name in {*env, *os.environ} if env.get(name) != os.environ.get(name)
+    }
     if sys.platform != "linux" or any(name.startswith("PYTHON") for name in ours):
         return subprocess.Popen(
             [sys.executable, "-m", *words],
@@ -230,28 +263,8 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Starts `python -m WORDS` as `start` does, gives it its input, and waits for its end."""
     process = start(folder, *words, env=env)
-    assert process.stdin and process.stdout and process.stderr
-    said: list[bytes] = [b"", b""]
-
-    def feed(stream: IO[bytes]) -> None:
-        with contextlib.suppress(BrokenPipeError), stream:
-            stream.write(given)
-
-    def keep(number: int, stream: IO[bytes]) -> None:
-        with stream:
-            said[number] = stream.read()
-
-    threads = [
-        threading.Thread(target=feed, args=(process.stdin,)),
-        threading.Thread(target=keep, args=(0, process.stdout)),
-        threading.Thread(target=keep, args=(1, process.stderr)),
-    ]
-    for thread in threads:
-        thread.start()
     try:
-        code = process.wait(timeout)
+        said = process.communicate(given, timeout)
     finally:
         process.kill()
-        for thread in threads:
-            thread.join()
-    return subprocess.CompletedProcess(words, code, *said)
+    return subprocess.CompletedProcess(words, process.wait(), *said)

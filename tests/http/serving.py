@@ -133,7 +133,10 @@ def served(
     process = start(
         root,
         f"{package}.mcp_server",
-        *("--http", "--port", "0", *words),
+        "--http",
+        "--port",
+        "0",
+        *words,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

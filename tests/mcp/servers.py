@@ -265,7 +265,10 @@ def http_server(
     process = start(
         root,
         f"{package}.mcp_server",
-        *("--http", "--port", "0", *arguments),
+        "--http",
+        "--port",
+        "0",
+        *arguments,
         env=_environment(env),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

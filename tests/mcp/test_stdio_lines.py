@@ -158,9 +158,7 @@ def test_what_is_no_message_gets_an_error(
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_what_has_no_answer_gets_none(
-    server: Process, line: bytes
-) -> None:
+def test_what_has_no_answer_gets_none(server: Process, line: bytes) -> None:
     ask(server, line)
     assert [answer["id"] for answer in both_answers(server, b"{")] == [None, 99]
 
