@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 
 from .module_names import Definition
@@ -328,7 +329,7 @@ class _Texts:
                 for name, value in each_of(loop.target, loop.iter):
                     if value is not None:
                         aliases[name] = value
-            made = self.of(node.elt, place._replace(aliases=aliases), steps - 1)
+            made = self.of(node.elt, replace(place, aliases=aliases), steps - 1)
             constants: list[ast.expr] = [ast.Constant(text) for text in made]
             return (ast.List(constants, ast.Load()), place) if made else None
         if isinstance(node, ast.Subscript):
