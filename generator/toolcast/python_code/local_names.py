@@ -41,9 +41,9 @@ def _made_by(
         if known is None or known.kind != "function":
             yield node, place
             return
-        resolver = place.resolver
-        within = Place(resolver, known.scope, {}, resolver.assigned(known))
-        for given in resolver.returned(known):
+        body = place.resolver.body(known)
+        within = Place(place.resolver, known.scope, {}, body.assigned)
+        for given in body.returned:
             yield from _made_by(given, within, seen, steps - 1)
     elif isinstance(node, (ast.Name, ast.Attribute)):
         assigned = place.assigned(node)

@@ -33,7 +33,7 @@ _HOLDERS = frozenset(
 
 
 class _Body(NamedTuple):
-    """What a function returns, and what it assigns to its names."""
+    """What a function returns, and what it assigns to its names; the last one counts."""
 
     returned: tuple[ast.expr, ...]
     assigned: Mapping[str, ast.expr]
@@ -164,15 +164,8 @@ class Resolver(ModuleNames):
             self._members[node] = _Members(functions, values)
         return self._members[node]
 
-    def returned(self, known: Definition) -> tuple[ast.expr, ...]:
-        """What a function returns."""
-        return self._body(known).returned
-
-    def assigned(self, known: Definition) -> Mapping[str, ast.expr]:
-        """What a function that returns something assigns to its names; the last one counts."""
-        return self._body(known).assigned
-
-    def _body(self, known: Definition) -> _Body:
+    def body(self, known: Definition) -> _Body:
+        """What a function returns, and what one that returns something assigns."""
         function = known.function
         if function is None:
             return _Body((), {})
