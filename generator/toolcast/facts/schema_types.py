@@ -108,10 +108,8 @@ class SchemaTypes:
         wider = [
             keyword for part in place.parts for keyword in _COMBINED if keyword in part
         ]
-        for part in place.parts:
-            for keyword in _COMBINED:
-                if keyword in part:
-                    self._note(keyword)
+        for keyword in wider:
+            self._note(keyword)
         made.members = members
         made.wider = tuple(dict.fromkeys([*made.wider, *wider]))
         return made
