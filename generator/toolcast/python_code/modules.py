@@ -308,21 +308,6 @@ def _imported_by(
         )
 
 
-def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a scope itself, those under `if`, `try` and `with` among them."""
-    for statement in body:
-        if isinstance(statement, ast.If):
-            yield from statements_of([*statement.body, *statement.orelse])
-        elif isinstance(statement, ast.Try):
-            handled = [one for handler in statement.handlers for one in handler.body]
-            inner = [*statement.body, *handled, *statement.orelse, *statement.finalbody]
-            yield from statements_of(inner)
-        elif isinstance(statement, ast.With):
-            yield from statements_of(statement.body)
-        else:
-            yield statement
-
-
 def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
     """What the `return`s of a function itself give."""
     for node in own_nodes(function):

@@ -129,18 +129,15 @@ class Resolver(ModuleNames):
             return ()
         if node not in self._parents:
             found: dict[ast.ClassDef, Definition] = {}
-            waiting = [Definition("class", class_.scope, node.name, node, node)]
+            waiting = [class_]
             while waiting and len(found) < _MOST_PARENTS:
-                one = waiting.pop()
-                if one.class_ is None or one.class_ in found:
+                scope, own = waiting[-1].scope, waiting.pop().class_
+                if own is None or own in found:
                     continue
-                found[one.class_] = one
-                bases = [self.of(base, one.scope, {}) for base in one.class_.bases]
-                waiting += [base for base in reversed(bases) if base and base.class_]
-            self._parents[node] = tuple(
-                Definition("class", one.scope, node.name, node, node)
-                for node, one in found.items()
-            )
+                found[own] = Definition("class", scope, own.name, own, own)
+                bases = [self.of(base, scope, {}) for base in own.bases]
+                waiting += filter(None, reversed(bases))
+            self._parents[node] = tuple(found.values())
         return self._parents[node]
 
     def members(self, node: ast.ClassDef, module: PythonModule) -> _Members:
