@@ -12,10 +12,8 @@ from .modules import (
     FunctionDefinition,
     PythonModule,
     bindings_of,
-    functions_of,
     last_name,
     returned_by,
-    values_of,
 )
 
 # Attributes and calls that lead to one another, one after the other.
@@ -147,7 +145,7 @@ class Resolver(ModuleNames):
         """
         if node not in self._members:
             bindings = bindings_of(node.body, module)
-            functions, values = functions_of(bindings), values_of(bindings)
+            functions, values = bindings.functions, dict(bindings.assigned)
             for function in functions.values():
                 for inner in ast.walk(function):
                     if isinstance(inner, ast.Assign):
@@ -167,9 +165,10 @@ class Resolver(ModuleNames):
         if function is None:
             return _Body((), {})
         if function not in self._bodies:
-            returned, assigned = tuple(returned_by(function)), {}
+            returned = tuple(returned_by(function))
+            assigned: Mapping[str, ast.expr] = {}
             if returned:
-                assigned = values_of(bindings_of(function.body, known.scope))
+                assigned = bindings_of(function.body, known.scope).assigned
             self._bodies[function] = _Body(returned, assigned)
         return self._bodies[function]
 
