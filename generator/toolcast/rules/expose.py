@@ -406,13 +406,11 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             for index, name in enumerate(names):
                 opened |= key == "clients" and name in clients
                 if name not in known[key]:
-                    yield at(
-                        toolset,
-                        (*place, "scopes", scope, key, index),
-                        f"the scope `{scope}` names `{name}`, which is none of the"
-                        f" toolset's {key}",
-                        f"declare it in `{key}` of toolset.yaml, or remove it",
-                    )
+                    what = f"the scope `{scope}` names `{name}`"
+                    message = f"{what}, which is none of the toolset's {key}"
+                    help_ = f"declare it in `{key}` of toolset.yaml, or remove it"
+                    path = (*place, "scopes", scope, key, index)
+                    yield at(toolset, path, message, help_)
     if clients and not opened:
         message = "no scope opens the endpoint of a client"
         help_ = "give one of them `clients`"
@@ -423,22 +421,19 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     open_servers = [one for one in toolset.listed_servers if one.allow is None]
     for client in toolset.clients:
-        if client.allow is not None:
-            continue
         has = [
             f"`{one.name}`"
             for one in open_servers
             if one.clients is None or client.name in one.clients
         ]
-        for index, entry in enumerate(client.restrict_entries):
-            if has and entry.is_pattern and entry.section is None:
-                yield at(
-                    toolset,
-                    ("clients", client.name, "restrict", index),
-                    f"`{entry.text}` keeps no tool from `{client.name}` that {has[0]} lists"
-                    " by itself",
-                    f"name the tools that are taken of it, `allow` of {has[0]}",
-                )
+        entries = client.restrict_entries if has and client.allow is None else ()
+        for index, entry in enumerate(entries):
+            if entry.is_pattern and entry.section is None:
+                path = ("clients", client.name, "restrict", index)
+                what = f"`{entry.text}` keeps no tool from `{client.name}`"
+                message = f"{what} that {has[0]} lists by itself"
+                help_ = f"name the tools that are taken of it, `allow` of {has[0]}"
+                yield at(toolset, path, message, help_)
 
 
 _LONGEST = 120
@@ -499,14 +494,13 @@ def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for server in toolset.mcp_servers:
         for own in server.tools:
             if not server.takes(own):
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, "tools", own),
-                    f"`{own}` gets a name, and is not taken from `{server.name}`",
-                    did_you_mean(own, server.allow or ())
-                    or "add it to the server's `allow`, or remove it from `tools`",
-                    at_key=True,
+                message = f"`{own}` gets a name, and is not taken from `{server.name}`"
+                near = did_you_mean(own, server.allow or ())
+                help_ = (
+                    near or "add it to the server's `allow`, or remove it from `tools`"
                 )
+                path = ("mcp_servers", server.name, "tools", own)
+                yield at(toolset, path, message, help_, at_key=True)
 
 
 @rule(
@@ -527,20 +521,16 @@ def _problems_of_shared_endpoint(
 ) -> Iterator[tuple[str, str]]:
     names = [one.name for one in workspace.toolsets]
     if endpoint.name in names:
-        yield (
-            f"`{endpoint.name}` is a toolset, whose package has that name",
-            "give the endpoint another one",
-        )
+        message = f"`{endpoint.name}` is a toolset, whose package has that name"
+        yield message, "give the endpoint another one"
     for name in endpoint.toolsets:
         if name not in names:
             yield f"there is no toolset `{name}`", known_instead(name, names)
     shared = toolsets_of(workspace, endpoint)
     for one in shared:
         if "mcp" not in one.targets:
-            yield (
-                f"`{one.name}` has no MCP server to share",
-                "add the target `mcp` to it",
-            )
+            message = f"`{one.name}` has no MCP server to share"
+            yield message, "add the target `mcp` to it"
     without = [one.name for one in shared if not one.clients]
     if without and len(without) < len(shared):
         yield (
@@ -549,15 +539,14 @@ def _problems_of_shared_endpoint(
             "name the clients in its toolset.yaml",
         )
     for option in AGREED:
-        settings = [(one, server_option(one, option)) for one in shared]
-        given = [(one, value) for one, value in settings if value is not None]
-        for one, value in given[1:]:
-            if value != given[0][1]:
-                yield (
-                    f"`{given[0][0].name}` and `{one.name}` differ in"
-                    f" `targets.mcp.{option}`, which is the server's",
-                    "say the same in both, or in one alone",
-                )
+        settings = [(one.name, server_option(one, option)) for one in shared]
+        given = [(name, value) for name, value in settings if value is not None]
+        for name, value in given[1:]:
+            first, meant = given[0]
+            if value != meant:
+                differ = f"`{first}` and `{name}` differ in `targets.mcp.{option}`"
+                help_ = "say the same in both, or in one alone"
+                yield f"{differ}, which is the server's", help_
 
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec

@@ -425,7 +425,8 @@ _UNREAD = {
 @rule("handler/proxy", on="toolset", severity=Severity.ERROR)
 def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     servers = {server.name: server for server in toolset.mcp_servers}
-    for owner in (toolset, *toolset.tools):
+    owners: tuple[Toolset | ToolSpec, ...] = (toolset, *toolset.tools)
+    for owner in owners:
         if owner.proxy is not None and owner.proxy not in servers:
             message = f"`{owner.proxy}` is no entry of `mcp_servers`"
             near = did_you_mean(owner.proxy, servers)

@@ -465,8 +465,8 @@ def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
         for key, message, help_ in _problems(server):
-            place = (*path, key) if key else path
-            yield at(toolset, place, message, help_, at_key=True)
+            at_fault = (*path, key) if key else path
+            yield at(toolset, at_fault, message, help_, at_key=True)
         name = f"`{server.name}`"
         texts += [(name, (*path, *inner), text) for inner, text in server.texts]
     if toolset.router is not None:
@@ -491,10 +491,10 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
     ):
         for name, text in getattr(server, key).items():
             if not name_form.fullmatch(name) or "\n" in text or "\r" in text:
-                words = (
+                wrong = (
                     f"`{key}` of `{server.name}` has what is no name or value of {what}"
                 )
-                yield key, words, f"`{name}` cannot be sent as it is"
+                yield key, wrong, f"`{name}` cannot be sent as it is"
     if server.command is None and server.url is None:
         message = f"the server `{server.name}` has neither `command` nor `url`"
         yield "", message, "say how it is reached: a program to start, or an address"
