@@ -123,9 +123,7 @@ class Editing:
         """Removes a spec."""
         self._places[file] = None
 
-    def files(
-        self,
-    ) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+    def files(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
         """Before and after, by path.
 
         Raises:

@@ -18,11 +18,7 @@ from .project_edit import (
     left_at,
     specs_after,
 )
-from .references import (
-    mentions_of,
-    places_of,
-    referring_toolsets,
-)
+from .references import mentions_of, places_of, referring_toolsets
 from .remaining_mentions import (
     left_imports,
     left_in_files,

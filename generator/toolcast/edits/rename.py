@@ -20,13 +20,8 @@ from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..findings import MOST_SHOWN
 from ..git.index import read_index
-from ..model.model import (
-    ToolSpec,
-    Workspace,
-)
-from ..model.toolset_parts import (
-    HandlerReference,
-)
+from ..model.model import ToolSpec, Workspace
+from ..model.toolset_parts import HandlerReference
 from ..python_code.handler import function_code
 from ..python_code.modules import (
     FunctionDefinition,

@@ -13,16 +13,8 @@ from ..facts.annotation import Annotations
 from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
-from ..model.model import (
-    Toolset,
-    ToolSpec,
-    Workspace,
-)
-from ..model.toolset_parts import (
-    HandlerReference,
-    PromptSpec,
-    ResourceSpec,
-)
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..python_code.call_graph import Step, reached_from
 from ..python_code.classes import ClassField
 from ..python_code.handler import (
@@ -563,10 +555,7 @@ def _disagreements(
 
 
 @rule(
-    "handler/type-not-own",
-    on="tool",
-    severity=Severity.ERROR,
-    can_be_suppressed=False,
+    "handler/type-not-own", on="tool", severity=Severity.ERROR, can_be_suppressed=False
 )
 def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for field in ("arguments_type", "result_type"):

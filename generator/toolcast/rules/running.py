@@ -16,17 +16,9 @@ from ..facts.texts import (
     prose_of_toolset,
 )
 from ..findings import Finding, Severity
-from ..model.model import (
-    Toolset,
-    ToolSpec,
-    Workspace,
-)
+from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.toolset_parts import (
-    PromptSpec,
-    ResourceSpec,
-    Suppression,
-)
+from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
 from ..suggestions import did_you_mean
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 from .rule import Rule
