@@ -96,8 +96,6 @@ def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     before, after = pair.nodes
     yield from annotation_changes(pair)
     yield from address_changes(pair)
-    if _says_the_same(pair):
-        return
     if _is_written_anew(pair, effort):
         # What the branches tell may be another text.
         yield from (one for one in _branch_changes(pair) if isinstance(one, Step))
@@ -113,18 +111,6 @@ def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     yield from object_changes(pair)
     yield from array_changes(pair)
     yield from _branch_changes(pair)
-
-
-def _says_the_same(pair: Pair) -> bool:
-    """Whether only texts and the like differ, which is most often so."""
-    before, after = pair.nodes
-    if before.is_false != after.is_false:
-        return False
-    return all(
-        same(*pair.values(word)) and not has_references(before.get(word))
-        for word in before.values.keys() | after.values.keys()
-        if word not in ANNOTATIONS
-    )
 
 
 def _is_written_anew(pair: Pair, effort: Effort) -> bool:
