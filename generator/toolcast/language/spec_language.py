@@ -3,6 +3,9 @@
 `KIND.language.yaml` is the JSON Schema of one kind of file with annotations: what a field's
 absence means, what it names, who reads it, what a change of it means. What annotations there
 are says `annotations.schema.yaml`. Editors' schemas are the same without them.
+
+A field that is `like: KIND.WAY` has all that is said of that other one, but for what it says
+itself.
 """
 
 from __future__ import annotations
@@ -191,7 +194,7 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
         ExtensionFailure: an extension adds a field that the spec language has already, or
             annotates one wrongly.
     """
-    own = _read(f"{kind}.language")
+    own = _language(kind)
     if not extensions or kind not in ("tool", "toolset"):
         return own
     return _extended(kind, extensions)
@@ -199,7 +202,7 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 @cache
 def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
-    own, added = _read(f"{kind}.language"), fields_of(extensions)
+    own, added = _language(kind), fields_of(extensions)
     ours = (added.tool,) if kind == "tool" else (added.toolset, added.target_options)
     for properties in ours:
         for fault in _faults_of_extension({"properties": properties}):
@@ -225,6 +228,26 @@ def _faults_of_extension(node: Mapping[str, Any]) -> Iterator[str]:
             (part.get("names"), part.get("keys_name"))
         ):
             yield f"{way}: names of the kind `{kind}` are for Toolcast's own fields"
+
+
+@cache
+def _language(kind: str) -> dict[str, Any]:
+    whole: dict[str, Any] = _whole(_read(f"{kind}.language"))
+    return whole
+
+
+def _whole(node: Any) -> Any:
+    """A schema in which each field that is `like` another one has all that is said of it."""
+    if not isinstance(node, dict):
+        return node
+    whole = {key: _whole(part) for key, part in node.items()}
+    if not isinstance(whole.get("like"), str):
+        return whole  # as of the fields of a mapping, one of which may be called so
+    kind, *steps = whole.pop("like").split(".")
+    other = _read(f"{kind}.language")
+    for step in steps:
+        other = dict(parts(other))[step]
+    return {**_whole(other), **whole}
 
 
 @cache
