@@ -23,6 +23,7 @@ from ..selection.trial import (
     routed,
     same_words,
 )
+from ..suggestions import first_of
 from .exit_codes import counted, fail
 
 if TYPE_CHECKING:
@@ -292,10 +293,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = ", ".join(selection.uncovered[:_MOST_NAMED])
-    more = len(selection.uncovered) - _MOST_NAMED
-    if more > 0:
-        without += f" and {more} more"
+    without = first_of(selection.uncovered, _MOST_NAMED)
     yield from _wrapped(f"{text}; without: {without}" if without else text)
 
 

@@ -22,6 +22,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
+from ..suggestions import first_of
 from .forms import Source
 
 _LONGEST_SUMMARY = 120
@@ -404,9 +405,7 @@ def _left_out(source: Source) -> list[str]:
     for kind, what, key in lists:
         entries = source.listing.entries(kind)
         if entries:
-            names = ", ".join(f"`{escaped(e[key], 80)}`" for e in entries[:_MOST_NAMED])
-            more = f" and {len(entries) - _MOST_NAMED} more" * (
-                len(entries) > _MOST_NAMED
-            )
-            notes.append(f"not imported, {len(entries)} of kind {what}: {names}{more}")
+            names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
+            named = first_of(names, _MOST_NAMED)
+            notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes
