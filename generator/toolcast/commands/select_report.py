@@ -121,17 +121,7 @@ def show_message(
 
 def _tokens(tools: Sequence[RoutedTool]) -> int:
     """About how many tokens the tools take in a request."""
-    shown = [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for tool in tools
-    ]
+    shown = [_function(t.name, t.description, t.parameters) for t in tools]
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     return estimated_tokens(text) if tools else 0
 
@@ -362,7 +352,8 @@ def promptfoo(
         endpoint: its address; None for the provider's own.
         key_variable: the environment variable of its key; None for the provider's own.
     """
-    config: dict[str, Any] = {"tools": [_function(tool) for tool in tools]}
+    functions = [_function(t.name, t.model_description, t.parameters) for t in tools]
+    config: dict[str, Any] = {"tools": _plain(functions)}
     if endpoint is not None:
         config["apiBaseUrl"] = endpoint
     if key_variable is not None:
@@ -413,14 +404,10 @@ def _not_called(*names: str) -> dict[str, Any]:
     return {"type": "not-tool-call-f1", "value": list(names), "threshold": _CALLED}
 
 
-def _function(tool: ToolSpec) -> dict[str, Any]:
+def _function(name: str, description: str, parameters: Any) -> dict[str, Any]:
     """A tool in OpenAI's form."""
-    function = {
-        "name": tool.name,
-        "description": tool.model_description,
-        "parameters": tool.parameters,
-    }
-    return {"type": "function", "function": _plain(function)}
+    function = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": function}
 
 
 def _plain(value: Any) -> Any:

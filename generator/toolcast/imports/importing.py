@@ -36,10 +36,14 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     `mcp.omit` says so. A description of one short line is the summary, and not said twice.
     """
     fields: dict[str, Any] = {}
+    has_summary = _is_summary(tool.get("description"))
     for member, value in tool.items():
         if member == "name":
             fields["name"] = value
-        elif member == "description" and _is_summary(value):
+            if not has_summary:
+                # Here a reader looks for it; it has no place in MCP's definition.
+                fields["summary"] = summary_of(tool)
+        elif member == "description" and has_summary:
             fields["summary"] = value
         elif member in MEMBERS:
             fields[MEMBERS[member]] = value
@@ -47,15 +51,7 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
             fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
     if "description" not in tool:
         fields.setdefault("mcp", {})["omit"] = ["description"]
-    if "summary" in fields:
-        return fields
-    # Behind the name, where a reader looks for it; it has no place in MCP's definition.
-    made: dict[str, Any] = {}
-    for field, value in fields.items():
-        made[field] = value
-        if field == "name":
-            made["summary"] = summary_of(tool)
-    return made
+    return fields
 
 
 def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
