@@ -44,7 +44,7 @@ MAY_IMPORT = {
     },
     "python_code": {"encoders", "json_schema", "model", "reading", "suggestions"},
     "selection": {"facts", "model", "reading"},
-    "facts": {"encoders", "model", "python_code", "reading"},
+    "facts": {"encoders", "model", "package_data", "python_code", "reading"},
     "rendering": {"encoders", "package_data"},
     "targets": {
         "encoders",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ..model.mcp_servers import McpServer, references, without_references
 from ..model.model import Toolset
 from ..reading.tree import Path
+from .texts import texts_in
 
 _SECRET_NAME = re.compile(
     r"authorization|cookie|credential|passw(?:or)?d|passphrase|secret"
@@ -101,7 +102,10 @@ def reach_of(toolset: Toolset) -> NetworkReach:
     admin = http.get("admin_token_variable") if isinstance(http, dict) else None
     key = toolset.targets.get("mcp", {}).get("state_key_variable")
     variables += [name for name in (admin, key) if isinstance(name, str)]
-    for key, text in _texts(toolset.extensions):
+    for path, text, is_key in texts_in(dict(toolset.extensions), ()):
+        key = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
+        if is_key:
+            continue
         if _URL.match(text):
             addresses.append(text)
         elif key.endswith("_env") and _VARIABLE.fullmatch(text):
@@ -162,15 +166,3 @@ def _host(address: str) -> str:
         host = literal
     names = references(address)
     return host or (f"${{{names[0]}}}" if names else literal)
-
-
-def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text of a JSON value with the key that it stands under."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _texts(inner, name)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner, key)

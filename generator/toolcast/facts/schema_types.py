@@ -7,7 +7,7 @@ is wider than. Limits of a value, such as `minimum` or `pattern`, are no busines
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.validation.declared_names import DeclaredNames
@@ -108,10 +108,8 @@ class SchemaTypes:
         wider = [
             keyword for part in place.parts for keyword in _COMBINED if keyword in part
         ]
-        for part in place.parts:
-            for keyword in _COMBINED:
-                if keyword in part:
-                    self._note(keyword)
+        for keyword in wider:
+            self._note(keyword)
         made.members = members
         made.wider = tuple(dict.fromkeys([*made.wider, *wider]))
         return made
@@ -192,7 +190,8 @@ class SchemaTypes:
         return type_
 
     def _unknown(self, place: Place, name: str | None) -> PythonType:
-        for choices in self._choices(place):
+        choices = self._choices(place)
+        if choices is not None:
             return choices
         combined = self._combined(place)
         if combined is not None:
@@ -222,17 +221,16 @@ class SchemaTypes:
         name = name if len(kinds) == 1 else None
         return one_of([self._of_kind(place, kind, name) for kind in kinds])
 
-    def _choices(self, place: Place) -> Iterator[PythonType]:
-        """What `const` and `enum` leave; nothing where there is none."""
+    def _choices(self, place: Place) -> PythonType | None:
+        """What `const` and `enum` leave; None where there is neither."""
         listed = [[value] for value in place.values("const")]
         listed += [value for value in place.values("enum") if isinstance(value, list)]
         if not listed:
-            return
+            return None
         values = min(listed, key=len)
         types: list[PythonType] = []
         if self._is_conditional(place):
-            yield ANY
-            return
+            return ANY
         texts = [value for value in values if isinstance(value, str)]
         if texts:
             as_text = Choice(tuple(dict.fromkeys(texts)))
@@ -257,7 +255,7 @@ class SchemaTypes:
             ):
                 if any(isinstance(v, kind) for v in values if not is_literal(v)):
                     types.append(type_)
-        yield one_of(types)
+        return one_of(types)
 
     def _is_conditional(self, place: Place) -> bool:
         """Whether it is a text, or has one, whose type depends on more than types say."""

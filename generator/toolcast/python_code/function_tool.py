@@ -19,6 +19,7 @@ from .modules import (
     bindings_of,
     functions_of,
     last_name,
+    own_nodes,
     shown,
 )
 
@@ -183,7 +184,8 @@ class _Reading:
                 given.kwarg,
                 f"`**{given.kwarg.arg}` is left out: callers send what the schema names",
             )
-        if _yields(node):
+        yields = (ast.Yield, ast.YieldFrom)
+        if any(isinstance(one, yields) for one in own_nodes(node)):
             self._refuse(
                 node,
                 f"`{node.name}` is a generator, and a result is one value",
@@ -353,17 +355,6 @@ def _absent(module: PythonModule, name: str) -> tuple[str, str]:
             )
             return message, help_
     return message, did_you_mean(name, sorted(module.functions))
-
-
-def _yields(function: FunctionDefinition) -> bool:
-    waiting: list[ast.AST] = [*function.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(node, FunctionDefinition | ast.ClassDef | ast.Lambda):
-            waiting.extend(ast.iter_child_nodes(node))
-    return False
 
 
 _SCALARS = {

@@ -325,12 +325,18 @@ def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
     """What the `return`s of a function itself give."""
+    for node in own_nodes(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value
+
+
+def own_nodes(function: FunctionDefinition) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions and classes within."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield node.value
-        elif not isinstance(node, (FunctionDefinition, ast.ClassDef, ast.Lambda)):
+        yield node
+        if not isinstance(node, (FunctionDefinition, ast.ClassDef, ast.Lambda)):
             waiting.extend(ast.iter_child_nodes(node))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .module_names import Definition, ModuleNames
@@ -32,7 +33,7 @@ _HOLDERS = frozenset(
 
 
 class _Body(NamedTuple):
-    """What a function returns, and what it assigns to its names."""
+    """What a function returns, and what it assigns to its names; the last one counts."""
 
     returned: tuple[ast.expr, ...]
     assigned: Mapping[str, ast.expr]
@@ -163,15 +164,8 @@ class Resolver(ModuleNames):
             self._members[node] = _Members(functions, values)
         return self._members[node]
 
-    def returned(self, known: Definition) -> tuple[ast.expr, ...]:
-        """What a function returns."""
-        return self._body(known).returned
-
-    def assigned(self, known: Definition) -> Mapping[str, ast.expr]:
-        """What a function that returns something assigns to its names; the last one counts."""
-        return self._body(known).assigned
-
-    def _body(self, known: Definition) -> _Body:
+    def body(self, known: Definition) -> _Body:
+        """What a function returns, and what one that returns something assigns."""
         function = known.function
         if function is None:
             return _Body((), {})
@@ -224,7 +218,8 @@ class Resolver(ModuleNames):
         ) or None
 
 
-class Place(NamedTuple):
+@dataclass
+class Place:
     """Where an expression stands.
 
     Attributes:
@@ -235,8 +230,8 @@ class Place(NamedTuple):
 
     resolver: Resolver
     scope: PythonModule
-    names: Mapping[str, Definition] = {}
-    aliases: Mapping[str, ast.expr] = {}
+    names: Mapping[str, Definition] = field(default_factory=dict)
+    aliases: Mapping[str, ast.expr] = field(default_factory=dict)
 
     def of(self, node: ast.expr) -> Definition | None:
         """What an expression refers to."""
@@ -247,7 +242,7 @@ class Place(NamedTuple):
         if isinstance(node, ast.Name) and node.id in self.aliases:
             # A name may be assigned what it was before.
             left = {name: one for name, one in self.aliases.items() if name != node.id}
-            return self.aliases[node.id], self._replace(aliases=left)
+            return self.aliases[node.id], replace(self, aliases=left)
         known = self.of(node)
         if known is None or known.kind != "value" or known.value is None:
             return None

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from toolcast_runtime.validation.applicators import in_place
 
-from .normal_forms import ValueLimits
 from .schema_side import Conjunction, SchemaSide, matches, schemas_under
+from .value_limits import ValueLimits
 
 
 class Proof(Protocol):

@@ -17,8 +17,8 @@ from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.schema_visits import most_visits
 
 from ..change import ABSENT
-from .normal_forms import EXACT, ValueLimits, type_of
 from .schema_side import Acceptor, Conjunction, SchemaSide, schemas_under
+from .value_limits import EXACT, ValueLimits, type_of
 
 _MOST_WORK = 100_000
 _MOST_TRIED = 600
