@@ -229,8 +229,7 @@ def place_of(source: Source, path: Path) -> Place:
 
 def raw(tool: ToolSpec | Toolset, field: str) -> Any:
     """A field as the spec has it; ABSENT when it does not."""
-    tree = tool.source.tree
-    return tree.get(field, ABSENT) if isinstance(tree, Mapping) else ABSENT
+    return at_key(tool.source.tree, field)
 
 
 def only_one_has(
@@ -239,6 +238,11 @@ def only_one_has(
     """What one of two mappings has and the other has not: key, value, whether it is new."""
     yield from ((key, new[key], True) for key in new if key not in old)
     yield from ((key, old[key], False) for key in old if key not in new)
+
+
+def at_key(value: Any, key: str) -> Any:
+    """What a mapping has under a key; ABSENT without it, and where there is no mapping."""
+    return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
 def same(one: Any, other: Any) -> bool:
