@@ -74,7 +74,7 @@ MAY_IMPORT = {
         "suggestions",
     },
     # What is generated is tried in processes of its own.
-    "preflight": {"findings", "model", "reading"},
+    "preflight": {"findings", "model", "reading", "suggestions"},
     "changes": {
         "extensions",
         "facts",
@@ -117,6 +117,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "servers",
+        "suggestions",
     },
     # The writer knows no tools.
     "git": {"reading"},

@@ -19,7 +19,7 @@ from ..python_code.handler import defining_module
 from ..python_code.modules import MAX_BYTES
 from ..reading.tree import Path, Source
 from ..suggestions import dotted
-from .project_edit import Left, Owned
+from .project_edit import Left, Owned, left_at
 from .references import places_of, toolsets_that_may_mean
 
 _MOST_MODULES = 2_000
@@ -121,9 +121,8 @@ def left_in_specs(
                 if field in known:
                     continue
                 for path in places_of(toolset.source.tree, field, name):
-                    span = toolset.source.span(path)
                     text = f"`{dotted(path)}` names `{name}`"
-                    yield Left(toolset.source.file, span.line, span.column, text)
+                    yield left_at(toolset.source, path, text)
 
 
 def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
@@ -148,9 +147,8 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
                 place: Path = ("clients", client.name, key)
                 if client.allow is not None or key == "restrict":
                     place = (*place, client.texts(key).index(entry.text))
-                span = here.source.span(place)
                 text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
-                yield Left(here.source.file, span.line, span.column, text)
+                yield left_at(here.source, place, text)
 
 
 def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
@@ -196,13 +194,11 @@ def left_in_handlers(
         read.add(module.file)
         exported = {id(node) for node in _exported(module.tree)}
         for node in ast.walk(module.tree):
-            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            if not isinstance(node, ast.Constant) or id(node) in exported:
                 continue
-            if id(node) in exported:
-                continue
-            is_name = node.value == name
-            if is_name or (pattern is not None and pattern.search(node.value)):
-                shown = " ".join(node.value.split())[:_LONGEST]
+            text = node.value if isinstance(node.value, str) else ""
+            if text == name or (pattern is not None and pattern.search(text)):
+                shown = " ".join(text.split())[:_LONGEST]
                 yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
 
 
@@ -231,9 +227,8 @@ def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
     """
     for mention in scanned(edited).mentions:
         if mention.name == name:
-            yield Left(
-                mention.file, mention.line, mention.column, _shown(mention.text.strip())
-            )
+            text = _shown(mention.text.strip())
+            yield Left(mention.file, mention.line, mention.column, text)
 
 
 def _shown(text: str) -> str:

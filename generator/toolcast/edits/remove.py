@@ -9,12 +9,16 @@ from ..language.spec_language import tool_names
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
-from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
-from .references import (
-    mentions_of,
-    places_of,
-    referring_toolsets,
+from .project_edit import (
+    Editing,
+    Left,
+    Owned,
+    ProjectEdit,
+    Refusal,
+    left_at,
+    specs_after,
 )
+from .references import mentions_of, places_of, referring_toolsets
 from .remaining_mentions import (
     left_imports,
     left_in_files,
@@ -51,11 +55,8 @@ def remove(
     _refuse_replacement(workspace, owned)
     mentions = [] if anyway else [*mentions_of(workspace, owned)]
     if mentions:
-        shown = "".join(f"\n  {m.file}:{m.line}:{m.column}" for m in mentions)
-        raise Refusal(
-            f"other texts say `{tool.name}`:{shown}",
-            "change them, or add `--anyway` and change them then",
-        )
+        message = f"other texts say `{tool.name}`:{_listed(mentions)}"
+        raise Refusal(message, "change them, or add `--anyway` and change them then")
     editing = Editing()
     editing.text(tool.source)
     editing.remove(tool.source.file)
@@ -118,19 +119,18 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
 def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
     name = owned.tool.name
     users = [
-        (tool, tool.source.span(("deprecated", "replacement")))
+        left_at(tool.source, ("deprecated", "replacement"), "")
         for toolset in referring_toolsets(workspace, owned)
         for tool in toolset.tools
         if tool is not owned.tool and (tool.deprecated or {}).get("replacement") == name
     ]
     if users:
-        shown = "".join(
-            f"\n  {tool.source.file}:{span.line}:{span.column}" for tool, span in users
-        )
-        raise Refusal(
-            f"`{name}` is to replace other tools:{shown}",
-            "name another one in `deprecated` of these specs",
-        )
+        message = f"`{name}` is to replace other tools:{_listed(users)}"
+        raise Refusal(message, "name another one in `deprecated` of these specs")
+
+
+def _listed(places: list[Left]) -> str:
+    return "".join(f"\n  {one.file}:{one.line}:{one.column}" for one in places)
 
 
 def _reason(tool: ToolSpec) -> str:

@@ -251,10 +251,7 @@ def _known_blocks(named: Named) -> str:
 KINDS: Mapping[str, Kind] = {
     "block": Kind(_blocks, "the prompt docs have no block `{}`", _known_blocks),
     "case_tool": Kind(
-        _tools,
-        "there is no tool `{}`",
-        accepts=_is_of_a_server,
-        instead=_present_name,
+        _tools, "there is no tool `{}`", accepts=_is_of_a_server, instead=_present_name
     ),
     "client": Kind(
         lambda named: [client.name for client in named.toolset.clients],

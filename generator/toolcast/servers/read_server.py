@@ -145,11 +145,7 @@ class _Reading:
     async def _initialized(self) -> bool:
         self.protocol = _OLDER
         self.messages.adopt(_OLDER)
-        params = {
-            "protocolVersion": _OLDER,
-            "capabilities": {},
-            "clientInfo": _CLIENT,
-        }
+        params = {"protocolVersion": _OLDER, "capabilities": {}, "clientInfo": _CLIENT}
         answer = await self.messages.ask("initialize", params)
         if answer is None:
             return False
