@@ -18,7 +18,7 @@ from ..facts.client_kinds import Limited, crossed, limits_here
 from ..facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ..language.spec_language import Field
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.characters import describe, forbidden, invisible
+from ..reading.characters import describe, forbidden, invisible, unseen_ones
 from ..reading.tree import NOWHERE, Path
 from ..suggestions import dotted
 from .change import (
@@ -200,14 +200,14 @@ def _text_changes(text: TextSides, owner: _Owner) -> Iterator[Change]:
         old if text.before else ABSENT,
         new if text.after else ABSENT,
     )
-    grades, reason = None, ""
+    row, message = row_of(edit), f"{text.subject} {words}"
+    why: dict[str, Any] = {}
     if _with_names_now(old, owner) == new:
-        grades, reason = Grades(), "only names of renamed tools differ"
-    message = f"{text.subject} {words}"
-    yield owner.files.changed(
-        row_of(edit), text.path, message, before, after, grades=grades, reason=reason
-    )
-    yield from _changes_within(text, owner)
+        why = {"grades": Grades(), "reason": "only names of renamed tools differ"}
+    within = list(_changes_within(text, owner))
+    if words != _OTHER_UNSEEN or not within:
+        yield owner.files.changed(row, text.path, message, before, after, **why)
+    yield from within
     if text.limited is not None:
         yield from _crossed(text, text.limited, owner)
 
@@ -286,6 +286,8 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     if not new:
         return "text/removed", "is gone"
     if _marks_and_words(old) == _marks_and_words(new):
+        if unseen_ones(old) != unseen_ones(new):
+            return "text/restyled", _OTHER_UNSEEN
         return "text/restyled", "differs in white space, case or punctuation alone"
     more = len(new) - len(old)
     if abs(more) > _FEW and abs(more) > _FAR * max(len(old), len(new)):
@@ -295,6 +297,7 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     return "text/reworded", "has other words"
 
 
+_OTHER_UNSEEN = "differs in characters that nobody sees"
 _MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
 
 
@@ -322,7 +325,8 @@ _Within = tuple[str, bool, str]
 
 def _hidden(text: TextSides) -> Iterator[_Within]:
     was, is_ = (_unseen(side or "") for side in (text.before, text.after))
-    if is_ and not was:
+    old, new = (unseen_ones(side or "") for side in (text.before, text.after))
+    if is_ and (new - old or not was):
         yield "hidden-characters", True, describe(is_)
     elif was and not is_:
         yield "hidden-characters", False, describe(was)

@@ -13,7 +13,7 @@ from ..facts.tool_names import (
     mentions_in,
     other_meanings,
 )
-from ..language.spec_language import tool_names
+from ..language.named_places import OF_TOOLS, named_places
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..reading.tree import Path, Source
@@ -31,6 +31,14 @@ _CONTENT: Path = ("file",)
 _DATA = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()
 )
+
+
+def fields_with(
+    name: str, tree: Any, file: str, extensions: tuple[str, ...] = ()
+) -> list[Path]:
+    """Where the fields of a kind of file name a tool."""
+    places = named_places(tree, file, OF_TOOLS, extensions)
+    return [one.path for one in places if one.name == name and not one.is_key]
 
 
 def places_of(value: Any, pattern: Pattern, name: str) -> Iterator[Path]:
@@ -86,14 +94,13 @@ def rename_references(
     name = owned.tool.name
     for toolset in referring_toolsets(workspace, owned):
         # A name in an extension's field of another toolset may be somebody else's tool.
-        of_toolset = tool_names("toolset", workspace.extensions)
-        for pattern in of_toolset if toolset is owned.toolset else ():
-            for path in places_of(toolset.source.tree, pattern, name):
+        if toolset is owned.toolset:
+            tree = toolset.source.tree
+            for path in fields_with(name, tree, "toolset", workspace.extensions):
                 editing.text(toolset.source).set_name(path, new)
         for tool in toolset.tools:
-            for pattern in tool_names("tool"):
-                for path in places_of(tool.source.tree, pattern, name):
-                    editing.text(tool.source).set_name(path, new)
+            for path in fields_with(name, tool.source.tree, "tool"):
+                editing.text(tool.source).set_name(path, new)
 
 
 def rename_mentions(

@@ -13,14 +13,13 @@ from toolcast_runtime.files.regular_file import read_regular
 
 from ..facts.former_names import scanned
 from ..facts.tool_names import mention_pattern, names_in_lines
-from ..language.spec_language import tool_names
 from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
 from ..python_code.modules import MAX_BYTES
 from ..reading.tree import Path, Source
 from ..suggestions import dotted
 from .project_edit import Left, Owned, left_at
-from .references import places_of, toolsets_that_may_mean
+from .references import fields_with, toolsets_that_may_mean
 
 _MOST_MODULES = 2_000
 
@@ -116,11 +115,10 @@ def left_in_specs(
             for source in (*toolset.sources, *contents):
                 yield from _lines(source, name, live)
             own = toolset.folder == owned.toolset.folder and name not in live
-            known = tool_names("toolset")
-            for field in tool_names("toolset", workspace.extensions) if own else ():
-                if field in known:
-                    continue
-                for path in places_of(toolset.source.tree, field, name):
+            tree, extensions = toolset.source.tree, workspace.extensions
+            known = fields_with(name, tree, "toolset")
+            for path in fields_with(name, tree, "toolset", extensions) if own else ():
+                if path not in known:
                     text = f"`{dotted(path)}` names `{name}`"
                     yield left_at(toolset.source, path, text)
 

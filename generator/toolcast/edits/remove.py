@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 
-from ..language.spec_language import tool_names
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
@@ -18,7 +17,7 @@ from .project_edit import (
     left_at,
     specs_after,
 )
-from .references import mentions_of, places_of, referring_toolsets
+from .references import fields_with, mentions_of, referring_toolsets
 from .remaining_mentions import (
     left_imports,
     left_in_files,
@@ -83,17 +82,13 @@ def remove(
 
 def _take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
     """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
-    # Who names it as a replacement has to decide anew.
-    lists = [one for one in tool_names("tool") if one[0] != "deprecated"]
-    files = [(toolset.source, [*tool_names("toolset")])]
-    files += [(one.source, lists) for one in toolset.tools if one is not tool]
-    for source, patterns in files:
-        paths = (
-            path
-            for pattern in patterns
-            for path in places_of(source.tree, pattern, tool.name)
-        )
-        items = [path if isinstance(path[-1], int) else path[:-1] for path in paths]
+    files = [("toolset", toolset.source)]
+    files += [("tool", one.source) for one in toolset.tools if one is not tool]
+    for file, source in files:
+        paths = fields_with(tool.name, source.tree, file)
+        # Who names it as a replacement has to decide anew.
+        lists = [path for path in paths if path[0] != "deprecated"]
+        items = [path if isinstance(path[-1], int) else path[:-1] for path in lists]
         for item in dict.fromkeys(items):
             # What stands in an entry goes with the entry.
             if not any(item[:length] in items for length in range(1, len(item))):

@@ -98,36 +98,8 @@ def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozens
     )
 
 
-# The kinds of names, as `names` says them, that are tools'.
-_OF_TOOLS = frozenset(
-    ["case_tool", "excluded_tool", "replacement", "tool", "tool_entry"]
-)
-
-
 # The kinds of names that are told by where in `toolset.yaml` they stand.
 _OF_ONE_PLACE = frozenset(["enabled_target", "option", "tool_entry"])
-
-
-@cache
-def tool_names(
-    kind: str, extensions: tuple[str, ...] = ()
-) -> tuple[tuple[str, ...], ...]:
-    """The keys to each place where files of a kind name tools; `*` is any key or item.
-
-    Raises:
-        ExtensionFailure: as of `annotated`.
-    """
-    return tuple(_naming((), annotated(kind, extensions)))
-
-
-def _naming(way: tuple[str, ...], node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    if node.get("names") in _OF_TOOLS:
-        if "string" in node["type"]:
-            yield way
-        if "array" in node["type"]:
-            yield (*way, "*")
-    for name, part in parts(node):
-        yield from _naming((*way, name), part)
 
 
 def faults(node: Mapping[str, Any]) -> Iterator[str]:

@@ -70,7 +70,7 @@ def missing_function(
     code = function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
-    help_ = known_instead(reference.function, sorted(module.functions))
+    help_ = known_instead(reference.function, sorted(module.bindings.functions))
     return f"{module.file} has no function `{reference.function}`", help_
 
 
@@ -132,12 +132,11 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if where.toolset.has_python_values(tool) or tool.arguments_type:
         return
     for problem in _problems_of_annotation_mismatch(tool, code, where.workspace):
-        yield at(
-            tool,
-            ("handler",),
-            f"{problem} (`{tool.handler.function}`, {code.place})",
-            "mend the annotation or the schema; the schema is what callers are held to",
+        message = f"{problem} (`{tool.handler.function}`, {code.place})"
+        help_ = (
+            "mend the annotation or the schema; the schema is what callers are held to"
         )
+        yield at(tool, ("handler",), message, help_)
 
 
 def _problems_of_annotation_mismatch(
@@ -176,13 +175,14 @@ def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             # Not a literal, or one that JSON has not: only the handler knows it.
             continue
         if default is not None and shown != compact(schema["default"]):
-            yield at(
-                tool,
-                ("parameters", "properties", name, "default"),
-                f"the handler's own default of `{name}` is {shown[:60]} ({code.place})",
-                "callers are told the one of the schema; let the handler have the same"
-                " one, or None",
+            own = (
+                f"the handler's own default of `{name}` is {shown[:60]} ({code.place})"
             )
+            help_ = (
+                "callers are told the one of the schema; let the handler have the same"
+                " one, or None"
+            )
+            yield at(tool, ("parameters", "properties", name, "default"), own, help_)
 
 
 @rule(
@@ -632,24 +632,22 @@ def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     declared = tool.schemas["parameters"].declared
     # One without a default is found by `handler/signature`.
     for name in declared.lacks(code.signature.optional):
-        yield at(
-            tool,
-            ("handler",),
-            f"the handler has a parameter `{name}` that the schema does not declare"
-            f" ({code.place})",
-            did_you_mean(name, sorted(declared.names))
-            or "no caller can give it: declare it in `parameters`, or let the handler"
-            " have it in another way",
+        what = f"the handler has a parameter `{name}` that the schema does not declare"
+        help_ = did_you_mean(name, sorted(declared.names)) or (
+            "no caller can give it: declare it in `parameters`, or let the handler"
+            " have it in another way"
         )
+        yield at(tool, ("handler",), f"{what} ({code.place})", help_)
     if tool.parameters.get("additionalProperties", False) is not False:
-        yield at(
-            tool,
-            ("parameters", "additionalProperties"),
+        message = (
             "the schema lets in parameters that it does not name, and a handler that"
-            f" takes keywords is never given one ({code.place})",
-            "let the handler take one mapping, or write `additionalProperties: false`",
-            at_key=True,
+            f" takes keywords is never given one ({code.place})"
         )
+        help_ = (
+            "let the handler take one mapping, or write `additionalProperties: false`"
+        )
+        path = ("parameters", "additionalProperties")
+        yield at(tool, path, message, help_, at_key=True)
 
 
 @rule("handler/unfollowed", on="tool", severity=Severity.WARNING)

@@ -38,14 +38,14 @@ from .rule import Problem, at, rule
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
 def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    owners: dict[str, tuple[str, str]] = {}
+    formers = [(old, tool.name) for tool in toolset.tools for old in tool.renamed_from]
+    # Of former names that look alike the first one counts, and a name before all of them.
+    owners = {
+        look_alike_key(old): (old, f"a former name of `{name}`")
+        for old, name in reversed(formers)
+    }
     for tool in toolset.tools:
         owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
-    for tool in toolset.tools:
-        for former in tool.renamed_from:
-            owners.setdefault(
-                look_alike_key(former), (former, f"a former name of `{tool.name}`")
-            )
     prefixes: dict[str, str] = {}
     for server in toolset.listed_servers:
         for path, own in _named(server):
@@ -58,21 +58,16 @@ def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             # Names of one server may look alike.
             if other is not mine and (taken == name or owner != mine[1]):
                 is_taken = "is" if taken == name else f"looks like `{taken}`,"
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, *path),
-                    f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
-                    "give the server a `prefix`, its tool another name in `tools`, or leave"
-                    " it out",
-                )
+                what = f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins"
+                help_ = "give the server a `prefix`, its tool another name in `tools`, or leave it out"
+                yield at(toolset, ("mcp_servers", server.name, *path), what, help_)
         first = prefixes.setdefault(server.prefix, server.name)
         if server.prefix and first != server.name:
-            yield at(
-                toolset,
-                ("mcp_servers", server.name, "prefix"),
-                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
-                "give each its own: of two tools with one name, only the first is offered",
+            what = (
+                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`"
             )
+            help_ = "give each its own: of two tools with one name, only the first is offered"
+            yield at(toolset, ("mcp_servers", server.name, "prefix"), what, help_)
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.ERROR)
@@ -88,18 +83,15 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             listing = locked_listing(server.locked, server.lock or "")
         except ListingError:
             continue  # `spec/server-lock` tells it.
-        for tool in listing.tools:
-            own = tool["name"]
+        for own in (tool["name"] for tool in listing.tools):
             name = server.name_here(own)
-            if name not in specs or not server.takes(own):
-                continue
-            yield at(
-                toolset,
-                ("mcp_servers", server.name, "lock"),
-                f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too",
-                f"leave it out of the server's tools (`restrict: [{own}]`), remove"
-                f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`",
-            )
+            if name in specs and server.takes(own):
+                what = f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too"
+                help_ = (
+                    f"leave it out of the server's tools (`restrict: [{own}]`), remove"
+                    f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`"
+                )
+                yield at(toolset, ("mcp_servers", server.name, "lock"), what, help_)
 
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
@@ -273,14 +265,14 @@ def _message(name: str) -> str:
 def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
     name = parameter.name
     if name in LANGCHAIN_LOSES:
-        yield at(
-            parameter.tool,
-            parameter.path,
-            f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}",
-            "choose another name; the generated wrappers are not affected,"
-            " agents that load the tool over MCP are",
-            at_key=True,
+        message = (
+            f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}"
         )
+        help_ = (
+            "choose another name; the generated wrappers are not affected,"
+            " agents that load the tool over MCP are"
+        )
+        yield at(parameter.tool, parameter.path, message, help_, at_key=True)
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)

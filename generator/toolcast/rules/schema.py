@@ -243,10 +243,12 @@ def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
 def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    if where.toolset.definitions is None:
+        return  # tools of a server's list have no file either
     defs, shared = SHARED
     written = schema.tool.source.tree[schema.field]
     own = written.get(defs) if isinstance(written, dict) else None
-    if where.toolset.definitions and isinstance(own, dict) and shared in own:
+    if isinstance(own, dict) and shared in own:
         message = "`$defs/shared` is where the shared definitions are put"
         help_ = "give this definition another name"
         yield at(schema.tool, (schema.field, *SHARED), message, help_, at_key=True)
