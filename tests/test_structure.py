@@ -44,7 +44,7 @@ MAY_IMPORT = {
     },
     "python_code": {"encoders", "json_schema", "model", "reading", "suggestions"},
     "selection": {"facts", "model", "reading"},
-    "facts": {"encoders", "model", "python_code", "reading"},
+    "facts": {"encoders", "model", "package_data", "python_code", "reading"},
     "rendering": {"encoders", "package_data"},
     "targets": {
         "encoders",
@@ -74,7 +74,7 @@ MAY_IMPORT = {
         "suggestions",
     },
     # What is generated is tried in processes of its own.
-    "preflight": {"findings", "model", "reading"},
+    "preflight": {"findings", "model", "reading", "suggestions"},
     "changes": {
         "extensions",
         "facts",
@@ -117,6 +117,7 @@ MAY_IMPORT = {
         "project",
         "reading",
         "servers",
+        "suggestions",
     },
     # The writer knows no tools.
     "git": {"reading"},

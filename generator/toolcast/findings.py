@@ -45,6 +45,10 @@ class Place(NamedTuple):
     column: int = 0
     end_column: int = 0
 
+    def __str__(self) -> str:
+        """`file:line:column`, or the file alone."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

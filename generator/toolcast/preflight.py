@@ -16,6 +16,7 @@ from .findings import Finding, Place, Severity
 from .model.model import Toolset, Workspace
 from .reading.project_files import DiskFiles, ProjectFiles
 from .reading.tree import Path, Source
+from .suggestions import first_of
 
 _SECONDS = 120.0
 _MOST_NAMES = 5
@@ -120,9 +121,7 @@ def _not_imported(
             text = _line(files, file, line)
             begin = len(text) - len(text.lstrip()) + 1
             place = Place(file, line, begin, len(text.rstrip()) + 1)
-        shown = [f"`{name}`" for name in names[:_MOST_NAMES] if name]
-        more = len(names) - _MOST_NAMES
-        listed = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+        listed = first_of([f"`{name}`" for name in names if name], _MOST_NAMES)
         what = f"the handler of {listed}"
         if not names[0]:
             what = f"the package of `{toolset.name}`"

@@ -19,7 +19,7 @@ KINDS = {
 """The types of JSON Schema in the words of people."""
 
 _LONGEST_WORD = 100
-_MOST_KNOWN = 500
+_MOST_KNOWN = 1_000
 _MOST_SUGGESTIONS = 20
 
 
@@ -115,3 +115,9 @@ def quoted_list(words: Sequence[Any]) -> str:
 def joined(words: Sequence[str], last: str = "and") -> str:
     """a, b and c."""
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def first_of(words: Sequence[str], most: int) -> str:
+    """a, b and 3 more: so many of the words, and how many are left."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from toolcast.imports.disagreements import (
-    Preference,
     WrongPreference,
     disagreements,
     preference,
@@ -391,14 +390,14 @@ def test_titles_annotations_and_hostile_texts() -> None:
 @pytest.mark.parametrize(
     ("words", "chosen"),
     [
-        ([], Preference()),
-        (["x/a.json"], Preference("x/a.json")),
-        (["a.json"], Preference("x/a.json")),
-        (["2", "t=1"], Preference("y/b.json", {"t": "x/a.json"})),
-        (["1", "1"], Preference("x/a.json")),
+        ([], {}),
+        (["x/a.json"], {"": "x/a.json"}),
+        (["a.json"], {"": "x/a.json"}),
+        (["2", "t=1"], {"": "y/b.json", "t": "x/a.json"}),
+        (["1", "1"], {"": "x/a.json"}),
     ],
 )
-def test_preference(words: list[str], chosen: Preference) -> None:
+def test_preference(words: list[str], chosen: dict[str, str]) -> None:
     assert preference(words, [of({}, "x/a.json"), of({}, "y/b.json")]) == chosen
 
 

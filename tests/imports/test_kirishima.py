@@ -189,11 +189,9 @@ def test_nothing_is_decided_before_a_source_is_preferred(
     assert undecided(found, preference(["3"], sources)) == []
 
 
-def test_the_preferred_source_counts(
-    sources: list[Source], found: list[Disagreement]
-) -> None:
+def test_the_preferred_source_counts(sources: list[Source]) -> None:
     chosen = preference(["mcp_tools.json", "memory=tools.json"], sources)
-    merged = reconciled(sources, found, chosen)
+    merged = reconciled(sources, chosen)
     assert len(merged.listing.tools) == 10
     memory, expected = merged.tool("memory"), sources[1].tool("memory")
     assert memory == expected
@@ -207,10 +205,8 @@ def test_the_preferred_source_counts(
     assert merged.tool("github_issue") == issue
 
 
-def test_what_only_another_form_can_say_is_kept(
-    sources: list[Source], found: list[Disagreement]
-) -> None:
-    merged = reconciled(sources, found, preference(["legacy_tools.json"], sources))
+def test_what_only_another_form_can_say_is_kept(sources: list[Source]) -> None:
+    merged = reconciled(sources, preference(["legacy_tools.json"], sources))
     assert merged.tool("memory") == {
         **(sources[0].tool("memory") or {}),
         "outputSchema": {"type": "object"},

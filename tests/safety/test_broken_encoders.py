@@ -234,7 +234,7 @@ def test_the_benign_twin_sees_it_too(
     for key, user in list(sys.modules.items()):
         if key.startswith("toolcast.") and getattr(user, name, None) is real:
             monkeypatch.setattr(user, name, broken)
-    monkeypatch.setattr("toolcast.rendering.renderer.verify_shape", lambda *_: None)
+    monkeypatch.setattr("toolcast.targets.target.verify_shape", lambda *_: None)
     with pytest.raises((AssertionError, SyntaxError)):
         for toolset in hostile_toolsets:
             twin_of(toolset)

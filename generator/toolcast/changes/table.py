@@ -7,6 +7,7 @@ them. An id is the kind of file, the path and the event: `tool.timeout/lowered`.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -55,6 +56,18 @@ _BACK = {
     "to true": "to false",
 }
 _BACK |= {back: there for there, back in _BACK.items()}
+_OPPOSITES = (
+    ("added$", "removed$"),
+    ("opened$", "listed$"),
+    ("opened$", "closed$"),
+    ("extended$", "cut$"),
+    ("narrowed$", "widened$"),
+    ("lost$", "won$"),
+    ("lower$", "higher$"),
+    ("/not-", "/"),
+    ("-no-more$", "$"),
+)
+"""How the ids of kinds end, or begin, that are each the change back of the other."""
 _WORDS = {
     "set": "There is a value for {}, and was none",
     "unset": "There is no value for {} any more",
@@ -233,14 +246,25 @@ def _data() -> Mapping[str, Any]:
 @cache
 def _own_rows() -> Mapping[str, ChangeRule]:
     return {
-        id_: ChangeRule(id_, row["means"], _grades(row), row.get("back") or _back(id_))
+        id_: ChangeRule(
+            id_,
+            row["means"],
+            _grades(row.get("grades", {})),
+            row.get("back") or _back(id_),
+        )
         for id_, row in _data()["kinds"].items()
     }
 
 
 def _back(id_: str) -> str:
-    path, _, event = id_.partition("/")
-    return f"{path}/{ {'added': 'removed', 'removed': 'added'}.get(event, event) }"
+    """The kind of the change back, by the words of both; the same where there is none."""
+    known = _data()["kinds"]
+    for one, other in _OPPOSITES:
+        for here, there in ((one, other), (other, one)):
+            back = re.sub(here, there.strip("$"), id_, count=1)
+            if back != id_ and back in known:
+                return back
+    return id_
 
 
 def _of_field(kind: str, field: Field, event: str) -> ChangeRule:

@@ -10,14 +10,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..facts.client_kinds import Limited, crossed, limits_here
 from ..facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
+from ..language.spec_language import Field
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.characters import describe, forbidden, invisible
+from ..reading.characters import describe, forbidden, invisible, unseen_ones
 from ..reading.tree import NOWHERE, Path
 from ..suggestions import dotted
 from .change import (
@@ -26,22 +27,22 @@ from .change import (
     Grades,
     SpecFiles,
     ToolPair,
+    at_key,
     files_of,
     quoted,
-    raw,
 )
-from .table import row_of, told
+from .state import FilePair, tool_pair, toolset_pair
+from .table import called, fields, row_of, told
 
 
 def compare_tools(both: ToolPair) -> Iterator[Change]:
     """The changes of a tool's texts, those of its skill among them."""
-    owner = _Owner(
-        both.files,
-        (both.toolset_before, both.toolset_after),
-        (both.workspace_before, both.workspace_after),
-        (both.before, both.after),
-    )
-    for text in (*_of_tool(both), *_of_skill(both.before, both.after)):
+    tools = both.before, both.after
+    toolsets = both.toolset_before, both.toolset_after
+    workspaces = both.workspace_before, both.workspace_after
+    owner = _Owner(both.files, toolsets, workspaces, tools)
+    file = tool_pair(both.files, tools, toolsets, ())
+    for text in _texts(file):
         yield from _text_changes(text, owner)
     # How the texts of schemas were edited is told with their schemas.
     for text in _of_schemas(both):
@@ -53,45 +54,68 @@ def compare_toolsets(
 ) -> Iterator[Change]:
     """The changes of a toolset's texts, those of its sections and its skill among them."""
     owner = _Owner(files_of(before, after), (before, after), (was, now))
-    texts = (_of_toolset, _of_sections, _of_skill)
-    for text in (text for find in texts for text in find(before, after)):
+    for text in _texts(toolset_pair(before, after, now.package, ())):
         yield from _text_changes(text, owner)
 
 
-def _of_tool(both: ToolPair) -> Iterator[TextSides]:
-    before, after = both.before, both.after
-    is_description = before.description is None and after.description is None
-    limited = Limited.DESCRIPTION if is_description else None
-    yield TextSides(("summary",), "the summary", before.summary, after.summary, limited)
-    if not is_description:
-        yield TextSides(
-            ("description",),
-            "the description",
-            before.model_description,
-            after.model_description,
-            Limited.DESCRIPTION,
-            (raw(before, "description"), raw(after, "description")),
-        )
-    for field in ("when_to_use", "guidance"):
-        old, new = getattr(before, field), getattr(after, field)
-        yield TextSides((field,), f"`{field}`", old, new)
-    yield from _actions(before, after)
-    if before.cli is not None and after.cli is not None:
-        comments = before.cli.comment, after.cli.comment
-        # Without a comment the summary stands there, whose changes are its own.
-        if comments != (None, None) and before.cli.keyword and after.cli.keyword:
-            yield TextSides(
-                ("cli", "comment"),
-                "the comment in the CLI block",
-                before.summary if comments[0] is None else comments[0],
-                after.summary if comments[1] is None else comments[1],
-            )
-    if before.deprecated is not None and after.deprecated is not None:
-        old, new = (
-            side.get("reason") for side in (before.deprecated, after.deprecated)
-        )
-        path = ("deprecated", "reason")
-        yield TextSides(path, "the reason of the deprecation", old, new)
+def _texts(file: FilePair) -> Iterator[TextSides]:
+    """The texts of a file that models read, of what both sides have."""
+    states = file.states
+    trees = [one.values for one in states] + [one.written for one in states]
+    is_described = any(isinstance(at_key(t, "description"), str) for t in trees[2:])
+    for way, node in _fields_with_text(file.kind):
+        for path, (old, new, *written) in _places(way.split("."), trees):
+            if "of" in node.get("absent", ()) and not any(_text(w) for w in written):
+                continue  # A change of its default is told where that stands.
+            limited, raws = _LIMITED.get(path), None
+            if path == ("summary",) and not is_described:
+                limited = Limited.DESCRIPTION
+            elif path == ("description",):
+                raws = written[0], written[1]
+            elif path == ("cli", "comment"):
+                if not all(_text(at_key(tree["cli"], "keyword")) for tree in trees[:2]):
+                    continue
+                old, new = (
+                    at_key(tree, "summary") if value is ABSENT else value
+                    for tree, value in zip(trees, (old, new), strict=False)
+                )
+            elif list in map(type, (old, new)):
+                raws = old, new
+            subject = called(node, str(path[-1])).format(quoted(path[-2:][0]))
+            yield TextSides(path, subject, _text(old), _text(new), limited, raws)
+
+
+_LIMITED: Mapping[Path, Limited] = {
+    ("description",): Limited.DESCRIPTION,
+    ("instructions",): Limited.INSTRUCTIONS,
+}
+
+
+@cache
+def _fields_with_text(kind: str) -> list[Field]:
+    every = fields(kind, ())
+    return [one for one in every if one.node.get("change", {}).get("by") == "text"]
+
+
+def _places(
+    steps: Sequence[str], sides: Sequence[Any], path: Path = ()
+) -> Iterator[tuple[Path, Sequence[Any]]]:
+    """Each place that a way leads to, with what all sides have there."""
+    if not steps:
+        yield path, sides
+        return
+    # The text of a skill is told also where there is no skill on one side.
+    if path and path != ("skill",) and ABSENT in sides[:2]:
+        return
+    for key in [k for k in sides[1] if k in sides[0]] if steps[0] == "*" else steps[:1]:
+        inner = [at_key(side, key) for side in sides]
+        yield from _places(steps[1:], inner, (*path, key))
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, list):
+        return "\n".join(value)
+    return value if isinstance(value, str) else None
 
 
 def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
@@ -117,67 +141,6 @@ def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
 def _description(schema: Mapping[str, Any] | None) -> str | None:
     text = schema.get("description") if schema is not None else None
     return text if isinstance(text, str) else None
-
-
-def _actions(before: ToolSpec, after: ToolSpec) -> Iterator[TextSides]:
-    """The summaries of the actions that both sides have."""
-    if before.actions is None or after.actions is None:
-        return
-    known = {action.name: action for action in before.actions.values}
-    for action in after.actions.values:
-        old = known.get(action.name)
-        if old is not None:
-            path = ("actions", "values", action.name, "summary")
-            subject = f"the summary of the action `{action.name}`"
-            yield TextSides(path, subject, old.summary, action.summary)
-
-
-def _of_toolset(before: Toolset, after: Toolset) -> Iterator[TextSides]:
-    yield TextSides(
-        ("instructions",),
-        "the server's instructions",
-        before.instructions,
-        after.instructions,
-        Limited.INSTRUCTIONS,
-    )
-    for part in ("heading", "intro"):
-        sides = [getattr(one, f"preamble_{part}") for one in (before, after)]
-        yield TextSides(("preamble", part), f"the preamble's {part}", *sides)
-    if "cli" in before.targets and "cli" in after.targets:
-        old, new = before.targets["cli"], after.targets["cli"]
-        for part in ("heading", "intro"):
-            sides = [one.get(part, "") for one in (old, new)]
-            path = ("targets", "cli", part)
-            yield TextSides(path, f"the {part} of the CLI block", *sides)
-        was, is_ = ("\n".join(side.get("closing", ())) for side in (old, new))
-        path = ("targets", "cli", "closing")
-        subject = "the closing of the CLI block"
-        raws = old.get("closing", ABSENT), new.get("closing", ABSENT)
-        yield TextSides(path, subject, was, is_, None, raws)
-
-
-def _of_sections(before: Toolset, after: Toolset) -> Iterator[TextSides]:
-    """The texts of the sections that both sides have."""
-    known = {section.name: section for section in before.sections}
-    for section in after.sections:
-        old = known.get(section.name)
-        if old is None:
-            continue
-        for part in ("heading", "label", "intro", "footer"):
-            sides = getattr(old, part), getattr(section, part)
-            # Without a label the heading stands there, whose changes are its own.
-            if part != "label" or sides != (old.heading, section.heading):
-                subject = f"the {part} of the section {quoted(section.name)}"
-                yield TextSides(("sections", section.name, part), subject, *sides)
-
-
-def _of_skill(
-    before: Toolset | ToolSpec, after: Toolset | ToolSpec
-) -> Iterator[TextSides]:
-    old, new = before.skill or {}, after.skill or {}
-    for field in ("description", "guidance"):
-        subject = f"the skill's {field}"
-        yield TextSides(("skill", field), subject, old.get(field), new.get(field))
 
 
 _FAR = 0.4
@@ -237,14 +200,14 @@ def _text_changes(text: TextSides, owner: _Owner) -> Iterator[Change]:
         old if text.before else ABSENT,
         new if text.after else ABSENT,
     )
-    grades, reason = None, ""
+    row, message = row_of(edit), f"{text.subject} {words}"
+    why: dict[str, Any] = {}
     if _with_names_now(old, owner) == new:
-        grades, reason = Grades(), "only names of renamed tools differ"
-    message = f"{text.subject} {words}"
-    yield owner.files.changed(
-        row_of(edit), text.path, message, before, after, grades=grades, reason=reason
-    )
-    yield from _changes_within(text, owner)
+        why = {"grades": Grades(), "reason": "only names of renamed tools differ"}
+    within = list(_changes_within(text, owner))
+    if words != _OTHER_UNSEEN or not within:
+        yield owner.files.changed(row, text.path, message, before, after, **why)
+    yield from within
     if text.limited is not None:
         yield from _crossed(text, text.limited, owner)
 
@@ -323,6 +286,8 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     if not new:
         return "text/removed", "is gone"
     if _marks_and_words(old) == _marks_and_words(new):
+        if unseen_ones(old) != unseen_ones(new):
+            return "text/restyled", _OTHER_UNSEEN
         return "text/restyled", "differs in white space, case or punctuation alone"
     more = len(new) - len(old)
     if abs(more) > _FEW and abs(more) > _FAR * max(len(old), len(new)):
@@ -332,6 +297,7 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     return "text/reworded", "has other words"
 
 
+_OTHER_UNSEEN = "differs in characters that nobody sees"
 _MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
 
 
@@ -359,7 +325,8 @@ _Within = tuple[str, bool, str]
 
 def _hidden(text: TextSides) -> Iterator[_Within]:
     was, is_ = (_unseen(side or "") for side in (text.before, text.after))
-    if is_ and not was:
+    old, new = (unseen_ones(side or "") for side in (text.before, text.after))
+    if is_ and (new - old or not was):
         yield "hidden-characters", True, describe(is_)
     elif was and not is_:
         yield "hidden-characters", False, describe(was)

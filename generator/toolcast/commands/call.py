@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .exit_codes import fail, workspace_or_end
-from .options import project_option, server_options
+from .options import client_option, project_option, server_options, toolset_option
 
 if TYPE_CHECKING:
     from toolcast_runtime.cli.one_call.call_once import Request
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     help="Arguments as one JSON object, to which the words add; `-` reads standard input,"
     " `@FILE` a file.",
 )
-@click.option("--toolset", metavar="NAME", help="The toolset that has the tool.")
-@click.option("--client", metavar="NAME", help="Call as this client of the toolset.")
+@toolset_option("The toolset that has the tool.")
+@client_option("Call as this client of the toolset.")
 @click.option(
     "--server", metavar="NAME", help="Call a server of the toolset's `mcp_servers`."
 )

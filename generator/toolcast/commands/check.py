@@ -9,7 +9,7 @@ import click
 
 from ..findings import Severity
 from .exit_codes import USAGE, about_run, counted, fail, print_findings, project_root
-from .options import all_option, format_option, project_option
+from .options import all_option, findings_format_option, project_option
 
 
 @click.command(name="check")
@@ -27,7 +27,7 @@ from .options import all_option, format_option, project_option
     help="Import every handler, in processes of their own, and look at the environment.",
 )
 @all_option
-@format_option
+@findings_format_option
 def command(
     project: str | None, fail_on: str, is_tried: bool, every: bool, format_: str
 ) -> None:

@@ -18,7 +18,7 @@ from .exit_codes import (
     tell_error,
     to_edit_or_end,
 )
-from .options import complete_tools, complete_toolsets, project_option
+from .options import complete_tools, dry_run_option, project_option, toolset_option
 
 if TYPE_CHECKING:
     from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
@@ -26,15 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_LEFT = 100
 
-_dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
-)
-_toolset_option = click.option(
-    "--toolset",
-    metavar="NAME",
-    help="The tool's toolset, where several have such a tool.",
-    shell_complete=complete_toolsets,
-)
+_toolset_option = toolset_option("The tool's toolset, where several have such a tool.")
 
 
 def _run_edit(
@@ -116,7 +108,7 @@ def _tell_left(left: tuple[Left, ...]) -> None:
 @click.argument("new")
 @_toolset_option
 @click.option("--handler", is_flag=True, help="Rename the handler's function, too.")
-@_dry_run_option
+@dry_run_option
 @project_option
 def rename(
     old: str,
@@ -150,7 +142,7 @@ def rename(
 @click.option(
     "--force", is_flag=True, help="Although git could not give the spec back."
 )
-@_dry_run_option
+@dry_run_option
 @project_option
 def remove(
     tool: str,

@@ -43,7 +43,7 @@ def command(rule: str | None) -> None:
     elif now := [one for one in changes.values() if rule in one.former]:
         ids = " or ".join(f"`{one.id}`" for one in now)
         told = f"`{rule}` is called {ids} now."
-        click.echo("\n".join(textwrap.wrap(told, 80, break_on_hyphens=False)))
+        click.echo(_wrapped(told))
         for one in now:
             click.echo()
             _change(one)
@@ -58,6 +58,11 @@ def command(rule: str | None) -> None:
         fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")
 
 
+def _wrapped(text: str, hang: str = "") -> str:
+    rows = textwrap.wrap(text, 80, subsequent_indent=hang, break_on_hyphens=False)
+    return "\n".join(rows)
+
+
 def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
     click.echo("findings of `toolcast check`, which checks that\n")
     for _, one in sorted(known.items()):
@@ -66,13 +71,7 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
         click.echo("\n".join(textwrap.wrap(line, 80, subsequent_indent=" " * 44)))
     click.echo("\nchanges of `toolcast diff`, with what is not safe about them:\n")
     for id_, change in sorted(changes.items()):
-        rows = textwrap.wrap(
-            f"{id_:34} {_grades(change) or 'safe'}",
-            80,
-            subsequent_indent=" " * 35,
-            break_on_hyphens=False,
-        )
-        click.echo("\n".join(rows))
+        click.echo(_wrapped(f"{id_:34} {_grades(change) or 'safe'}", " " * 35))
 
 
 def _rule(rule: Rule) -> None:
@@ -80,7 +79,7 @@ def _rule(rule: Rule) -> None:
 
     page = rule.text
     click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{page.purpose}\n")
-    click.echo("\n".join(textwrap.wrap(page.why, 80, break_on_hyphens=False)))
+    click.echo(_wrapped(page.why))
     for word, example in (("Bad", page.bad), ("Good", page.good)):
         if example:
             click.echo(f"\n{word}:\n\n{textwrap.indent(example.rstrip(), '    ')}")
@@ -95,7 +94,7 @@ def _change(rule: ChangeRule) -> None:
         click.echo(f"  {name:12}{grade.word}")
     back = "of the same kind" if rule.opposite == rule.id else rule.opposite
     more = f"A comparison may know better, and then says why. The change back: {back}."
-    click.echo("\n" + "\n".join(textwrap.wrap(more, 80, break_on_hyphens=False)))
+    click.echo(f"\n{_wrapped(more)}")
 
 
 def _grades(rule: ChangeRule) -> str:

@@ -30,7 +30,13 @@ from .exit_codes import (
     tell_error,
     workspace_or_end,
 )
-from .options import complete_toolsets, project_option, server_options
+from .options import (
+    dry_run_option,
+    format_option,
+    project_option,
+    server_options,
+    toolset_option,
+)
 
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
@@ -87,7 +93,7 @@ def one_source_or_end(
             err=True,
         )
         sys.exit(FINDINGS)
-    return reconciled(sources, found, chosen)
+    return reconciled(sources, chosen)
 
 
 _MOST_NOTES = 40
@@ -95,13 +101,7 @@ _MOST_NOTES = 40
 
 @click.command(name="import")
 @click.argument("files", metavar="[FILE]...", nargs=-1)
-@click.option(
-    "--toolset",
-    metavar="NAME",
-    required=True,
-    help="The toolset; one that is not there is made.",
-    shell_complete=complete_toolsets,
-)
+@toolset_option("The toolset; one that is not there is made.", required=True)
 @server_options
 @click.option(
     "--prefer",
@@ -110,16 +110,8 @@ _MOST_NOTES = 40
     multiple=True,
     help="Which source counts where several contradict each other.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How what was done is printed.",
-)
+@dry_run_option
+@format_option("what was done is")
 @project_option
 def command(
     files: tuple[str, ...],

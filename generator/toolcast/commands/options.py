@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -18,34 +19,54 @@ from .exit_codes import fail
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 project_option = click.option(
     "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
-)
-format_option = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "github", "sarif", "markdown"]),
-    default="text",
-    help="How findings are printed.",
-)
-
-changes_format_option = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json", "markdown", "github", "sarif"]),
-    default="text",
-    help="How changes are printed.",
-)
-value_format_option = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How it is printed.",
 )
 all_option = click.option(
     "--all", "every", is_flag=True, help="Print each of many findings that are alike."
 )
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
+)
+
+
+def format_option(what: str, *words: str) -> Callable[[_Function], _Function]:
+    """The option `--format`, given as `format_`: its words, or text and JSON."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(words or ("text", "json")),
+        default="text",
+        help=f"How {what} printed.",
+    )
+
+
+findings_format_option = format_option(
+    "findings are", "text", "json", "github", "sarif", "markdown"
+)
+changes_format_option = format_option(
+    "changes are", "text", "json", "markdown", "github", "sarif"
+)
+
+
+def toolset_option(help_: str, **more: Any) -> Callable[[_Function], _Function]:
+    """The option `--toolset`, whose names a shell completes."""
+    return click.option(
+        "--toolset",
+        metavar="NAME",
+        help=help_,
+        shell_complete=complete_toolsets,
+        **more,
+    )
+
+
+def client_option(help_: str) -> Callable[[_Function], _Function]:
+    """The option `--client`, whose names a shell completes."""
+    return click.option(
+        "--client", metavar="NAME", help=help_, shell_complete=complete_clients
+    )
 
 
 def named_project(arguments: Sequence[str]) -> str | None:
@@ -171,12 +192,12 @@ def complete_tools(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The names of tools, each with its toolset's folder; a file is called as its tool."""
-    found = []
-    for folder in _folders(ctx):
-        for name in _names_in(folder):
-            stem, ending = os.path.splitext(name)
-            if ending == ".yaml" and name not in _NO_TOOLS:
-                found.append((stem, os.path.basename(folder)))
+    found = [
+        (name.removesuffix(".yaml"), os.path.basename(folder))
+        for folder in _folders(ctx)
+        for name in glob.glob("*.yaml", root_dir=folder)
+        if name not in _NO_TOOLS
+    ]
     return _items(found, incomplete)
 
 
@@ -246,13 +267,6 @@ def _folders(ctx: click.Context) -> Iterator[str]:
     for folder in listed if isinstance(listed, list) else ():
         if root and isinstance(folder, str) and not folder.startswith(("/", "..")):
             yield os.path.join(root, folder)
-
-
-def _names_in(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def _tree(path: str) -> dict[str, Any]:

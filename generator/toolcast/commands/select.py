@@ -24,12 +24,7 @@ from .exit_codes import (
     toolsets_or_end,
     workspace_or_end,
 )
-from .options import (
-    complete_clients,
-    complete_toolsets,
-    project_option,
-    value_format_option,
-)
+from .options import client_option, format_option, project_option, toolset_option
 from .select_report import (
     NO_CASES,
     agent_skills,
@@ -77,18 +72,8 @@ def _no_nan(
 
 @click.command(name="select")
 @click.argument("message", required=False)
-@click.option(
-    "--toolset",
-    metavar="NAME",
-    help="This toolset alone.",
-    shell_complete=complete_toolsets,
-)
-@click.option(
-    "--client",
-    metavar="NAME",
-    help="With what this client is offered.",
-    shell_complete=complete_clients,
-)
+@toolset_option("This toolset alone.")
+@client_option("With what this client is offered.")
 @click.option(
     "--history",
     metavar="TEXT",
@@ -129,7 +114,7 @@ def _no_nan(
     help="Write the cases for another program instead of trying them.",
 )
 @click.option("--output", metavar="FILE", help="The file of --export.")
-@value_format_option
+@format_option("it is")
 @project_option
 def command(
     message: str | None,

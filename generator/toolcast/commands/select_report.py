@@ -23,6 +23,7 @@ from ..selection.trial import (
     routed,
     same_words,
 )
+from ..suggestions import first_of
 from .exit_codes import counted, fail
 
 if TYPE_CHECKING:
@@ -120,17 +121,7 @@ def show_message(
 
 def _tokens(tools: Sequence[RoutedTool]) -> int:
     """About how many tokens the tools take in a request."""
-    shown = [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for tool in tools
-    ]
+    shown = [_function(t.name, t.description, t.parameters) for t in tools]
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     return estimated_tokens(text) if tools else 0
 
@@ -292,10 +283,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = ", ".join(selection.uncovered[:_MOST_NAMED])
-    more = len(selection.uncovered) - _MOST_NAMED
-    if more > 0:
-        without += f" and {more} more"
+    without = first_of(selection.uncovered, _MOST_NAMED)
     yield from _wrapped(f"{text}; without: {without}" if without else text)
 
 
@@ -364,7 +352,8 @@ def promptfoo(
         endpoint: its address; None for the provider's own.
         key_variable: the environment variable of its key; None for the provider's own.
     """
-    config: dict[str, Any] = {"tools": [_function(tool) for tool in tools]}
+    functions = [_function(t.name, t.model_description, t.parameters) for t in tools]
+    config: dict[str, Any] = {"tools": _plain(functions)}
     if endpoint is not None:
         config["apiBaseUrl"] = endpoint
     if key_variable is not None:
@@ -415,14 +404,10 @@ def _not_called(*names: str) -> dict[str, Any]:
     return {"type": "not-tool-call-f1", "value": list(names), "threshold": _CALLED}
 
 
-def _function(tool: ToolSpec) -> dict[str, Any]:
+def _function(name: str, description: str, parameters: Any) -> dict[str, Any]:
     """A tool in OpenAI's form."""
-    function = {
-        "name": tool.name,
-        "description": tool.model_description,
-        "parameters": tool.parameters,
-    }
-    return {"type": "function", "function": _plain(function)}
+    function = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": function}
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ..findings import Finding, has_errors
 from ..git.commit import CommitFiles, ShallowClone, commit_of, merge_base
@@ -14,24 +14,6 @@ from ..model.model import Workspace
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import ProjectFiles
 from .exit_codes import fail, print_findings
-
-
-class _SpecErrors(Exception):
-    """The specs of a side cannot be read.
-
-    Attributes:
-        side: what a person calls that side.
-        findings: why.
-    """
-
-    def __init__(self, side: str, findings: list[Finding]) -> None:
-        super().__init__(side)
-        self.side = side
-        self.findings = findings
-
-
-class _NoSide(Exception):
-    """Nothing can be compared with what was named; the text says why."""
 
 
 class Sides(NamedTuple):
@@ -53,46 +35,35 @@ class Sides(NamedTuple):
 def sides_or_end(root: str, against: str | None) -> Sides:
     """Both sides of a comparison; ends the program with exit code 2 where one is not there.
 
+    Specs are loaded without rules, and what is the same on both sides is loaded once.
+
     Args:
         root: the folder of toolcast.yaml.
         against: what git takes for a commit, or a folder with a toolcast.yaml; default: the
             last commit in common with the main branch.
     """
+    known: KnownTools = {}
     try:
-        return _load_sides(root, against)
-    except _SpecErrors as errors:
-        print_findings(errors.findings, "text")
-        fail(f"{errors.side} cannot be read, so nothing is compared")
+        commit = merge_base(root) if against is None else _commit(root, against)
+        after, found = _loaded(root, None, known, "the specs")
+        if commit is None:
+            name = against or ""
+            before, was = _loaded(os.path.abspath(name), None, known, name)
+            return Sides(before, after, name, (was, found))
+        name = against or commit[:12]
+        files = CommitFiles(root, commit)
+        if not files.is_there(WORKSPACE_FILE):
+            return Sides(None, after, name)
+        before, was = _loaded(root, files, known, name)
+        return Sides(before, after, name, (was, found))
     except ShallowClone as clone:
         fail(str(clone))
-    except (GitFailure, _NoSide) as failure:
-        fail(f"{failure}\n  help: `--against` takes a commit, a branch, or a folder")
+    except GitFailure as failure:
+        _no_side(str(failure))
 
 
-def _load_sides(root: str, against: str | None) -> Sides:
-    """The project at `root`, and what it is compared with.
-
-    Specs are loaded without rules, and what is the same on both sides is loaded once.
-
-    Raises:
-        _SpecErrors: the specs of a side have errors.
-        _NoSide: `against` is neither.
-        GitFailure: git cannot tell the commit.
-        ShallowClone: the clone does not have it.
-    """
-    commit = merge_base(root) if against is None else _commit(root, against)
-    known: KnownTools = {}
-    after, found = _loaded(root, None, known, "the specs")
-    if commit is None:
-        name = against or ""
-        before, was = _loaded(os.path.abspath(name), None, known, name)
-        return Sides(before, after, name, (was, found))
-    name = against or commit[:12]
-    files = CommitFiles(root, commit)
-    if not files.is_there(WORKSPACE_FILE):
-        return Sides(None, after, name)
-    before, was = _loaded(root, files, known, name)
-    return Sides(before, after, name, (was, found))
+def _no_side(why: str) -> NoReturn:
+    fail(f"{why}\n  help: `--against` takes a commit, a branch, or a folder")
 
 
 def _commit(root: str, against: str) -> str | None:
@@ -109,18 +80,19 @@ def _commit(root: str, against: str) -> str | None:
             if not os.path.isdir(against):
                 raise
     if not against or not os.path.isdir(against):
-        raise _NoSide(f"`{against}` is neither a commit nor a folder")
+        _no_side(f"`{against}` is neither a commit nor a folder")
     if not os.path.lexists(os.path.join(against, WORKSPACE_FILE)):
-        raise _NoSide(f"the folder `{against}` has no {WORKSPACE_FILE}")
+        _no_side(f"the folder `{against}` has no {WORKSPACE_FILE}")
     if os.path.samefile(against, root):
-        raise _NoSide(f"the folder `{against}` is the project itself")
+        _no_side(f"the folder `{against}` is the project itself")
     return None
 
 
 def _loaded(
     root: str, files: ProjectFiles | None, known: KnownTools, side: str
 ) -> tuple[Workspace, Sequence[Finding]]:
-    loaded = load_workspace(root, files=files, known=known)
-    if loaded.workspace is None or has_errors(loaded.findings):
-        raise _SpecErrors(side, loaded.findings)
-    return loaded.workspace, loaded.findings
+    workspace, findings = load_workspace(root, files=files, known=known)
+    if workspace is None or has_errors(findings):
+        print_findings(findings, "text")
+        fail(f"{side} cannot be read, so nothing is compared")
+    return workspace, findings

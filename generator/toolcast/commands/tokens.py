@@ -10,11 +10,11 @@ import click
 
 from .exit_codes import fail, known_or_end, toolsets_or_end, workspace_or_end
 from .options import (
-    complete_clients,
+    client_option,
     complete_kinds,
-    complete_toolsets,
+    format_option,
     project_option,
-    value_format_option,
+    toolset_option,
 )
 
 if TYPE_CHECKING:
@@ -29,18 +29,8 @@ _NUMBER = 11
 
 
 @click.command(name="tokens")
-@click.option(
-    "--toolset",
-    metavar="NAME",
-    shell_complete=complete_toolsets,
-    help="Only this toolset.",
-)
-@click.option(
-    "--client",
-    metavar="NAME",
-    shell_complete=complete_clients,
-    help="Only this client's tools.",
-)
+@toolset_option("Only this toolset.")
+@client_option("Only this client's tools.")
 @click.option(
     "--kind",
     metavar="KIND",
@@ -58,7 +48,7 @@ _NUMBER = 11
     metavar="NAME",
     help="Count exactly, with tiktoken: o200k_base or cl100k_base.",
 )
-@value_format_option
+@format_option("it is")
 @project_option
 def command(
     toolset: str | None,

@@ -16,7 +16,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.project_files import DiskFiles
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_BYTES, read_yaml
-from .project_edit import Editing, Left, Owned
+from .project_edit import Editing, Left, Owned, left_at
 from .references import places_of
 from .spec_text import CannotEdit, SpecText
 
@@ -43,12 +43,9 @@ def rename_in_other_files(
 
 def named_in_other_files(workspace: Workspace, owned: Owned) -> list[Left]:
     """Where these files name a tool."""
-    found = []
-    for document, path in _list_places(workspace, owned):
-        span = document.source.span(path)
-        text = f"`{owned.tool.name}` is named here"
-        found.append(Left(document.source.file, span.line, span.column, text))
-    return found
+    text = f"`{owned.tool.name}` is named here"
+    places = _list_places(workspace, owned)
+    return [left_at(document.source, path, text) for document, path in places]
 
 
 def _list_places(workspace: Workspace, owned: Owned) -> Iterator[tuple[Document, Path]]:
@@ -98,9 +95,8 @@ def change_marks(
         for mark in reversed(marks):
             end = mark.region.start
             start = after.rfind(b"<!--", 0, end)
-            words = (
-                f"<!-- toolcast: {mark.region.words[0]} {owned.toolset.name} {name} -->"
-            )
+            named = f"{mark.region.words[0]} {owned.toolset.name} {name}"
+            words = f"<!-- toolcast: {named} -->"
             line = after[start:end]
             behind = line[line.index(b"-->") + len(b"-->") :]
             after = after[:start] + words.encode() + behind + after[end:]

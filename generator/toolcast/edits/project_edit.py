@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from ..findings import Finding, Severity, has_errors, in_order
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.project_files import DiskFiles, EditedFiles
-from ..reading.tree import Source
+from ..reading.tree import Path, Source
 from ..rules.running import check_workspace, without_suppressed
 from ..suggestions import did_you_mean, quoted_list
 from .spec_text import SpecText
@@ -55,6 +56,12 @@ class Left(NamedTuple):
     text: str
 
 
+def left_at(source: Source, path: Path, text: str) -> Left:
+    """A value of a file that a person has to decide about."""
+    span = source.span(path)
+    return Left(source.file, span.line, span.column, text)
+
+
 @dataclass(frozen=True)
 class ProjectEdit:
     """An edit that may be written.
@@ -89,7 +96,8 @@ class Editing:
     def __init__(self) -> None:
         self.left: list[Left] = []
         self._texts: dict[str, SpecText] = {}
-        self._others: dict[str, tuple[bytes, bytes]] = {}
+        self._before: dict[str, bytes | None] = {}
+        self._after: dict[str, bytes | None] = {}
         self._places: dict[str, str | None] = {}
         self._begun: dict[str, ToolSpec] = {}
 
@@ -99,7 +107,7 @@ class Editing:
 
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
         """Gives a file that is no spec other bytes."""
-        self._others[file] = (before, after)
+        self._before[file], self._after[file] = before, after
 
     def move(self, file: str, new: str, begun: ToolSpec | None = None) -> None:
         """Gives a spec's file another path.
@@ -115,9 +123,7 @@ class Editing:
         """Removes a spec."""
         self._places[file] = None
 
-    def files(
-        self,
-    ) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+    def files(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
         """Before and after, by path.
 
         Raises:
@@ -128,19 +134,13 @@ class Editing:
         after: dict[str, bytes | None] = {}
         for file, text in self._texts.items():
             place = self._places.get(file, file)
-            if not text.is_edited and place == file:
-                continue
-            before[file] = text.source.data
-            if place is None:
-                after[file] = None
-                continue
-            after[place] = text.result()
             if place != file:
-                after[file] = None
-                before[place] = self._there(place, after[place])
-        for file, (old, new) in self._others.items():
-            before[file], after[file] = old, new
-        return before, after
+                before[file], after[file] = text.source.data, None
+            if place is not None and (text.is_edited or place != file):
+                after[place] = text.result()
+                there = self._there(place, after[place])
+                before[place] = text.source.data if place == file else there
+        return before | self._before, after | self._after
 
     def _there(self, place: str, data: bytes | None) -> bytes | None:
         """What stands where a spec goes: nothing, or what a killed run has written."""
@@ -158,11 +158,7 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
     Raises:
         Refusal: there is none, or there are several.
     """
-    toolsets = [
-        toolset
-        for toolset in workspace.toolsets
-        if toolset_name is None or toolset.name == toolset_name
-    ]
+    toolsets = [one for one in workspace.toolsets if toolset_name in (None, one.name)]
     if not toolsets:
         names = [toolset.name for toolset in workspace.toolsets]
         near = did_you_mean(toolset_name or "", names)
@@ -177,9 +173,8 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
         message = f"several toolsets have a tool `{name}`"
         raise Refusal(message, f"add `--toolset` with one of {named}", is_usage=True)
     if not found:
-        raise Refusal(
-            f"there is no tool `{name}`", _meant(toolsets, name), is_usage=True
-        )
+        message = f"there is no tool `{name}`"
+        raise Refusal(message, _meant(toolsets, name), is_usage=True)
     return found[0]
 
 
@@ -187,9 +182,8 @@ def _meant(toolsets: list[Toolset], name: str) -> str:
     for toolset in toolsets:
         for spec in toolset.mcp_specs:
             if spec.name == name:
-                return (
-                    f"it is a {spec.kind}, which is edited by hand: {spec.source.file}"
-                )
+                what = f"it is a {spec.kind}, which is edited by hand"
+                return f"{what}: {spec.source.file}"
         for tool in toolset.tools:
             if name in tool.renamed_from:
                 return f"it is called `{tool.name}` now"
@@ -220,18 +214,15 @@ def specs_after(
     files = EditedFiles(DiskFiles(workspace.root), after)
     loaded = load_workspace(workspace.root, files=files, known=_read_before(workspace))
     if loaded.workspace is None or has_errors(loaded.findings):
-        raise Refusal(
-            "the specs could not be read after it", findings=tuple(loaded.findings)
-        )
+        message = "the specs could not be read after it"
+        raise Refusal(message, findings=tuple(loaded.findings))
     brought = [f for f in _errors(loaded.workspace) if f.rule not in passed]
     if brought:
         there = {_said(finding, renamed) for finding in _errors(workspace)}
         brought = [f for f in brought if _said(f, renamed) not in there]
     if brought:
-        raise Refusal(
-            "with this change the specs would have what is found above",
-            findings=tuple(brought),
-        )
+        message = "with this change the specs would have what is found above"
+        raise Refusal(message, findings=tuple(brought))
     return loaded.workspace
 
 
@@ -271,11 +262,8 @@ def unified_diff(edit: ProjectEdit) -> Iterator[str]:
             yield f"diff --git a/{path} b/{new_path}"
             yield f"rename from {path}"
             yield f"rename to {new_path}"
-        from_, to = f"a/{path}", f"b/{new_path}"
-        if edit.before[path] is None:
-            from_ = "/dev/null"
-        if edit.after[new_path] is None:
-            to = "/dev/null"
+        from_ = "/dev/null" if edit.before[path] is None else f"a/{path}"
+        to = "/dev/null" if edit.after[new_path] is None else f"b/{new_path}"
         for row in difflib.unified_diff(old, new, from_, to, lineterm="\n"):
             yield row.removesuffix("\n")
             if not row.endswith("\n"):
@@ -290,7 +278,5 @@ def _moved(edit: ProjectEdit) -> dict[str, str]:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    text = "" if data is None else data.decode("utf-8")
-    parts = text.split("\n")
-    rows = [f"{part}\n" for part in parts[:-1]]
-    return [*rows, parts[-1]] if parts[-1] else rows
+    """The lines with their ends, which are line feeds alone."""
+    return list(io.StringIO((data or b"").decode("utf-8"), newline="\n"))

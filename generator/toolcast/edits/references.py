@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..facts.texts import prose_of
@@ -13,11 +13,11 @@ from ..facts.tool_names import (
     mentions_in,
     other_meanings,
 )
-from ..language.spec_language import tool_names
+from ..language.named_places import OF_TOOLS, named_places
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..reading.tree import Path, Source
-from .project_edit import Editing, Left, Owned
+from .project_edit import Editing, Left, Owned, left_at
 
 Pattern = tuple[str, ...]
 
@@ -33,26 +33,31 @@ _DATA = frozenset(
 )
 
 
+def fields_with(
+    name: str, tree: Any, file: str, extensions: tuple[str, ...] = ()
+) -> list[Path]:
+    """Where the fields of a kind of file name a tool."""
+    places = named_places(tree, file, OF_TOOLS, extensions)
+    return [one.path for one in places if one.name == name and not one.is_key]
+
+
 def places_of(value: Any, pattern: Pattern, name: str) -> Iterator[Path]:
     """The paths of a value that a pattern allows and that hold a name."""
-    yield from _places(value, pattern, name, ())
+    found: list[tuple[Path, Any]] = [((), value)]
+    for step in pattern:
+        found = [
+            ((*path, key), inner)
+            for path, outer in found
+            for key, inner in _entries(outer)
+            if step in ("*", key)
+        ]
+    yield from (path for path, inner in found if inner == name)
 
 
-def _places(value: Any, pattern: Pattern, name: str, path: Path) -> Iterator[Path]:
-    if not pattern:
-        if value == name:
-            yield path
-        return
-    first, rest = pattern[0], pattern[1:]
+def _entries(value: Any) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, dict):
-        keys: list[Any] = list(value) if first == "*" else [first]
-    elif isinstance(value, list) and first == "*":
-        keys = list(range(len(value)))
-    else:
-        return
-    for key in keys:
-        if isinstance(value, list) or key in value:
-            yield from _places(value[key], rest, name, (*path, key))
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
@@ -89,14 +94,13 @@ def rename_references(
     name = owned.tool.name
     for toolset in referring_toolsets(workspace, owned):
         # A name in an extension's field of another toolset may be somebody else's tool.
-        of_toolset = tool_names("toolset", workspace.extensions)
-        for pattern in of_toolset if toolset is owned.toolset else ():
-            for path in places_of(toolset.source.tree, pattern, name):
+        if toolset is owned.toolset:
+            tree = toolset.source.tree
+            for path in fields_with(name, tree, "toolset", workspace.extensions):
                 editing.text(toolset.source).set_name(path, new)
         for tool in toolset.tools:
-            for pattern in tool_names("tool"):
-                for path in places_of(tool.source.tree, pattern, name):
-                    editing.text(tool.source).set_name(path, new)
+            for path in fields_with(name, tool.source.tree, "tool"):
+                editing.text(tool.source).set_name(path, new)
 
 
 def rename_mentions(
@@ -163,9 +167,7 @@ def mentions_of(workspace: Workspace, owned: Owned) -> Iterator[Left]:
         for source, path in _texts_with(toolset, pattern):
             if source is owned.tool.source or _is_of_exclusion(source, path, owned):
                 continue
-            span = source.span(path)
-            text = f"a text says `{owned.tool.name}`"
-            yield Left(source.file, span.line, span.column, text)
+            yield left_at(source, path, f"a text says `{owned.tool.name}`")
 
 
 def _is_of_exclusion(source: Source, path: Path, owned: Owned) -> bool:
@@ -192,12 +194,8 @@ def _texts_with(
 
 def _reasons(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The reasons that a spec gives for its decisions, but for what counts as prose."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key == "reason" and isinstance(inner, str):
-                yield (*path, key), inner
-            elif path or key not in _DATA:
-                yield from _reasons(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _reasons(inner, (*path, index))
+    for key, inner in _entries(value):
+        if key == "reason" and isinstance(inner, str):
+            yield (*path, key), inner
+        elif path or key not in _DATA:
+            yield from _reasons(inner, (*path, key))

@@ -13,14 +13,13 @@ from toolcast_runtime.files.regular_file import read_regular
 
 from ..facts.former_names import scanned
 from ..facts.tool_names import mention_pattern, names_in_lines
-from ..language.spec_language import tool_names
 from ..model.model import Toolset, Workspace
 from ..python_code.handler import defining_module
 from ..python_code.modules import MAX_BYTES
 from ..reading.tree import Path, Source
 from ..suggestions import dotted
-from .project_edit import Left, Owned
-from .references import places_of, toolsets_that_may_mean
+from .project_edit import Left, Owned, left_at
+from .references import fields_with, toolsets_that_may_mean
 
 _MOST_MODULES = 2_000
 
@@ -116,14 +115,12 @@ def left_in_specs(
             for source in (*toolset.sources, *contents):
                 yield from _lines(source, name, live)
             own = toolset.folder == owned.toolset.folder and name not in live
-            known = tool_names("toolset")
-            for field in tool_names("toolset", workspace.extensions) if own else ():
-                if field in known:
-                    continue
-                for path in places_of(toolset.source.tree, field, name):
-                    span = toolset.source.span(path)
+            tree, extensions = toolset.source.tree, workspace.extensions
+            known = fields_with(name, tree, "toolset")
+            for path in fields_with(name, tree, "toolset", extensions) if own else ():
+                if path not in known:
                     text = f"`{dotted(path)}` names `{name}`"
-                    yield Left(toolset.source.file, span.line, span.column, text)
+                    yield left_at(toolset.source, path, text)
 
 
 def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
@@ -148,9 +145,8 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
                 place: Path = ("clients", client.name, key)
                 if client.allow is not None or key == "restrict":
                     place = (*place, client.texts(key).index(entry.text))
-                span = here.source.span(place)
                 text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
-                yield Left(here.source.file, span.line, span.column, text)
+                yield left_at(here.source, place, text)
 
 
 def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
@@ -196,13 +192,11 @@ def left_in_handlers(
         read.add(module.file)
         exported = {id(node) for node in _exported(module.tree)}
         for node in ast.walk(module.tree):
-            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            if not isinstance(node, ast.Constant) or id(node) in exported:
                 continue
-            if id(node) in exported:
-                continue
-            is_name = node.value == name
-            if is_name or (pattern is not None and pattern.search(node.value)):
-                shown = " ".join(node.value.split())[:_LONGEST]
+            text = node.value if isinstance(node.value, str) else ""
+            if text == name or (pattern is not None and pattern.search(text)):
+                shown = " ".join(text.split())[:_LONGEST]
                 yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
 
 
@@ -231,9 +225,8 @@ def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
     """
     for mention in scanned(edited).mentions:
         if mention.name == name:
-            yield Left(
-                mention.file, mention.line, mention.column, _shown(mention.text.strip())
-            )
+            text = _shown(mention.text.strip())
+            yield Left(mention.file, mention.line, mention.column, text)
 
 
 def _shown(text: str) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import datetime
 import re
 
-from ..language.spec_language import tool_names
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
-from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
-from .references import (
-    mentions_of,
-    places_of,
-    referring_toolsets,
+from .project_edit import (
+    Editing,
+    Left,
+    Owned,
+    ProjectEdit,
+    Refusal,
+    left_at,
+    specs_after,
 )
+from .references import fields_with, mentions_of, referring_toolsets
 from .remaining_mentions import (
     left_imports,
     left_in_files,
@@ -51,11 +54,8 @@ def remove(
     _refuse_replacement(workspace, owned)
     mentions = [] if anyway else [*mentions_of(workspace, owned)]
     if mentions:
-        shown = "".join(f"\n  {m.file}:{m.line}:{m.column}" for m in mentions)
-        raise Refusal(
-            f"other texts say `{tool.name}`:{shown}",
-            "change them, or add `--anyway` and change them then",
-        )
+        message = f"other texts say `{tool.name}`:{_listed(mentions)}"
+        raise Refusal(message, "change them, or add `--anyway` and change them then")
     editing = Editing()
     editing.text(tool.source)
     editing.remove(tool.source.file)
@@ -82,17 +82,13 @@ def remove(
 
 def _take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
     """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
-    # Who names it as a replacement has to decide anew.
-    lists = [one for one in tool_names("tool") if one[0] != "deprecated"]
-    files = [(toolset.source, [*tool_names("toolset")])]
-    files += [(one.source, lists) for one in toolset.tools if one is not tool]
-    for source, patterns in files:
-        paths = (
-            path
-            for pattern in patterns
-            for path in places_of(source.tree, pattern, tool.name)
-        )
-        items = [path if isinstance(path[-1], int) else path[:-1] for path in paths]
+    files = [("toolset", toolset.source)]
+    files += [("tool", one.source) for one in toolset.tools if one is not tool]
+    for file, source in files:
+        paths = fields_with(tool.name, source.tree, file)
+        # Who names it as a replacement has to decide anew.
+        lists = [path for path in paths if path[0] != "deprecated"]
+        items = [path if isinstance(path[-1], int) else path[:-1] for path in lists]
         for item in dict.fromkeys(items):
             # What stands in an entry goes with the entry.
             if not any(item[:length] in items for length in range(1, len(item))):
@@ -118,19 +114,18 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
 def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
     name = owned.tool.name
     users = [
-        (tool, tool.source.span(("deprecated", "replacement")))
+        left_at(tool.source, ("deprecated", "replacement"), "")
         for toolset in referring_toolsets(workspace, owned)
         for tool in toolset.tools
         if tool is not owned.tool and (tool.deprecated or {}).get("replacement") == name
     ]
     if users:
-        shown = "".join(
-            f"\n  {tool.source.file}:{span.line}:{span.column}" for tool, span in users
-        )
-        raise Refusal(
-            f"`{name}` is to replace other tools:{shown}",
-            "name another one in `deprecated` of these specs",
-        )
+        message = f"`{name}` is to replace other tools:{_listed(users)}"
+        raise Refusal(message, "name another one in `deprecated` of these specs")
+
+
+def _listed(places: list[Left]) -> str:
+    return "".join(f"\n  {one.file}:{one.line}:{one.column}" for one in places)
 
 
 def _reason(tool: ToolSpec) -> str:

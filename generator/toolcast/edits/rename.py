@@ -20,20 +20,15 @@ from toolcast_runtime.tools.module_names import module_name, spec_name
 
 from ..findings import MOST_SHOWN
 from ..git.index import read_index
-from ..model.model import (
-    ToolSpec,
-    Workspace,
-)
-from ..model.toolset_parts import (
-    HandlerReference,
-)
+from ..model.model import ToolSpec, Workspace
+from ..model.toolset_parts import HandlerReference
 from ..python_code.handler import function_code
 from ..python_code.modules import (
     FunctionDefinition,
     Imported,
     PythonModule,
+    bindings_of,
     imports_of,
-    statements_of,
 )
 from .free_names import refuse_taken_name
 from .other_files import change_marks, keep_answering, rename_in_other_files
@@ -69,10 +64,8 @@ def rename(
     toolset, tool = owned
     if new == tool.name:
         raise Refusal(f"the tool is called `{new}` already", is_usage=True)
-    begun = next(
-        (t for t in toolset.tools if t.name == new and tool.name in t.renamed_from),
-        None,
-    )
+    others = (t for t in toolset.tools if t.name == new)
+    begun = next((t for t in others if tool.name in t.renamed_from), None)
     refuse_taken_name(toolset, new, tool, begun)
     function = rename_handler(workspace, owned, new) if with_handler else None
     editing = _taken_back(workspace, owned, new, function)
@@ -99,8 +92,7 @@ def rename(
         *left_in_files(edited, tool.name),
     ]
     done = f"`{tool.name}` is called `{new}`"
-    steps = ["toolcast generate"]
-    return ProjectEdit(done, before, after, tuple(left), tuple(steps))
+    return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
 
 
 def _edited(
@@ -244,7 +236,7 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
             left += unclear
         if places:
             after = _replaced(module.data, places, old, name)
-            if not _is_as_meant(module.data, after, places, old, name):
+            if not _is_as_meant(module.tree, after, places, old, name):
                 message = f"{module.file}: `{old}` cannot be renamed safely"
                 raise Refusal(message, "rename it by hand")
             files[module.file] = module.data, after
@@ -259,11 +251,9 @@ def _of_definition(
     Raises:
         Refusal: it also stands for something else, or the new one is taken.
     """
-    own = [
-        node
-        for node in statements_of(tree.body)
-        if isinstance(node, FunctionDefinition) and node.name == old
-    ]
+    bindings = bindings_of(tree.body, PythonModule(module.name, module.file))
+    bound = (place.bound for place in bindings.get(old, ()))
+    own = [node for node in bound if isinstance(node, FunctionDefinition)]
     if len(own) != 1:
         times = f"{module.file} defines `{old}` {len(own)} times"
         raise Refusal(times, "rename it by hand")
@@ -288,12 +278,8 @@ class _Uses:
         nodes = list(ast.walk(tree))
         self._importing = PythonModule(module.name, module.file)
         self._imports = imports_of(nodes, self._importing)
-        self._bound = {
-            name
-            for node in nodes
-            if not isinstance(node, ast.alias)
-            for name in _bound(node)
-        }
+        others = (node for node in nodes if not isinstance(node, ast.alias))
+        self._bound = {name for node in others for name in _bound(node)}
 
     def places(self, new: str) -> tuple[list[_Place], list[Left]]:
         """Where the function is named for certain, and where it may be.
@@ -420,26 +406,17 @@ def _replaced(data: bytes, places: list[_Place], old: str, new: str) -> bytes:
 
 
 def _is_as_meant(
-    before: bytes, after: bytes, places: list[_Place], old: str, new: str
+    tree: ast.Module, after: bytes, places: list[_Place], old: str, new: str
 ) -> bool:
-    """Whether the new text is the old tree with the nodes of the places renamed."""
-    # The nodes are of a tree of their own: their positions name them in this one.
-    named = {_position(place.node) for place in places}
-    tree = ast.parse(before)
-    for node in ast.walk(tree):
-        if _position(node) in named:
-            for field in ("name", "id", "attr", "value"):
-                if getattr(node, field, None) == old:
-                    setattr(node, field, new)
+    """Whether the new text is the old tree with the nodes of the places renamed, as they are here."""
+    for place in places:
+        for field in ("name", "id", "attr", "value"):
+            if getattr(place.node, field, None) == old:
+                setattr(place.node, field, new)
     try:
         return ast.dump(tree) == ast.dump(ast.parse(after))
     except SyntaxError:
         return False
-
-
-def _position(node: ast.AST) -> tuple[object, ...]:
-    fields = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    return (type(node), *(getattr(node, field, 0) for field in fields))
 
 
 def _line_starts(data: bytes) -> list[int]:

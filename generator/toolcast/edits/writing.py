@@ -34,9 +34,8 @@ def write(root: str, edit: ProjectEdit) -> None:
         raise Refusal("another run is writing into this project") from error
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root).replace(os.sep, "/")
-        raise Refusal(
-            f"{name}: {error.strerror or error}; nothing was written"
-        ) from error
+        message = f"{name}: {error.strerror or error}; nothing was written"
+        raise Refusal(message) from error
 
 
 def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
@@ -66,18 +65,17 @@ def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
 def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> None:
     """Raises a Refusal where a path does not hold the bytes that were read."""
     above, _, name = path.rpartition("/")
+    instead = "edit what it leads to"
     try:
         with top.below(above) as folder:
             there = folder.lstat(name)
             if stat.S_ISLNK(there.st_mode):
-                raise Refusal(f"{path} is a symbolic link", "edit what it leads to")
+                raise Refusal(f"{path} is a symbolic link", instead)
             if not there.st_mode & stat.S_IWUSR:
                 raise Refusal(f"{path} is read-only", "let yourself write it first")
             held = folder.read(name, _LARGEST)
     except LinkInTheWay as error:
-        raise Refusal(
-            f"a symbolic link leads to {path}", "edit what it leads to"
-        ) from error
+        raise Refusal(f"a symbolic link leads to {path}", instead) from error
     except FileNotFoundError:
         held = None
     if held == data:
@@ -100,29 +98,19 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
         for folder in sorted(above)
         if not os.path.lexists(os.path.join(top.path, folder))
     ]
-    # On a disk that knows no case, a new spelling is the same file.
-    removed = {path.casefold() for path, data in after.items() if data is None}
+    # On a disk that knows no case, a new spelling is the same file: it is written last.
+    gone = [path for path, data in after.items() if data is None]
+    removed = {path.casefold() for path in gone}
+    written = [path for path in after if path not in gone]
+    respelled = [path for path in written if path.casefold() in removed]
     try:
-        for path, data in after.items():
-            if data is not None and path.casefold() not in removed:
-                _put(top, path, data, is_new=before[path] is None)
-                done.append(path)
-        for path, data in after.items():
-            if data is None:
-                _take(top, path)
-                done.append(path)
-        for path, data in after.items():
-            if data is not None and path.casefold() in removed:
-                _put(top, path, data, is_new=before[path] is None)
-                done.append(path)
+        for path in (*(p for p in written if p not in respelled), *gone, *respelled):
+            _put(top, path, after[path], is_new=before[path] is None)
+            done.append(path)
     except BaseException:
         for path in reversed(done):
             with contextlib.suppress(OSError):
-                old = before[path]
-                if old is None:
-                    _take(top, path)
-                else:
-                    _put(top, path, old)
+                _put(top, path, before[path])
         for folder in reversed(absent):
             outer, _, name = folder.rpartition("/")
             with contextlib.suppress(OSError), top.below(outer) as opened:
@@ -136,13 +124,11 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _put(top: Folder, path: str, data: bytes, *, is_new: bool = False) -> None:
+def _put(top: Folder, path: str, data: bytes | None, *, is_new: bool = False) -> None:
+    """Writes a file, or removes it where it is to have no bytes."""
     above, _, name = path.rpartition("/")
-    with top.below(above, create=True) as folder:
-        folder.write(name, data, is_new=is_new)
-
-
-def _take(top: Folder, path: str) -> None:
-    above, _, name = path.rpartition("/")
-    with top.below(above) as folder:
-        folder.remove_file(name)
+    with top.below(above, create=data is not None) as folder:
+        if data is None:
+            folder.remove_file(name)
+        else:
+            folder.write(name, data, is_new=is_new)

@@ -68,142 +68,113 @@ class Annotations:
         self._module = module
         self._objects = {one.name: one for one in objects}
         self._left = 0
+        self._takes = True
         self._fields: dict[Definition, Mapping[str, DictField] | None] = {}
 
     def not_taken(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a parameter with this annotation is given and does not take."""
-        self._left = _MOST_LOOKS
-        return list(self._not_taken(given, self._module, node, place, 0))
+        self._left, self._takes = _MOST_LOOKS, True
+        return list(self._compared(given, self._module, node, place, 0))
 
     def not_allowed(self, wanted: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a function with this result gives and the schema does not allow."""
-        self._left = _MOST_LOOKS
-        return list(self._not_allowed(wanted, self._module, node, place, 0))
+        self._left, self._takes = _MOST_LOOKS, False
+        return list(self._compared(wanted, self._module, node, place, 0))
 
-    def _not_taken(
+    def _compared(
         self,
-        given: PythonType,
+        type_: PythonType,
         module: PythonModule,
         node: ast.expr,
         place: str,
         depth: int,
     ) -> Iterator[str]:
+        """The first kind of value that is taken by nothing, or all kinds that are not allowed."""
+        members = list(_members(type_))
         kinds = self._alternatives(module, node, depth)
-        for one in _members(given) if kinds is not None else ():
-            tried = [list(self._by(one, kind, place, depth)) for kind in kinds or ()]
-            if all(tried):
-                yield from _deeper(tried, place) or [_said(place, one, node)]
-                return
-
-    def _by(
-        self, given: PythonType, kind: _Kind, place: str, depth: int
-    ) -> Iterator[str]:
-        """Why one alternative of an annotation does not take one kind of value."""
-        module, inner, name = kind.module, kind.parts, kind.name
-        match given:
-            case Array(item) if name in _ARRAYS:
-                if inner:
-                    yield from self._not_taken(
-                        item, module, inner[-1], f"{place}[]", depth + 1
-                    )
-            case Table(value) if name in _TABLES:
-                if inner:
-                    yield from self._not_taken(
-                        value, module, inner[-1], f"{place}.*", depth + 1
-                    )
-            case ObjectName(_) if name in _TABLES:
-                return
-            case Table() | ObjectName() | Plain("str") | Choice((str(),)) if (
-                name == "Iterable"
-            ):
-                # Who iterates over a text or an object is given texts.
-                item = Plain("str")
-                for part in inner[-1:]:
-                    if any(self._not_taken(item, module, part, place, depth + 1)):
-                        yield _said(place, given, kind.node)
-            case ObjectName(class_) if kind.fields is not None:
-                members = self._objects[class_].members
-                for key, field in kind.fields.items():
-                    if key in members:
-                        yield from self._not_taken(
-                            members[key].type,
-                            field.module,
-                            field.annotation,
-                            f"{place}.{key}",
-                            depth + 1,
-                        )
-                    if field.is_required and not (
-                        key in members and members[key].is_required
-                    ):
-                        yield f"`{place}.{key}` may be left out, and `{name}` needs it"
-            case Plain(scalar) if name in _TAKES.get(scalar, {scalar}):
-                return
-            case Choice((value,)) if _takes_value(value, kind):
-                return
-            case _:
-                yield _said(place, given, kind.node)
-
-    def _not_allowed(
-        self,
-        wanted: PythonType,
-        module: PythonModule,
-        node: ast.expr,
-        place: str,
-        depth: int,
-    ) -> Iterator[str]:
-        members = list(_members(wanted))
-        if Plain("Any") in members:
+        if self._takes:
+            for one in members if kinds is not None else ():
+                tried = [
+                    list(self._by(one, kind, place, depth)) for kind in kinds or ()
+                ]
+                if all(tried):
+                    yield from _deeper(tried, place) or [_said(place, one, node)]
+                    return
             return
-        for kind in self._alternatives(module, node, depth) or ():
-            tried = [list(self._fits(one, kind, place, depth)) for one in members]
+        for kind in kinds or ():
+            tried = [list(self._by(one, kind, place, depth)) for one in members]
             if all(tried):
                 text = shown(kind.node)
                 wrong = f"`{place}` is `{text}`, which `returns` does not allow"
                 yield from _deeper(tried, place) or [wrong]
 
-    def _fits(
-        self, wanted: PythonType, kind: _Kind, place: str, depth: int
+    def _by(
+        self, type_: PythonType, kind: _Kind, place: str, depth: int
     ) -> Iterator[str]:
-        """Why what a function gives is not one kind of value."""
+        """Why one kind of value and one alternative of an annotation do not go together."""
         module, inner, name = kind.module, kind.parts, kind.name
-        match wanted:
-            case Array(item) if name in _ARRAYS or name == "tuple":
+        match type_:
+            case Array(item) if name in _ARRAYS or (
+                name == "tuple" and not self._takes
+            ):
                 if len(inner) == 1:
-                    yield from self._not_allowed(
+                    yield from self._compared(
                         item, module, inner[0], f"{place}[]", depth + 1
                     )
             case Table(value) if name in _TABLES:
                 if inner:
-                    yield from self._not_allowed(
+                    yield from self._compared(
                         value, module, inner[-1], f"{place}.*", depth + 1
                     )
-            case Table(_) if kind.fields is not None:
+            case Table(_) if kind.fields is not None and not self._takes:
                 return
             case ObjectName(_) if name in _TABLES:
                 return
-            case ObjectName(class_) if kind.fields is not None:
-                for key, member in self._objects[class_].members.items():
-                    field = kind.fields.get(key)
-                    if field is not None:
-                        yield from self._not_allowed(
-                            member.type,
-                            field.module,
-                            field.annotation,
-                            f"{place}.{key}",
-                            depth + 1,
-                        )
-                    if member.is_required and not (field and field.is_required):
-                        yield f"`{place}.{key}` is required, and `{name}` may lack it"
-            case Plain(scalar) if name in _SCALARS and scalar in _TAKES.get(
-                name, {name}
+            case Table() | ObjectName() | Plain("str") | Choice((str(),)) if (
+                name == "Iterable" and self._takes
             ):
+                # Who iterates over a text or an object is given texts.
+                item = Plain("str")
+                for part in inner[-1:]:
+                    if any(self._compared(item, module, part, place, depth + 1)):
+                        yield _said(place, type_, kind.node)
+            case ObjectName(class_) if kind.fields is not None:
+                yield from self._members_by(class_, kind, kind.fields, place, depth)
+            case Plain(scalar) if self._is_scalar(scalar, name):
                 return
-            case Plain("str") if name == "Literal":
+            case Plain("str") if name == "Literal" and not self._takes:
                 return
             case Choice((value,)) if _takes_value(value, kind):
                 return
             case _:
-                yield f"`{place}` is not that"
+                yield _said(place, type_, kind.node)
+
+    def _members_by(
+        self,
+        class_: str,
+        kind: _Kind,
+        fields: Mapping[str, DictField],
+        place: str,
+        depth: int,
+    ) -> Iterator[str]:
+        members = self._objects[class_].members
+        for key in fields if self._takes else members:
+            field, member = fields.get(key), members.get(key)
+            at = f"{place}.{key}"
+            if field is not None and member is not None:
+                yield from self._compared(
+                    member.type, field.module, field.annotation, at, depth + 1
+                )
+            by_type = field is not None and field.is_required
+            by_schema = member is not None and member.is_required
+            if self._takes and by_type and not by_schema:
+                yield f"`{at}` may be left out, and `{kind.name}` needs it"
+            elif not self._takes and by_schema and not by_type:
+                yield f"`{at}` is required, and `{kind.name}` may lack it"
+
+    def _is_scalar(self, scalar: str, name: str) -> bool:
+        given, taken = (scalar, name) if self._takes else (name, scalar)
+        return taken in _TAKES.get(given, {given})
 
     def _alternatives(
         self, module: PythonModule, node: ast.expr, depth: int

@@ -1,7 +1,6 @@
 """The programs and providers that clients are: what each loads of tools when, and its limits.
 
-The facts are those of November 2026, of change logs, documents and what users report; each
-row names where it comes from. Clients that are not named here have no limit that is known.
+The facts stand in `client_kinds.yaml`, each with where it comes from.
 """
 
 from __future__ import annotations
@@ -10,8 +9,11 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+import yaml
+
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
+from ..package_data import read_packaged
 
 
 class Loading(StrEnum):
@@ -109,140 +111,19 @@ class ClientKind(NamedTuple):
         return ""
 
 
-def _limit(
-    client: str, limited: Limited, most: int, source: str, prefix: str = ""
-) -> ClientLimit:
-    """A limit beyond which things are refused."""
-    return ClientLimit(client, limited, most, True, source, prefix)
+def _kinds() -> Iterator[ClientKind]:
+    rows = yaml.load(read_packaged("facts", "client_kinds.yaml"), yaml.CSafeLoader)
+    for name, row in rows.items():
+        limits = tuple(
+            ClientLimit(**{**limit, "limited": Limited(limit["limited"])})
+            for limit in row.pop("limits", ())
+        )
+        yield ClientKind(
+            name, loading=Loading(row.pop("loading")), limits=limits, **row
+        )
 
 
-_CHANGE_LOG = "its change log, 2.1.84"
-_CLAUDE_CODE = ClientKind(
-    "claude-code",
-    "Claude Code",
-    Loading.NAMED,
-    "its change log, 2.1.7: tool search is on by default",
-    (
-        ClientLimit("Claude Code", Limited.DESCRIPTION, 2_048, False, _CHANGE_LOG),
-        ClientLimit("Claude Code", Limited.INSTRUCTIONS, 2_048, False, _CHANGE_LOG),
-        _limit(
-            "Claude Code",
-            Limited.NAME,
-            128,
-            "users' reports, October 2026: the tool is left out",
-            "mcp__{}__",
-        ),
-    ),
-    mark="anthropic/alwaysLoad",
-)
-_OF_OPENAI = _limit(
-    "OpenAI",
-    Limited.DESCRIPTION,
-    1_024,
-    "reports of 2025: `string_above_max_length`",
-)
-KINDS = {
-    kind.name: kind
-    for kind in (
-        ClientKind(
-            "registry",
-            "an agent that asks the generated registry",
-            Loading.ROUTED,
-            "`get_always_tools` and `get_routed_tools_catalog`",
-            is_api=True,
-        ),
-        _CLAUDE_CODE,
-        ClientKind(
-            "copilot-cli",
-            "GitHub Copilot CLI",
-            Loading.NAMED,
-            "github/app#1398: tool search from 30 tools",
-            mark="anthropic/alwaysLoad",
-            defers_from=30,
-        ),
-        ClientKind(
-            "vscode",
-            "VS Code",
-            Loading.UPFRONT,
-            "its documentation",
-            (_limit("VS Code", Limited.TOOLS, 128, "its documentation"),),
-        ),
-        ClientKind(
-            "cursor",
-            "Cursor",
-            Loading.UPFRONT,
-            "its forum",
-            (
-                _limit(
-                    "Cursor", Limited.TOOLS, 40, "its forum; later versions take more"
-                ),
-            ),
-        ),
-        ClientKind(
-            "opencode",
-            "opencode",
-            Loading.UPFRONT,
-            "opencode#15595",
-            (
-                _limit(
-                    "opencode and other clients with the prefix `server_`",
-                    Limited.NAME,
-                    64,
-                    "opencode#15595, awslabs/mcp#397",
-                    "{}_",
-                ),
-            ),
-        ),
-        ClientKind(
-            "openai",
-            "OpenAI's API with every function in the request",
-            Loading.UPFRONT,
-            "OpenAI's guide to function calling",
-            (_OF_OPENAI,),
-            is_api=True,
-        ),
-        ClientKind(
-            "openai-tool-search",
-            "OpenAI's API with `tool_search` and a namespace a section",
-            Loading.NAMESPACES,
-            "OpenAI's guide to tool search: the model sees the namespace's name and"
-            " description",
-            (
-                _OF_OPENAI,
-                ClientLimit(
-                    "OpenAI",
-                    Limited.NAMESPACE,
-                    9,
-                    False,
-                    "its guide: fewer than ten functions a namespace",
-                ),
-            ),
-            is_api=True,
-        ),
-        ClientKind(
-            "anthropic",
-            "Anthropic's API with every tool in the request",
-            Loading.UPFRONT,
-            "Anthropic's guide to tool use",
-            is_api=True,
-        ),
-        ClientKind(
-            "anthropic-tool-search",
-            "Anthropic's API with `defer_loading` and a tool search tool",
-            Loading.SEARCHED,
-            "Anthropic's guide to the tool search tool",
-            is_api=True,
-        ),
-        ClientKind(
-            "gemini",
-            "Gemini's API",
-            Loading.UPFRONT,
-            "google-genai 3.4.0",
-            (_limit("Gemini", Limited.TOOLS, 512, "google-genai 3.4.0"),),
-            is_api=True,
-        ),
-    )
-}
+KINDS = {kind.name: kind for kind in _kinds()}
 """By name, in the order in which they are told."""
 
 
@@ -265,7 +146,7 @@ def limits_of(
     One of no known kind has those of Claude Code on texts and names: it may be any program,
     and this one leaves out what is beyond without a word.
     """
-    limits = (kind_of(toolset, client) or _CLAUDE_CODE).limits
+    limits = (kind_of(toolset, client) or KINDS["claude-code"]).limits
     return (limit for limit in limits if limit.limited is limited)
 
 

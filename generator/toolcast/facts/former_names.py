@@ -15,7 +15,13 @@ from toolcast_runtime.files.regular_file import read_regular
 
 from ..model.model import Toolset, Workspace
 from .texts import texts_in
-from .tool_names import mention_pattern, names_in_lines, other_meanings, tool_names
+from .tool_names import (
+    mention_pattern,
+    mentions_in,
+    names_in_lines,
+    other_meanings,
+    tool_names,
+)
 
 _MOST_FILES = 20_000
 _LARGEST = 1024 * 1024
@@ -148,11 +154,14 @@ def _in_file(
         return
     if pattern is None or not quick.search(data) or b"\0" in data[:8192]:
         return
-    text = data.decode("utf-8", "replace")
-    searched = code_free(text) if path.endswith(_CODE) else text
+    yield from _said_in(path, data.decode("utf-8", "replace"), pattern)
+
+
+def _said_in(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[Mention]:
+    searched = code_free(text) if file.endswith(_CODE) else text
     lines = text.split("\n")
     for name, line, column in names_in_lines(searched.split("\n"), pattern):
-        yield Mention(name, path, line, column, lines[line - 1])
+        yield Mention(name, file, line, column, lines[line - 1])
 
 
 def code_free(text: str) -> str:
@@ -205,32 +214,24 @@ def former_in_outputs(
     saying = [path for path in own if any(name in files[path] for name in raw)]
     # Every former name stands in the definition of its tool.
     pattern = mention_pattern(removed.keys() - set(other_meanings(toolset)))
+    if pattern is None:
+        return
     for path in saying:
-        file, text = f"{output}/{path}", files[path].decode("utf-8")
-        for mention in _in_output(file, text, pattern):
+        search = _in_definitions if path.endswith(".json") else _said_in
+        for mention in search(f"{output}/{path}", files[path].decode(), pattern):
             yield mention, removed[mention.name]
 
 
-def _in_output(
-    file: str, text: str, pattern: re.Pattern[str] | None
+def _in_definitions(
+    file: str, text: str, pattern: re.Pattern[str]
 ) -> Iterator[Mention]:
-    if pattern is None:
-        return
     lines = text.split("\n")
-    if file.endswith(".json"):
-        mentions = {
-            m[m.lastindex or 0] for t in _texts(text) for m in pattern.finditer(t)
-        }
-        for name in sorted(mentions):
-            number = next(
-                (i for i, row in enumerate(lines) if _says(row, name)), len(lines) - 1
-            )
-            column = lines[number].find(name) + 1
-            yield Mention(name, file, number + 1, max(column, 1), lines[number])
-        return
-    shown = code_free(text) if file.endswith(".py") else text
-    for name, line, column in names_in_lines(shown.split("\n"), pattern):
-        yield Mention(name, file, line, column, lines[line - 1])
+    for name in sorted({m.name for t in _texts(text) for m in mentions_in(t, pattern)}):
+        number = next(
+            (i for i, row in enumerate(lines) if _says(row, name)), len(lines) - 1
+        )
+        column = lines[number].find(name) + 1
+        yield Mention(name, file, number + 1, max(column, 1), lines[number])
 
 
 def _says(row: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from ..encoders.code import Code, lines
 from ..encoders.markdown import block, inline, listed, phrase, span
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from .cli_commands import CliCommand, cli_commands
+from .cli_commands import CliCommand, cli_commands, cli_texts
 
 OTHER_SECTION = "tools"
 """The section of tools that name none."""
@@ -149,17 +149,16 @@ def _section(section: Section, tools: Sequence[ToolSpec]) -> Iterator[str]:
 
 
 def _cli(toolset: Toolset, client: Client | None, package: str) -> Iterator[str]:
-    options = toolset.targets["cli"]
-    default = f"python -m {'.'.join(filter(None, (package, toolset.name)))}.cli"
-    program = str(inline(str(options.get("program", default))))
-    if options.get("heading"):
-        yield from (f"## {inline(options['heading'])}", "")
-    if options.get("intro"):
-        yield str(block(options["intro"]))
-    name = options.get("client")
+    texts = cli_texts(toolset, ".".join(filter(None, (package, toolset.name))))
+    if texts.heading:
+        yield from (f"## {texts.heading}", "")
+    if texts.intro:
+        yield str(texts.intro)
+    name = toolset.targets["cli"].get("client")
     who = toolset.client(name) if client is None and name is not None else client
     tools = _offered(toolset, who, toolset.tools_in("cli"))
     for command in cli_commands(toolset, tools):
-        yield from command_rows(program, command.line, str(comment_of(command)))
-    if options.get("closing"):
-        yield from ("", *(str(block(line)) for line in options["closing"]))
+        line, comment = command.line, str(comment_of(command))
+        yield from command_rows(str(texts.program), line, comment)
+    if texts.closing:
+        yield from ("", *map(str, texts.closing))

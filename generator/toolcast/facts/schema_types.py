@@ -7,7 +7,7 @@ is wider than. Limits of a value, such as `minimum` or `pattern`, are no busines
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.validation.declared_names import DeclaredNames
@@ -17,6 +17,7 @@ from toolcast_runtime.values.format_values import conversion_of
 from ..encoders.python import nested_class_name
 from .annotated_types import (
     ANY,
+    COMBINED,
     Array,
     Choice,
     ConditionalTexts,
@@ -45,7 +46,6 @@ _UNSAID = tuple(
 )
 # A member of `anyOf` with none of these only limits what the schema around it says.
 _TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
-_COMBINED = ("anyOf", "oneOf")
 _MAX_DEPTH = 24
 _MOST_CLASSES = 50
 """Of one union: mypy takes a minute for 150 of them, and four for 200."""
@@ -106,12 +106,10 @@ class SchemaTypes:
         for key in sorted(DeclaredNames(self._root).names.difference(members)):
             members[key] = Member(ANY, False)
         wider = [
-            keyword for part in place.parts for keyword in _COMBINED if keyword in part
+            keyword for part in place.parts for keyword in COMBINED if keyword in part
         ]
-        for part in place.parts:
-            for keyword in _COMBINED:
-                if keyword in part:
-                    self._note(keyword)
+        for keyword in wider:
+            self._note(keyword)
         made.members = members
         made.wider = tuple(dict.fromkeys([*made.wider, *wider]))
         return made
@@ -192,7 +190,8 @@ class SchemaTypes:
         return type_
 
     def _unknown(self, place: Place, name: str | None) -> PythonType:
-        for choices in self._choices(place):
+        choices = self._choices(place)
+        if choices is not None:
             return choices
         combined = self._combined(place)
         if combined is not None:
@@ -222,17 +221,16 @@ class SchemaTypes:
         name = name if len(kinds) == 1 else None
         return one_of([self._of_kind(place, kind, name) for kind in kinds])
 
-    def _choices(self, place: Place) -> Iterator[PythonType]:
-        """What `const` and `enum` leave; nothing where there is none."""
+    def _choices(self, place: Place) -> PythonType | None:
+        """What `const` and `enum` leave; None where there is neither."""
         listed = [[value] for value in place.values("const")]
         listed += [value for value in place.values("enum") if isinstance(value, list)]
         if not listed:
-            return
+            return None
         values = min(listed, key=len)
         types: list[PythonType] = []
         if self._is_conditional(place):
-            yield ANY
-            return
+            return ANY
         texts = [value for value in values if isinstance(value, str)]
         if texts:
             as_text = Choice(tuple(dict.fromkeys(texts)))
@@ -257,7 +255,7 @@ class SchemaTypes:
             ):
                 if any(isinstance(v, kind) for v in values if not is_literal(v)):
                     types.append(type_)
-        yield one_of(types)
+        return one_of(types)
 
     def _is_conditional(self, place: Place) -> bool:
         """Whether it is a text, or has one, whose type depends on more than types say."""
@@ -270,7 +268,7 @@ class SchemaTypes:
         """The `anyOf` or `oneOf` that the type says; others are noted."""
         found: tuple[Mapping[str, Any], str] | None = None
         for part in place.parts:
-            for keyword in _COMBINED:
+            for keyword in COMBINED:
                 members = part.get(keyword)
                 if not isinstance(members, list) or not members:
                     continue

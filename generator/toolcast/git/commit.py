@@ -37,15 +37,14 @@ def commit_of(root: str, reference: str) -> str:
         GitFailure: there is none.
         ShallowClone: there is none here, and the clone has only a part of the history.
     """
-    words = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
-    try:
-        return _line(ask_git(root, [*words, f"{reference}^{{commit}}"]))
-    except GitFailure:
-        if _is_shallow(root):
-            raise ShallowClone(reference) from None
-        # Without git, or outside of a repository, its own words say more.
-        ask_git(root, ["rev-parse", "--git-dir"])
-        raise GitFailure(f"`{reference}` is no commit of this repository") from None
+    commit = _commit(root, reference)
+    if commit is not None:
+        return commit
+    if _is_shallow(root):
+        raise ShallowClone(reference)
+    # Without git, or outside of a repository, its own words say more.
+    ask_git(root, ["rev-parse", "--git-dir"])
+    raise GitFailure(f"`{reference}` is no commit of this repository")
 
 
 def merge_base(root: str) -> str:
@@ -58,42 +57,37 @@ def merge_base(root: str) -> str:
         ShallowClone: what is in common is not in this clone.
     """
     ask_git(root, ["rev-parse", "--git-dir"])
-    branch = next((name for name in _MAIN if _is_commit(root, name)), None)
+    branch = next((name for name in _MAIN if _commit(root, name)), None)
     if branch is None:
         if _is_shallow(root):
             raise ShallowClone("the main branch")
-        if not _is_commit(root, "HEAD"):
+        if _commit(root, "HEAD") is None:
             raise GitFailure("the repository has no commit yet")
         names = ", ".join(_MAIN[1:-1])
         raise GitFailure(f"no branch is called {names} or {_MAIN[-1]}")
-    try:
-        return _line(ask_git(root, ["merge-base", branch, "HEAD"]))
-    except GitFailure:
-        if _is_shallow(root):
-            raise ShallowClone(branch) from None
-        message = f"the current commit has nothing in common with {branch}"
-        raise GitFailure(message) from None
+    common = _line(root, "merge-base", branch, "HEAD")
+    if common is not None:
+        return common
+    if _is_shallow(root):
+        raise ShallowClone(branch)
+    raise GitFailure(f"the current commit has nothing in common with {branch}")
 
 
-def _is_commit(root: str, name: str) -> bool:
-    try:
-        words = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
-        ask_git(root, [*words, f"{name}^{{commit}}"])
-    except GitFailure:
-        return False
-    return True
+def _commit(root: str, name: str) -> str | None:
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    return _line(root, *words, f"{name}^{{commit}}")
 
 
 def _is_shallow(root: str) -> bool:
+    return _line(root, "rev-parse", "--is-shallow-repository") == "true"
+
+
+def _line(root: str, *words: str) -> str | None:
+    """What git answers in a line; None where it has no answer."""
     try:
-        answer = ask_git(root, ["rev-parse", "--is-shallow-repository"])
+        return ask_git(root, words).decode("utf-8", "replace").strip()
     except GitFailure:
-        return False
-    return _line(answer) == "true"
-
-
-def _line(answer: bytes) -> str:
-    return answer.decode("utf-8", "replace").strip()
+        return None
 
 
 class CommitFiles:

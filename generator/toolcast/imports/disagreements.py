@@ -12,11 +12,13 @@ from toolcast_runtime.calls.untrusted_text import escaped
 
 from ..facts.tool_lists import MEMBERS
 from ..reading.exact_json import exact_text
+from ..suggestions import first_of
 from .forms import Source
 
 Path = tuple[str | int, ...]
 
 _LONGEST = 70
+_MOST_NAMED = 8
 _MAPS = frozenset(["properties", "$defs", "definitions", "patternProperties"])
 _WHOLE = frozenset(["default", "const", "examples", "example"])
 # The order of these says nothing.
@@ -24,12 +26,7 @@ _SETS = frozenset(["required", "enum", "type"])
 _NONE_IS: Mapping[str | int, Any] = {"required": [], "properties": {}}
 
 
-class _Absent:
-    def __repr__(self) -> str:
-        return "absent"
-
-
-_ABSENT = _Absent()
+_ABSENT: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +74,11 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
                 ):
                     lost.setdefault(spec_field, []).append(tool["name"])
         for spec_field, tools in lost.items():
-            named = ", ".join(escaped(name, 60) for name in tools[:8])
-            more = f" and {len(tools) - 8} more" if len(tools) > 8 else ""
+            named = first_of([escaped(name, 60) for name in tools], _MOST_NAMED)
             forms = " and ".join(source.forms)
             yield (
                 f"{source.name} is in {forms}, which has no `{spec_field}`: that of"
-                f" {named}{more} comes from another source"
+                f" {named} comes from another source"
             )
 
 
@@ -219,33 +215,16 @@ class WrongPreference(ValueError):
     """A word of `--prefer` names no source, or no tool."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """Which source counts.
+def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str]:
+    """The source that the words `SOURCE` and `TOOL=SOURCE` choose, by the name of the tool.
 
-    Attributes:
-        source: for every tool that is not in `tools`; None where none is chosen.
-        tools: for single tools, by their names.
-    """
-
-    source: str | None = None
-    tools: Mapping[str, str] = field(default_factory=dict)
-
-    def of(self, tool: str) -> str | None:
-        """The source that counts for a tool; None where none is chosen."""
-        return self.tools.get(tool, self.source)
-
-
-def preference(words: Iterable[str], sources: Sequence[Source]) -> Preference:
-    """What the words `SOURCE` and `TOOL=SOURCE` choose.
-
-    A source is named by its path, by its file's name, or by its number from 1.
+    That for every other tool has the name "". A source is named by its path, by its file's
+    name, or by its number from 1.
 
     Raises:
         WrongPreference: there is no such source or tool, or two words say it of one.
     """
-    every: str | None = None
-    tools: dict[str, str] = {}
+    preferred: dict[str, str] = {}
     known = {tool["name"] for one in sources for tool in one.listing.tools}
     named = _named(sources)
     for word in words:
@@ -259,15 +238,15 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> Preference:
             )
         if tool and tool not in known:
             raise WrongPreference(f"no source has a tool `{escaped(tool)}`")
-        earlier = tools.get(tool) if tool else every
-        if earlier not in (None, chosen):
+        if preferred.setdefault(tool, chosen) != chosen:
             about = f" for `{escaped(tool)}`" if tool else ""
             raise WrongPreference(f"two sources are preferred{about}")
-        if tool:
-            tools[tool] = chosen
-        else:
-            every = chosen
-    return Preference(every, tools)
+    return preferred
+
+
+def _counts(preferred: Mapping[str, str], tool: str) -> str | None:
+    """The source that counts for a tool; None where none is chosen."""
+    return preferred.get(tool, preferred.get(""))
 
 
 def _named(sources: Sequence[Source]) -> dict[str, str]:
@@ -279,15 +258,13 @@ def _named(sources: Sequence[Source]) -> dict[str, str]:
 
 
 def undecided(
-    found: Iterable[Disagreement], preferred: Preference
+    found: Iterable[Disagreement], preferred: Mapping[str, str]
 ) -> list[Disagreement]:
     """The contradictions for which nobody chose a source."""
-    return [one for one in found if preferred.of(one.tool) is None]
+    return [one for one in found if _counts(preferred, one.tool) is None]
 
 
-def reconciled(
-    sources: Sequence[Source], found: Sequence[Disagreement], preferred: Preference
-) -> Source:
+def reconciled(sources: Sequence[Source], preferred: Mapping[str, str]) -> Source:
     """The list that holds what the sources agree on, and else what the chosen one says.
 
     A tool that the chosen source does not have is left out. What its form has no place
@@ -295,15 +272,14 @@ def reconciled(
 
     Args:
         sources: at least one.
-        found: their disagreements, none of which is undecided.
-        preferred: who counts.
+        preferred: who counts; none of their disagreements is undecided.
     """
     names = dict.fromkeys(t["name"] for one in sources for t in one.listing.tools)
     tools: list[Mapping[str, Any]] = []
     fields: dict[str, Mapping[str, Any]] = {}
     left_out: list[str] = []
     for name in names:
-        chosen = preferred.of(name)
+        chosen = _counts(preferred, name)
         in_order = sorted(sources, key=lambda one: one.name != chosen)
         if chosen is not None and in_order[0].tool(name) is None:
             left_out.append(
@@ -315,7 +291,7 @@ def reconciled(
         added = [one.fields[name] for one in having if name in one.fields]
         if added:
             fields[name] = added[0]
-    first = next((one for one in sources if one.name == preferred.source), sources[0])
+    first = next((one for one in sources if one.name == preferred.get("")), sources[0])
     notes = tuple(note for one in sources for note in one.notes)
     listing = replace(
         first.listing,

@@ -17,7 +17,7 @@ Nothing is changed on the way: a value is put at its place as it came, or is nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,8 +77,6 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _OF_OTHERS = frozenset(
     ["function", "input_schema", "parameters", "toolSpec", "type", *_DECLARATIONS]
 )
-_PLAINLY = frozenset(["description", "inputSchema"])
-_SAME = {"inputSchema": "inputSchema"}
 _LABELS = ("name", "server_label", "mcp_server_name")
 _LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
 
@@ -242,14 +240,12 @@ def _taken(tool: Mapping[str, Any]) -> _Taken | None:
     """One tool of any form; None for what is no function of the caller's."""
     schema = tool.get("inputSchema")
     if isinstance(schema, dict) and list(schema) == ["json"]:
-        one = _Taken(BEDROCK, {}, says=_PLAINLY)
-        _place(one, {**tool, "inputSchema": schema["json"]}, _SAME)
-        return one
+        names = {"inputSchema": "inputSchema"}
+        return _placed(BEDROCK, {**tool, "inputSchema": schema["json"]}, names)
     if "inputSchema" in tool:
         return _Taken(MCP, dict(tool), says=frozenset(MEMBERS))
     if "input_schema" in tool:
-        one = _Taken(ANTHROPIC, {}, says=_PLAINLY)
-        _place(one, tool, {"input_schema": "inputSchema"}, {"type"})
+        one = _placed(ANTHROPIC, tool, {"input_schema": "inputSchema"}, {"type"})
         examples = tool.get("input_examples")
         if isinstance(examples, list):
             one.fields["examples"] = [{"arguments": given} for given in examples]
@@ -257,30 +253,20 @@ def _taken(tool: Mapping[str, Any]) -> _Taken | None:
         return one
     kind = tool.get("type")
     if kind == "function" and isinstance(tool.get("function"), dict):
-        one = _Taken(OPENAI_CHAT, {}, says=_PLAINLY)
-        _place(one, tool["function"], {"parameters": "inputSchema"})
+        one = _placed(OPENAI_CHAT, tool["function"], {"parameters": "inputSchema"})
         one.left += [key for key in tool if key not in ("type", "function")]
     elif kind == "function":
-        one = _Taken(OPENAI_RESPONSES, {}, says=_PLAINLY)
         names = {"parameters": "inputSchema", "output_schema": "outputSchema"}
-        _place(one, tool, names, {"type"})
-        # A list without results is common: most models are not told of them.
-        one.says |= frozenset(["outputSchema"]) & one.definition.keys()
+        one = _placed(OPENAI_RESPONSES, tool, names, {"type"})
     elif kind is None and "parametersJsonSchema" in tool:
-        one = _Taken(GEMINI, {}, says=_PLAINLY)
         names = {
             "parametersJsonSchema": "inputSchema",
             "responseJsonSchema": "outputSchema",
         }
-        _place(one, tool, names)
-        one.says |= frozenset(["outputSchema"]) & one.definition.keys()
-    elif kind is None and _is_hosted(tool):
-        return None
-    elif kind is None:
-        says = frozenset(["title", "description", "inputSchema", "outputSchema"])
-        one = _Taken(PLAIN, {}, says=says)
+        one = _placed(GEMINI, tool, names)
+    elif kind is None and not _is_hosted(tool):
         names = {"parameters": "inputSchema", "returns": "outputSchema"}
-        _place(one, tool, names)
+        one = _placed(PLAIN, tool, names, says={"title", "outputSchema"})
         one.fields = {key: tool[key] for key in _OF_SPECS if key in tool}
         # What stands there and depends on nothing has nothing to say.
         none = {key for key in one.left if tool[key] in (None, [], {})}
@@ -294,13 +280,21 @@ def _taken(tool: Mapping[str, Any]) -> _Taken | None:
     return one
 
 
-def _place(
-    one: _Taken,
+def _placed(
+    form: str,
     tool: Mapping[str, Any],
     names: Mapping[str, str],
-    known: frozenset[str] | set[str] = frozenset(),
-) -> None:
-    """Puts each key of a tool at its place, in the tool's order."""
+    known: Set[str] = frozenset(),
+    says: Set[str] = frozenset(),
+) -> _Taken:
+    """A tool of a form with each of its keys at its place, in the tool's order.
+
+    Args:
+        names: the keys of schemas there, and the members of an MCP tool that they are.
+        known: keys that say nothing of the tool.
+        says: members that the form has a place for beside a description and parameters.
+    """
+    one = _Taken(form, {}, says=frozenset({"description", "inputSchema", *says}))
     plain = {"name"} | (one.says - set(names.values()))
     for key, value in tool.items():
         if key in names and (value is not None or key != "output_schema"):
@@ -310,3 +304,6 @@ def _place(
                 one.definition[key] = value
         elif key not in known and value is not None:
             one.left.append(key)
+    # A list without results is common: most models are not told of them.
+    one.says |= one.definition.keys() & {"outputSchema"}
+    return one

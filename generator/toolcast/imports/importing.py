@@ -22,6 +22,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
+from ..suggestions import first_of
 from .forms import Source
 
 _LONGEST_SUMMARY = 120
@@ -35,10 +36,14 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     `mcp.omit` says so. A description of one short line is the summary, and not said twice.
     """
     fields: dict[str, Any] = {}
+    has_summary = _is_summary(tool.get("description"))
     for member, value in tool.items():
         if member == "name":
             fields["name"] = value
-        elif member == "description" and _is_summary(value):
+            if not has_summary:
+                # Here a reader looks for it; it has no place in MCP's definition.
+                fields["summary"] = summary_of(tool)
+        elif member == "description" and has_summary:
             fields["summary"] = value
         elif member in MEMBERS:
             fields[MEMBERS[member]] = value
@@ -46,15 +51,7 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
             fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
     if "description" not in tool:
         fields.setdefault("mcp", {})["omit"] = ["description"]
-    if "summary" in fields:
-        return fields
-    # Behind the name, where a reader looks for it; it has no place in MCP's definition.
-    made: dict[str, Any] = {}
-    for field, value in fields.items():
-        made[field] = value
-        if field == "name":
-            made["summary"] = summary_of(tool)
-    return made
+    return fields
 
 
 def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
@@ -404,9 +401,7 @@ def _left_out(source: Source) -> list[str]:
     for kind, what, key in lists:
         entries = source.listing.entries(kind)
         if entries:
-            names = ", ".join(f"`{escaped(e[key], 80)}`" for e in entries[:_MOST_NAMED])
-            more = f" and {len(entries) - _MOST_NAMED} more" * (
-                len(entries) > _MOST_NAMED
-            )
-            notes.append(f"not imported, {len(entries)} of kind {what}: {names}{more}")
+            names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
+            named = first_of(names, _MOST_NAMED)
+            notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

@@ -3,6 +3,9 @@
 `KIND.language.yaml` is the JSON Schema of one kind of file with annotations: what a field's
 absence means, what it names, who reads it, what a change of it means. What annotations there
 are says `annotations.schema.yaml`. Editors' schemas are the same without them.
+
+A field that is `like: KIND.WAY` has all that is said of that other one, but for what it says
+itself.
 """
 
 from __future__ import annotations
@@ -95,36 +98,8 @@ def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozens
     )
 
 
-# The kinds of names, as `names` says them, that are tools'.
-_OF_TOOLS = frozenset(
-    ["case_tool", "excluded_tool", "replacement", "tool", "tool_entry"]
-)
-
-
 # The kinds of names that are told by where in `toolset.yaml` they stand.
 _OF_ONE_PLACE = frozenset(["enabled_target", "option", "tool_entry"])
-
-
-@cache
-def tool_names(
-    kind: str, extensions: tuple[str, ...] = ()
-) -> tuple[tuple[str, ...], ...]:
-    """The keys to each place where files of a kind name tools; `*` is any key or item.
-
-    Raises:
-        ExtensionFailure: as of `annotated`.
-    """
-    return tuple(_naming((), annotated(kind, extensions)))
-
-
-def _naming(way: tuple[str, ...], node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    if node.get("names") in _OF_TOOLS:
-        if "string" in node["type"]:
-            yield way
-        if "array" in node["type"]:
-            yield (*way, "*")
-    for name, part in parts(node):
-        yield from _naming((*way, name), part)
 
 
 def faults(node: Mapping[str, Any]) -> Iterator[str]:
@@ -189,9 +164,9 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
     Raises:
         ExtensionFailure: an extension adds a field that the spec language has already, or
-            annotates one wrongly.
+            whose schema is none, or annotates one wrongly.
     """
-    own = _read(f"{kind}.language")
+    own = _language(kind)
     if not extensions or kind not in ("tool", "toolset"):
         return own
     return _extended(kind, extensions)
@@ -199,19 +174,27 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 
 @cache
 def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
-    own, added = _read(f"{kind}.language"), fields_of(extensions)
-    ours = (added.tool,) if kind == "tool" else (added.toolset, added.target_options)
+    import jsonschema_rs
+
+    own, added = _language(kind), fields_of(extensions)
+    ours = [added.tool] if kind == "tool" else [added.toolset, added.target_options]
+    whole = _with(own, ours[0], extensions)
+    if kind == "toolset":
+        targets = own["properties"]["targets"]
+        of_any = targets["additionalProperties"]
+        options = {n: {**of_any, **given} for n, given in added.target_options.items()}
+        whole["properties"]["targets"] = _with(targets, options, extensions)
+    names = ", ".join(extensions)
+    try:
+        jsonschema_rs.Draft202012Validator(_published(whole), retriever=_refuse)
+    except ValueError as error:
+        reason = str(error).partition("\n")[0]
+        raise ExtensionFailure(
+            f"the schema of a field of {names} is not valid: {reason}"
+        ) from error
     for properties in ours:
         for fault in _faults_of_extension({"properties": properties}):
-            names = ", ".join(extensions)
             raise ExtensionFailure(f"an annotation of a field of {names}: {fault}")
-    if kind == "tool":
-        return _with(own, added.tool, extensions)
-    targets = own["properties"]["targets"]
-    of_any = targets["additionalProperties"]
-    options = {n: {**of_any, **given} for n, given in added.target_options.items()}
-    whole = _with(own, added.toolset, extensions)
-    whole["properties"]["targets"] = _with(targets, options, extensions)
     return whole
 
 
@@ -225,6 +208,26 @@ def _faults_of_extension(node: Mapping[str, Any]) -> Iterator[str]:
             (part.get("names"), part.get("keys_name"))
         ):
             yield f"{way}: names of the kind `{kind}` are for Toolcast's own fields"
+
+
+@cache
+def _language(kind: str) -> dict[str, Any]:
+    whole: dict[str, Any] = _whole(_read(f"{kind}.language"))
+    return whole
+
+
+def _whole(node: Any) -> Any:
+    """A schema in which each field that is `like` another one has all that is said of it."""
+    if not isinstance(node, dict):
+        return node
+    whole = {key: _whole(part) for key, part in node.items()}
+    if not isinstance(whole.get("like"), str):
+        return whole  # as of the fields of a mapping, one of which may be called so
+    kind, *steps = whole.pop("like").split(".")
+    other: Mapping[str, Any] = _read(f"{kind}.language")
+    for step in steps:
+        other = dict(parts(other))[step]
+    return {**_whole(other), **whole}
 
 
 @cache
@@ -274,8 +277,7 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """One of `SCHEMAS`, as editors and validators take it.
 
     Raises:
-        ExtensionFailure: as of `annotated`; or an extension adds a field whose schema is
-            none.
+        ExtensionFailure: as of `annotated`.
     """
     # One call of each form: a cache takes a default that is written out for another one.
     return _schema(kind, extensions)
@@ -295,18 +297,12 @@ def _schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
         text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
         printed: dict[str, Any] = json.loads(text)
         return printed
-    added = annotation_schema()["$defs"]["annotations"]["properties"].keys()
-    published: dict[str, Any] = _without(added, annotated(kind, extensions))
-    if extensions and kind in ("tool", "toolset"):
-        import jsonschema_rs
+    return _published(annotated(kind, extensions))
 
-        try:
-            jsonschema_rs.Draft202012Validator(published, retriever=_refuse)
-        except ValueError as error:
-            reason = str(error).partition("\n")[0]
-            raise ExtensionFailure(
-                f"the schema of a field of {', '.join(extensions)} is not valid: {reason}"
-            ) from error
+
+def _published(node: Mapping[str, Any]) -> dict[str, Any]:
+    added = annotation_schema()["$defs"]["annotations"]["properties"].keys()
+    published: dict[str, Any] = _without(added, node)
     return published
 
 

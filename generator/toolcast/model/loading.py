@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import posixpath
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from ..extensions import fields_of, install_command, missing
 from ..findings import Finding, Place, Severity, has_errors
 from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles, ProjectFiles
-from ..reading.tree import Document, Path
+from ..reading.tree import Document, Path, Source
 from ..suggestions import quoted_list
 from .binding import (
     bind,
@@ -111,7 +111,7 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
         source=document.source,
     )
-    findings += _outside(document, workspace, files)
+    findings += _wrong_folders(workspace, files)
     findings += _missing_extensions(document, workspace)
     return LoadedWorkspace(None if has_errors(findings) else workspace, findings)
 
@@ -126,25 +126,42 @@ def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Fi
         )
 
 
-def _outside(
-    document: Document, workspace: Workspace, files: ProjectFiles
-) -> Iterator[Finding]:
-    """Findings about paths of toolcast.yaml that lead out of the project."""
+def _wrong_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
+    """Findings about folders that lead out of the project, or are in the output folder."""
+    given = {
+        "toolsets": workspace.toolset_folders,
+        "sources": workspace.sources,
+        "scan": workspace.scan,
+    }
     entries: list[tuple[Path, str]] = [
-        (("toolsets", i), f) for i, f in enumerate(workspace.toolset_folders)
+        ((key, index), folder)
+        for key, folders in given.items()
+        for index, folder in enumerate(folders)
     ]
-    entries += [(("sources", i), f) for i, f in enumerate(workspace.sources)]
-    entries += [(("scan", i), f) for i, f in enumerate(workspace.scan)]
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
         if files.leads_out(folder):
-            yield document.source.error(
+            yield workspace.source.error(
                 "spec/outside-project",
                 path,
                 f"`{folder}` is outside of the project",
                 "name a folder below the one of toolcast.yaml",
             )
+        if path[0] in ("toolsets", "templates") and _is_in_output(workspace, folder):
+            yield _over_input(workspace, workspace.source, path, folder)
+
+
+def _is_in_output(workspace: Workspace, folder: str) -> bool:
+    """Whether a folder is in the output folder, also where case does not count."""
+    owned = f"{workspace.output}/".casefold()
+    return f"{posixpath.normpath(folder)}/".casefold().startswith(owned)
+
+
+def _over_input(workspace: Workspace, source: Source, path: Path, what: str) -> Finding:
+    message = f"`{what}` is in the output folder `{workspace.output}`"
+    help_ = "give the generator a folder of its own"
+    return source.error("spec/output-over-input", path, message, help_)
 
 
 class _Loader(NamedTuple):
@@ -282,22 +299,12 @@ def _handlers_in_output(
     workspace: Workspace, toolsets: list[Toolset]
 ) -> Iterator[Finding]:
     """Findings about packages of handlers inside of the output folder."""
-    owned = f"{workspace.output}/".casefold()
     for toolset in toolsets:
-        if toolset.handlers is None:
-            continue
-        package = toolset.handlers.replace(".", "/")
-        for source in workspace.sources:
-            folder = os.path.normpath(os.path.join(source, package)).replace(
-                os.sep, "/"
-            )
-            if f"{folder}/".casefold().startswith(owned):
-                yield toolset.source.error(
-                    "spec/output-over-input",
-                    ("handlers",),
-                    f"`{toolset.handlers}` is in the output folder `{workspace.output}`",
-                    "give the generator a folder of its own",
-                )
+        package = (toolset.handlers or "").replace(".", "/")
+        for source in workspace.sources if package else ():
+            if _is_in_output(workspace, f"{source}/{package}"):
+                named = toolset.handlers or ""
+                yield _over_input(workspace, toolset.source, ("handlers",), named)
 
 
 def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:

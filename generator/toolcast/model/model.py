@@ -26,9 +26,11 @@ from .toolset_parts import (
     Client,
     Definitions,
     HandlerReference,
+    McpSpec,
     PromptSpec,
     ResourceSpec,
     Suppression,
+    stated,
 )
 
 JsonObject = Mapping[str, Any]
@@ -75,8 +77,7 @@ class Confirm(NamedTuple):
     @property
     def as_json(self) -> JsonObject:
         """What a definition says of it."""
-        shown: dict[str, Any] = {"message": self.message}
-        return shown if self.when is None else {**shown, "when": self.when}
+        return stated(message=self.message, when=self.when)
 
 
 class Example(NamedTuple):
@@ -331,6 +332,11 @@ class Toolset:
     def listed_servers(self) -> tuple[McpServer, ...]:
         """The servers whose own lists are offered beside its tools."""
         return tuple(s for s in self.mcp_servers if s.name not in self.proxied_servers)
+
+    def seconds_of(self, spec: ToolSpec | McpSpec) -> float:
+        """Seconds until a call is given up; whole ones as an integer."""
+        seconds = self.timeout if spec.timeout is None else spec.timeout
+        return int(seconds) if float(seconds).is_integer() else seconds
 
     def has_python_values(self, tool: ToolSpec) -> bool:
         """Whether a tool's handler is given Python's dates, UUIDs and bytes."""

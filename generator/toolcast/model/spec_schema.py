@@ -117,7 +117,8 @@ def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Findi
         return
     if keyword == "required":
         (key,) = refusal.names
-        where = f" in `{path[-1]}`" if path else ""
+        at = path[-1:] if path and isinstance(path[-1], str) else path
+        where = f" in `{dotted(at)}`" if path else ""
         rule, message = "spec/missing-key", f"the key `{key}` is missing{where}"
         help_ = _key_help(part, key)
     elif keyword == "type":
@@ -183,11 +184,9 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
             document, ("handlers",), value.get("handlers", "").split(".")
         )
     elif kind == "workspace":
-        output = value.get("output", "generated")
-        for part in output.split("/"):
+        for part in value.get("output", "generated").split("/"):
             if part.lower() in WINDOWS_DEVICES:
                 yield _taken(document, ("output",), part)
-        yield from _inputs_in_output(document, output)
 
 
 def _is_device(name: str) -> bool:
@@ -205,26 +204,6 @@ def _keywords(
 def _taken(document: Document, path: Path, name: str) -> Finding:
     message = f"`{path[0]}` cannot be `{name}`"
     return document.source.error("spec/invalid-value", path, message, _HELP)
-
-
-def _inputs_in_output(document: Document, output: str) -> Iterator[Finding]:
-    """Findings about folders with sources inside of the output folder."""
-    value = document.value
-    inputs: list[tuple[Path, str]] = [
-        (("toolsets", index), folder) for index, folder in enumerate(value["toolsets"])
-    ]
-    if "templates" in value:
-        inputs.append((("templates",), value["templates"]))
-    owned = f"{output}/".casefold()
-    for path, folder in inputs:
-        parts = [part for part in folder.casefold().split("/") if part != "."]
-        if f"{'/'.join(parts)}/".startswith(owned):
-            yield document.source.error(
-                "spec/output-over-input",
-                path,
-                f"`{folder}` is in the output folder `{output}`",
-                "give the generator a folder of its own",
-            )
 
 
 SCHEMA_FILE = "toolcast.schema.json#/$defs/{}"

@@ -61,19 +61,17 @@ class Client(NamedTuple):
 
     def texts(self, key: str) -> list[str]:
         """A list as the spec has it, `allow` or `restrict`; `*` where `allow` has no list."""
-        is_allow = key == "allow"
-        if is_allow and self.allow is None:
-            return ["*"]
-        entries = self.allow_entries if is_allow else self.restrict_entries
-        return [entry.text for entry in entries]
+        return [entry.text for entry in self._entries(key)]
 
     def entry_for(self, key: str, tool: str) -> NameEntry | None:
         """The first entry of `allow` or `restrict` that stands for a tool."""
-        is_allow = key == "allow"
-        if is_allow and self.allow is None:
-            return NameEntry("*", (tool,))
-        entries = self.allow_entries if is_allow else self.restrict_entries
+        entries = self._entries(key, tool)
         return next((entry for entry in entries if tool in entry.names), None)
+
+    def _entries(self, key: str, *tools: str) -> tuple[NameEntry, ...]:
+        if key == "restrict":
+            return self.restrict_entries
+        return (NameEntry("*", tools),) if self.allow is None else self.allow_entries
 
     def permits(self, permission: str | None) -> bool:
         """Whether the client has the permission that a tool needs, if it needs one."""
@@ -150,45 +148,55 @@ class HandlerReference(NamedTuple):
         return f"{self.module}:{self.function}"
 
 
+def stated(**values: Any) -> dict[str, Any]:
+    """A JSON object of what is said; None is not."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
 @dataclass(frozen=True, eq=False)
-class ResourceSpec:
+class McpSpec:
+    """What resources and prompts have alike."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    handler: HandlerReference | None = None
+    uses: tuple[str, ...] = ()
+    timeout: float | None = None
+    clients: tuple[str, ...] | None = None
+    suppress: tuple[Suppression, ...] = ()
+    source: Source = field(default=NOWHERE, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class ResourceSpec(McpSpec):
     """A resource, or a template of resources.
 
     `content` is what `file` holds, None where it names none. `variables` are those of the
     template that have some values only.
     """
 
-    name: str
-    title: str | None = None
-    description: str | None = None
     uri: str | None = None
     uri_template: str | None = None
     mime_type: str | None = None
     text: str | None = None
     file: str | None = None
     content: bytes | None = None
-    handler: HandlerReference | None = None
-    uses: tuple[str, ...] = ()
-    timeout: float | None = None
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    clients: tuple[str, ...] | None = None
-    suppress: tuple[Suppression, ...] = ()
-    source: Source = field(default=NOWHERE, repr=False)
 
     kind = "resource"
 
     @property
     def mcp(self) -> dict[str, Any]:
         """The resource as MCP lists it."""
-        listed = {
-            "name": self.name,
-            "title": self.title,
-            "uri": self.uri,
-            "uriTemplate": self.uri_template,
-            "description": self.description,
-            "mimeType": self.mime_type,
-        }
-        return {key: value for key, value in listed.items() if value is not None}
+        return stated(
+            name=self.name,
+            title=self.title,
+            uri=self.uri,
+            uriTemplate=self.uri_template,
+            description=self.description,
+            mimeType=self.mime_type,
+        )
 
 
 class PromptArgument(NamedTuple):
@@ -202,10 +210,8 @@ class PromptArgument(NamedTuple):
     @property
     def mcp(self) -> dict[str, Any]:
         """The argument as MCP lists it."""
-        listed: dict[str, Any] = {"name": self.name}
-        if self.description is not None:
-            listed["description"] = self.description
-        return {**listed, "required": True} if self.required else listed
+        required = self.required or None
+        return stated(name=self.name, description=self.description, required=required)
 
 
 class PromptMessage(NamedTuple):
@@ -216,34 +222,23 @@ class PromptMessage(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PromptSpec:
+class PromptSpec(McpSpec):
     """A prompt that MCP clients offer to their people."""
 
-    name: str
-    title: str | None = None
-    description: str | None = None
     arguments: tuple[PromptArgument, ...] = ()
     messages: tuple[PromptMessage, ...] = ()
-    handler: HandlerReference | None = None
-    uses: tuple[str, ...] = ()
-    timeout: float | None = None
-    clients: tuple[str, ...] | None = None
-    suppress: tuple[Suppression, ...] = ()
-    source: Source = field(default=NOWHERE, repr=False)
 
     kind = "prompt"
 
     @property
     def mcp(self) -> dict[str, Any]:
         """The prompt as MCP lists it."""
-        arguments = [argument.mcp for argument in self.arguments]
-        listed = {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "arguments": arguments or None,
-        }
-        return {key: value for key, value in listed.items() if value is not None}
+        return stated(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            arguments=[argument.mcp for argument in self.arguments] or None,
+        )
 
 
 PREFIX = f"#/{'/'.join(map(str, SHARED))}/"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
 
 from ..model.model import (
     Toolset,
@@ -15,7 +15,7 @@ from ..model.model import (
 from ..model.toolset_parts import (
     HandlerReference,
 )
-from .function_body import Context, Node, Seen, Visitor, read_node, visit
+from .function_body import Context, Node, Seen, Visitor, read_node
 from .module_names import Definition
 from .modules import read_module, text_beside
 from .resolver import Resolver
@@ -87,56 +87,38 @@ def reached_from(
     """What a tool's handler reaches; None when it has none, or none that may be read.
 
     `visitor_class` is for rules about more than tables: an instance visits each function.
-    However many rules ask, a function is read once.
+    However many rules ask, a function is read once, and once more for each kind of visitor.
     """
     if tool.handler is None or toolset.handlers is None:
         return None
-    code = _code_of(workspace, toolset)
-    asked = (tool.handler, visitor_class)
-    if asked not in code.reached:
-        code.reached[asked] = _Traversal(code, visitor_class).from_(tool)
-    return code.reached[asked]
+    return _code_of(workspace, toolset).reached(tool.handler, visitor_class)
 
 
 _VisitorClass = Callable[[], Visitor] | None
 
 
-@dataclass
 class _ToolsetCode:
-    """The code of a toolset's handlers; each function is read once."""
+    """The code of a toolset's handlers; each function is read once, and once a visitor class."""
 
-    resolver: Resolver
-    accessors: Mapping[str, str]
-    nodes: dict[tuple[str, str, str], Node] = field(default_factory=dict)
-    seen: dict[tuple[Any, tuple[str, str, str]], tuple[Seen, ...]] = field(
-        default_factory=dict
-    )
-    reached: dict[tuple[HandlerReference, _VisitorClass], Reached | None] = field(
-        default_factory=dict
-    )
+    def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
+        self.resolver = resolver
+        self.accessors = accessors
+        self.node = cache(partial(read_node, resolver))
+        self.pools = Pools(accessors, self.node)
+        self.seen_by = cache(self._seen_by)
+        self.reached = cache(
+            lambda handler, visitor: _Traversal(self, visitor).from_(handler)
+        )
 
-    def __post_init__(self) -> None:
-        self.pools = Pools(self.accessors, self.node)
-
-    def node(self, known: Definition) -> Node:
-        """A function, read once."""
-        node = self.nodes.get(known.key)
-        if node is None:
-            node = self.nodes[known.key] = read_node(self.resolver, known)
-        return node
-
-    def seen_by(self, visitor_class: _VisitorClass, node: Node) -> tuple[Seen, ...]:
-        """What a visitor finds in a function, which it visits once."""
-        if visitor_class is None or node.is_too_deep:
+    def _seen_by(
+        self, visitor_class: Callable[[], Visitor], known: Definition
+    ) -> tuple[Seen, ...]:
+        """What a visitor finds in a function."""
+        visitor = visitor_class()
+        if read_node(self.resolver, known, visitor).is_too_deep:
+            self.node(known).is_too_deep = True
             return ()
-        asked = (visitor_class, node.definition.key)
-        if asked not in self.seen:
-            try:
-                self.seen[asked] = visit(visitor_class(), self.resolver, node)
-            except RecursionError:
-                node.is_too_deep = True
-                return ()
-        return self.seen[asked]
+        return tuple(visitor.found)
 
 
 @lru_cache(maxsize=8)
@@ -164,14 +146,13 @@ class _Traversal:
         self.touched: list[Touched] = []
         self.unread: dict[str, None] = {}
 
-    def from_(self, tool: ToolSpec) -> Reached | None:
-        reference = tool.handler
-        module = reference and self.resolver.module(reference.module)
-        start = reference and module and self.resolver.named(module, reference.function)
+    def from_(self, reference: HandlerReference) -> Reached | None:
+        module = self.resolver.module(reference.module)
+        start = module and self.resolver.named(module, reference.function)
         if not start or start.kind not in ("function", "class", "value"):
             return None
-        waiting = [(start, frozenset[str](), ())]
-        todo: list[tuple[Definition, frozenset[str], tuple[Step, ...]]] = [*waiting]
+        todo: list[tuple[Definition, frozenset[str], tuple[Step, ...]]] = []
+        todo.append((start, frozenset(), ()))
         seen = {(start.key, frozenset[str]())}
         while todo and len(seen) <= MOST:
             # Breadth first, so that the way in the finding is a shortest one.
@@ -201,7 +182,8 @@ class _Traversal:
         self, node: Node, inherited: frozenset[str], way: tuple[Step, ...]
     ) -> None:
         file = node.definition.scope.file
-        for seen in self.code.seen_by(self.visitor_class, node):
+        visitor = None if node.is_too_deep else self.visitor_class
+        for seen in self.code.seen_by(visitor, node.definition) if visitor else ():
             self.noted.append(Noted(seen.text, file, seen.line, way, seen.tools))
         for mention in node.mentions:
             pools = (
@@ -241,21 +223,6 @@ class _Traversal:
 _Key = tuple[str, str, str]
 
 
-@dataclass
-class _Entered:
-    """A function whose calls are being followed.
-
-    Attributes:
-        first: the number of the function that was entered first, of those on the way that
-            it leads back to.
-    """
-
-    key: _Key
-    number: int
-    first: int
-    pools: set[str] = field(default_factory=set)
-
-
 class Pools:
     """The pools of functions; each function is read once.
 
@@ -280,53 +247,32 @@ class Pools:
         return self._found[known.key]
 
     def _follow(self, start: Definition) -> None:
-        # Functions that call each other in a circle reach the same pools: Tarjan's walk finds
-        # the circles. By hand, as calls may be nested deeper than Python's own may.
-        entered: dict[_Key, _Entered] = {}
-        unsettled: list[_Entered] = []
-        path: list[tuple[_Entered, Iterator[Definition]]] = []
-
-        def enter(known: Definition) -> None:
-            number = len(entered)
-            one = _Entered(known.key, number, number)
-            entered[known.key] = one
-            unsettled.append(one)
-            path.append((one, self._called(known, one.pools)))
-
-        enter(start)
-        while path:
-            one, called = path[-1]
-            for target in called:
+        """Finds the pools of a function, and of all that it leads to."""
+        pools: dict[_Key, set[str]] = {start.key: set()}
+        callers: defaultdict[_Key, list[_Key]] = defaultdict(list)
+        waiting = [start]
+        while waiting:
+            known = waiting.pop()
+            own = pools[known.key]
+            for reference in self._node_of(known).references:
+                target = reference.target
+                pool = self._accessors.get(target.reference)
+                if pool is not None:
+                    own.add(pool)
+                    continue
                 if target.key in self._found:
-                    one.pools |= self._found[target.key]
-                elif target.key in entered:
-                    one.first = min(one.first, entered[target.key].number)
-                else:
-                    enter(target)
-                    break
-            else:
-                path.pop()
-                if path:
-                    caller = path[-1][0]
-                    caller.first = min(caller.first, one.first)
-                    caller.pools |= one.pools
-                if one.first == one.number:
-                    self._settle(one, unsettled)
-
-    def _settle(self, first: _Entered, unsettled: list[_Entered]) -> None:
-        """Closes a strongly connected component: all of it reaches the same pools."""
-        pools = frozenset(first.pools)
-        while True:
-            one = unsettled.pop()
-            self._found[one.key] = pools
-            if one is first:
-                return
-
-    def _called(self, known: Definition, pools: set[str]) -> Iterator[Definition]:
-        """What a function refers to; the pools of accessors among it are put into `pools`."""
-        for reference in self._node_of(known).references:
-            pool = self._accessors.get(reference.target.reference)
-            if pool is None:
-                yield reference.target
-            else:
-                pools.add(pool)
+                    own |= self._found[target.key]
+                    continue
+                callers[target.key].append(known.key)
+                if target.key not in pools:
+                    pools[target.key] = set()
+                    waiting.append(target)
+        # Callers reach what they call reaches, in circles, too: until nothing is new.
+        grown = [key for key, own in pools.items() if own]
+        while grown:
+            called = grown.pop()
+            for caller in callers[called]:
+                if not pools[called] <= pools[caller]:
+                    pools[caller] |= pools[called]
+                    grown.append(caller)
+        self._found |= {key: frozenset(own) for key, own in pools.items()}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from .local_names import NESTED, Event, Locals
+from .local_names import NESTED, Locals
 from .module_names import Definition
 from .modules import HOLE, FunctionDefinition, arguments_of, last_name
 from .resolver import Resolver
@@ -89,22 +89,19 @@ class Visitor(Protocol):
 
 @dataclass
 class Node:
-    """A node of the call graph: one function, class or assigned value, read by itself.
-
-    Attributes:
-        events: what was read, step by step, for visitors.
-    """
+    """A node of the call graph: one function, class or assigned value, read by itself."""
 
     definition: Definition
     references: list[Reference] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
     is_too_deep: bool = False
 
 
-def read_node(resolver: Resolver, known: Definition) -> Node:
-    """Reads a function, a class or an assigned value."""
-    reading = _Reading(resolver, Node(known))
+def read_node(
+    resolver: Resolver, known: Definition, visitor: Visitor | None = None
+) -> Node:
+    """Reads a function, a class or an assigned value, and shows a visitor what is read."""
+    reading = _Reading(resolver, Node(known), visitor)
     try:
         reading.read()
     except RecursionError:
@@ -112,40 +109,11 @@ def read_node(resolver: Resolver, known: Definition) -> Node:
     return reading.node
 
 
-def visit(visitor: Visitor, resolver: Resolver, node: Node) -> tuple[Seen, ...]:
-    """What a visitor finds in a function; its names are known as they were when it was read.
-
-    Raises:
-        RecursionError: an expression is nested too deep.
-    """
-    local = Locals(resolver, node.definition)
-    around: list[Locals] = []
-    for kind, expression, text, known in node.events:
-        if kind == "bound":
-            local.bind(text, known, expression)
-        elif kind == "entered":
-            around.append(local)
-            local = local.copy()
-        elif kind == "left":
-            local = around.pop()
-        elif kind == "end_of_call":
-            visitor.end_of_call()
-        elif isinstance(expression, ast.Call) and kind == "call":
-            visitor.call(expression, local)
-        elif expression is not None and kind == "text":
-            visitor.text(expression, text)
-        elif expression is not None and kind == "name":
-            visitor.name(expression, local)
-        elif expression is not None and kind == "returned":
-            visitor.returned(expression, local)
-    return tuple(visitor.found)
-
-
 class _Reading:
-    def __init__(self, resolver: Resolver, node: Node) -> None:
+    def __init__(self, resolver: Resolver, node: Node, visitor: Visitor | None) -> None:
         self.node = node
-        self.local = Locals(resolver, node.definition)
-        node.events = self.local.events
+        self.visitor = visitor
+        self.local = Locals(resolver, node.definition.scope)
         self.is_prose = False
         # Texts with holes, which are read where they are filled.
         self.templates: set[int] = set()
@@ -156,13 +124,12 @@ class _Reading:
             self._function(known.function, known)
         elif known.kind == "class" and known.class_ is not None:
             # Making an instance runs its initializer; leaving and entering run theirs.
-            methods = self.local.resolver.members(known.class_, known.scope).functions
+            resolver = self.local.resolver
+            methods = resolver.members(known.class_, known.scope).functions
             for name, function in methods.items():
-                if name.startswith("__") and name.endswith("__"):
-                    full = f"{known.class_.name}.{name}"
-                    target = Definition(
-                        "function", known.scope, full, function, known.class_
-                    )
+                is_special = name.startswith("__") and name.endswith("__")
+                target = resolver.attribute(known, name) if is_special else None
+                if target is not None:
                     self.node.references.append(Reference(target, function.lineno, ()))
             for base in known.class_.bases:
                 self._visit(base, ())
@@ -190,7 +157,8 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self._call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
-            self.node.events.append(Event("name", node))
+            if self.visitor is not None:
+                self.visitor.name(node, self.local)
             self._refer(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # A docstring.
@@ -217,8 +185,8 @@ class _Reading:
                 self.local.loop(loop.target, loop.iter)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             self.local.loop(node.target, node.iter)
-        elif isinstance(node, ast.Return) and node.value:
-            self.node.events.append(Event("returned", node.value))
+        elif isinstance(node, ast.Return) and node.value and self.visitor is not None:
+            self.visitor.returned(node.value, self.local)
         for child in ast.iter_child_nodes(node):
             if child._fields:  # Not `Load` and the like.
                 self._visit(child, context)
@@ -230,13 +198,11 @@ class _Reading:
 
     def _nested(self, node: ast.AST, context: Context) -> None:
         """A nested function, which is treated as called where it is defined."""
-        self.node.events.append(Event("entered"))
         outer, self.local = self.local, self.local.copy()
         self.local.take_parameters(node)
         for child in ast.iter_child_nodes(node):
             self._visit(child, context)
         self.local = outer
-        self.node.events.append(Event("left"))
         if isinstance(node, FunctionDefinition):
             self.local.assign(node.name)
 
@@ -288,7 +254,8 @@ class _Reading:
         around = self._around(node)
         context = (*around, *context)
         self._visit(node.func, context)
-        self.node.events.append(Event("call", node))
+        if self.visitor is not None:
+            self.visitor.call(node, self.local)
         self._text(node, context)
         name = last_name(node.func)
         named = named_by_call(node)
@@ -306,7 +273,8 @@ class _Reading:
                 self._mention_all(tables, place, context, _KINDS[name])
             else:
                 self._visit(place, context)
-        self.node.events.append(Event("end_of_call", node))
+        if self.visitor is not None:
+            self.visitor.end_of_call()
 
     def _around(self, node: ast.Call) -> Context:
         """What the connections in a call were made with, then what it calls or is given."""
@@ -369,9 +337,11 @@ class _Reading:
         if constant is not None and not isinstance(constant, str):
             return
         for text in self.local.texts(node) if constant is None else (constant,):
-            self.node.events.append(Event("text", node, text))
+            if self.visitor is not None:
+                self.visitor.text(node, text)
             if text.endswith(".sql"):
-                self._sql(node, self.local.file(text), context)
+                file = self.local.resolver.text_of(self.local.scope.file, text)
+                self._sql(node, file, context)
             elif looks_like_sql(text):
                 self._sql(node, text, context)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .module_names import Definition
 from .modules import imports_of, last_name
-from .resolver import Place, Resolver
+from .resolver import Place
 from .string_values import each_of, texts_of
 from .tables import declared_tables, tables_of
 
@@ -26,34 +27,6 @@ class Chain(NamedTuple):
     root: Definition | None
 
 
-def _chain_of(node: ast.expr, place: Place) -> Chain | None:
-    found: list[str] = []
-    for _ in range(_STEPS):
-        assigned = None
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            assigned = place.assigned(node)
-        if assigned is not None:
-            node, place = assigned
-        elif isinstance(node, ast.Attribute):
-            found.append(node.attr)
-            node = node.value
-        elif isinstance(node, ast.Call):
-            got = _got(node, place)
-            if got is None:
-                node = node.func
-            else:
-                found.extend(reversed(got[0]))
-                node = got[1]
-        elif isinstance(node, (ast.Await, ast.Subscript, ast.NamedExpr)):
-            node = node.value
-        elif isinstance(node, ast.Name):
-            found.append(node.id)
-            return Chain(tuple(reversed(found)), place.of(node))
-        else:
-            return Chain(tuple(reversed(found)), None)
-    return None
-
-
 def _made_by(
     node: ast.expr, place: Place, seen: set[ast.expr], steps: int = _STEPS
 ) -> Iterator[tuple[ast.Call, Place]]:
@@ -68,9 +41,9 @@ def _made_by(
         if known is None or known.kind != "function":
             yield node, place
             return
-        resolver = place.resolver
-        within = Place(resolver, known.scope, {}, resolver.assigned(known))
-        for given in resolver.returned(known):
+        body = place.resolver.body(known)
+        within = Place(place.resolver, known.scope, {}, body.assigned)
+        for given in body.returned:
             yield from _made_by(given, within, seen, steps - 1)
     elif isinstance(node, (ast.Name, ast.Attribute)):
         assigned = place.assigned(node)
@@ -104,55 +77,29 @@ NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _FOLLOWED = ("function", "class", "value")
 
 
-class Event(NamedTuple):
-    """One step of the reading of a function.
+@dataclass
+class Locals(Place):
+    """The place in a function up to which it was read; its names change as it is read on.
 
     Attributes:
-        kind: `name`, `call`, `end_of_call`, `text` or `returned`, as of a visitor; `bound`: a
-            name stands for something from here on; `entered`, `left`: a function within.
-        node: the expression; of `bound`, what the name was assigned.
-        text: the text, or the name that is bound.
-        known: what the name stands for.
-    """
-
-    kind: str
-    node: ast.expr | None = None
-    text: str = ""
-    known: Definition | None = None
-
-
-class Locals:
-    """What names stand for at the place up to which a function was read.
-
-    Attributes:
-        events: the steps of the reading so far.
         made_with: what stood in the expression that a name was assigned, or entered by
             `with`: a connection, with what it was made.
     """
 
-    def __init__(self, resolver: Resolver, known: Definition) -> None:
-        self.resolver = resolver
-        self.scope = known.scope
-        self.names: dict[str, Definition] = {}
-        self.aliases: dict[str, ast.expr] = {}
-        self.made_with: dict[str, tuple[Definition, ...]] = {}
-        self.events: list[Event] = []
+    names: dict[str, Definition] = field(default_factory=dict)
+    aliases: dict[str, ast.expr] = field(default_factory=dict)
+    made_with: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
 
     def assign(self, name: str, value: ast.expr | None = None) -> None:
         """A name is assigned; without a value, something unknown."""
-        self.bind(name, None if value is None else self.of(value), value)
-
-    def bind(
-        self, name: str, known: Definition | None, value: ast.expr | None = None
-    ) -> None:
-        """A name stands for something that is known, and was assigned a value."""
-        # A local name hides the module's, also when nothing is known of it.
-        known = known or Definition("unknown", self.scope, name)
-        self.events.append(Event("bound", value, name, known))
-        self.names[name] = known
-        self.aliases.pop(name, None)
+        self._bind(name, None if value is None else self.of(value))
         if value is not None:
             self.aliases[name] = value
+
+    def _bind(self, name: str, known: Definition | None) -> None:
+        # A local name hides the module's, also when nothing is known of it.
+        self.names[name] = known or Definition("unknown", self.scope, name)
+        self.aliases.pop(name, None)
 
     def take_parameters(self, node: ast.AST, known: Definition | None = None) -> None:
         """The parameters of a function, of their annotated types; the first of a method."""
@@ -165,28 +112,25 @@ class Locals:
                 found = None
                 if argument.annotation is not None:
                     found = self.resolver.annotated(argument.annotation, self.scope)
-                self.bind(argument.arg, found)
+                self._bind(argument.arg, found)
         if known is not None and known.class_ is not None and placed:
             class_ = known.class_
             own = Definition("instance", self.scope, class_.name, class_=class_)
-            self.bind(placed[0].arg, own)
+            self._bind(placed[0].arg, own)
 
     def take_import(self, node: ast.Import | ast.ImportFrom) -> None:
         """The names that an import within the function binds."""
         for name, source in imports_of([node], self.scope).items():
-            self.bind(name, self.resolver.imported(self.scope, source))
+            self._bind(name, self.resolver.imported(self.scope, source))
 
     def copy(self) -> Locals:
         """The names for a function within: what it assigns stays there."""
-        made = Locals(self.resolver, Definition("unknown", self.scope, ""))
-        made.names, made.aliases = dict(self.names), dict(self.aliases)
-        made.made_with = dict(self.made_with)
-        made.events = self.events
-        return made
-
-    def of(self, node: ast.expr) -> Definition | None:
-        """What an expression stands for."""
-        return self.resolver.of(node, self.scope, self.names)
+        return replace(
+            self,
+            names=dict(self.names),
+            aliases=dict(self.aliases),
+            made_with=dict(self.made_with),
+        )
 
     def followed(self, node: ast.expr) -> Definition | None:
         """A function, class or assigned value of the package that an expression names."""
@@ -202,20 +146,11 @@ class Locals:
         """
         if known is not None:
             return declared_tables(known, self.resolver)
-        return tables_of(node, self.place)
+        return tables_of(node, self)
 
     def texts(self, node: ast.expr) -> tuple[str, ...]:
         """The texts that an expression may have; as `texts_of`."""
-        return texts_of(node, self.place)
-
-    def file(self, text: str) -> str:
-        """The text of a file that the code names by a path; empty when it is not there."""
-        return self.resolver.text_of(self.scope.file, text)
-
-    @property
-    def place(self) -> Place:
-        """The present place in the function."""
-        return Place(self.resolver, self.scope, self.names, self.aliases)
+        return texts_of(node, self)
 
     def loop(self, target: ast.expr, items: ast.expr) -> None:
         """A loop or a comprehension binds its target to each of the items."""
@@ -227,15 +162,40 @@ class Locals:
 
         An attribute that is got by its name (`getattr`, `operator.attrgetter`) is one of it.
         """
-        return _chain_of(node, self.place)
+        place: Place = self
+        found: list[str] = []
+        for _ in range(_STEPS):
+            assigned = None
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                assigned = place.assigned(node)
+            if assigned is not None:
+                node, place = assigned
+            elif isinstance(node, ast.Attribute):
+                found.append(node.attr)
+                node = node.value
+            elif isinstance(node, ast.Call):
+                got = _got(node, place)
+                if got is None:
+                    node = node.func
+                else:
+                    found.extend(reversed(got[0]))
+                    node = got[1]
+            elif isinstance(node, (ast.Await, ast.Subscript, ast.NamedExpr)):
+                node = node.value
+            elif isinstance(node, ast.Name):
+                found.append(node.id)
+                return Chain(tuple(reversed(found)), place.of(node))
+            else:
+                return Chain(tuple(reversed(found)), None)
+        return None
 
     def is_getter(self, node: ast.Call) -> bool:
         """Whether a call gives an attribute by its name: `getattr`, `attrgetter` and others."""
-        return _got(node, self.place) is not None
+        return _got(node, self) is not None
 
     def calls_behind(self, node: ast.expr) -> Iterator[tuple[ast.Call, Place]]:
         """The calls that made what an expression stands for, each with its place.
 
         Of `client.post` with `client = Client(base_url=...)` the call of `Client`.
         """
-        return _made_by(node, self.place, set())
+        return _made_by(node, self, set())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .module_names import Definition, ModuleNames
@@ -11,10 +12,8 @@ from .modules import (
     FunctionDefinition,
     PythonModule,
     bindings_of,
-    functions_of,
     last_name,
     returned_by,
-    values_of,
 )
 
 # Attributes and calls that lead to one another, one after the other.
@@ -32,7 +31,7 @@ _HOLDERS = frozenset(
 
 
 class _Body(NamedTuple):
-    """What a function returns, and what it assigns to its names."""
+    """What a function returns, and what it assigns to its names; the last one counts."""
 
     returned: tuple[ast.expr, ...]
     assigned: Mapping[str, ast.expr]
@@ -128,18 +127,15 @@ class Resolver(ModuleNames):
             return ()
         if node not in self._parents:
             found: dict[ast.ClassDef, Definition] = {}
-            waiting = [Definition("class", class_.scope, node.name, node, node)]
+            waiting = [class_]
             while waiting and len(found) < _MOST_PARENTS:
-                one = waiting.pop()
-                if one.class_ is None or one.class_ in found:
+                scope, own = waiting[-1].scope, waiting.pop().class_
+                if own is None or own in found:
                     continue
-                found[one.class_] = one
-                bases = [self.of(base, one.scope, {}) for base in one.class_.bases]
-                waiting += [base for base in reversed(bases) if base and base.class_]
-            self._parents[node] = tuple(
-                Definition("class", one.scope, node.name, node, node)
-                for node, one in found.items()
-            )
+                found[own] = Definition("class", scope, own.name, own, own)
+                bases = [self.of(base, scope, {}) for base in own.bases]
+                waiting += filter(None, reversed(bases))
+            self._parents[node] = tuple(found.values())
         return self._parents[node]
 
     def members(self, node: ast.ClassDef, module: PythonModule) -> _Members:
@@ -149,7 +145,7 @@ class Resolver(ModuleNames):
         """
         if node not in self._members:
             bindings = bindings_of(node.body, module)
-            functions, values = functions_of(bindings), values_of(bindings)
+            functions, values = bindings.functions, dict(bindings.assigned)
             for function in functions.values():
                 for inner in ast.walk(function):
                     if isinstance(inner, ast.Assign):
@@ -163,22 +159,16 @@ class Resolver(ModuleNames):
             self._members[node] = _Members(functions, values)
         return self._members[node]
 
-    def returned(self, known: Definition) -> tuple[ast.expr, ...]:
-        """What a function returns."""
-        return self._body(known).returned
-
-    def assigned(self, known: Definition) -> Mapping[str, ast.expr]:
-        """What a function that returns something assigns to its names; the last one counts."""
-        return self._body(known).assigned
-
-    def _body(self, known: Definition) -> _Body:
+    def body(self, known: Definition) -> _Body:
+        """What a function returns, and what one that returns something assigns."""
         function = known.function
         if function is None:
             return _Body((), {})
         if function not in self._bodies:
-            returned, assigned = tuple(returned_by(function)), {}
+            returned = tuple(returned_by(function))
+            assigned: Mapping[str, ast.expr] = {}
             if returned:
-                assigned = values_of(bindings_of(function.body, known.scope))
+                assigned = bindings_of(function.body, known.scope).assigned
             self._bodies[function] = _Body(returned, assigned)
         return self._bodies[function]
 
@@ -224,7 +214,8 @@ class Resolver(ModuleNames):
         ) or None
 
 
-class Place(NamedTuple):
+@dataclass
+class Place:
     """Where an expression stands.
 
     Attributes:
@@ -235,8 +226,8 @@ class Place(NamedTuple):
 
     resolver: Resolver
     scope: PythonModule
-    names: Mapping[str, Definition] = {}
-    aliases: Mapping[str, ast.expr] = {}
+    names: Mapping[str, Definition] = field(default_factory=dict)
+    aliases: Mapping[str, ast.expr] = field(default_factory=dict)
 
     def of(self, node: ast.expr) -> Definition | None:
         """What an expression refers to."""
@@ -247,7 +238,7 @@ class Place(NamedTuple):
         if isinstance(node, ast.Name) and node.id in self.aliases:
             # A name may be assigned what it was before.
             left = {name: one for name, one in self.aliases.items() if name != node.id}
-            return self.aliases[node.id], self._replace(aliases=left)
+            return self.aliases[node.id], replace(self, aliases=left)
         known = self.of(node)
         if known is None or known.kind != "value" or known.value is None:
             return None

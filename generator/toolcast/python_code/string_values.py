@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 
 from .module_names import Definition
@@ -255,12 +256,12 @@ class _Texts:
             return
         if not _may_be_text(known.function.returns):
             return
-        returned = place.resolver.returned(known)
-        if not returned:
+        body = place.resolver.body(known)
+        if not body.returned:
             return
         bound = self._bound(known, node, place, steps)
         within = Place(place.resolver, known.scope, *bound)
-        for value in returned:
+        for value in body.returned:
             yield from self.of(value, within, steps)
 
     def _bound(
@@ -277,15 +278,14 @@ class _Texts:
             first = placed.pop(0)
             names[first] = Definition("instance", known.scope, own.name, class_=own)
         every = [*placed, *(a.arg for a in takes.kwonlyargs)]
-        aliases: dict[str, ast.expr] = dict(place.resolver.assigned(known))
+        aliases: dict[str, ast.expr] = dict(place.resolver.body(known).assigned)
         given = dict(zip(placed, node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
         for name in every:
             names[name] = Definition("unknown", known.scope, name)
             texts = self.of(given[name], place, steps) if name in given else ()
             if texts:
-                constants: list[ast.expr] = [ast.Constant(text) for text in texts]
-                aliases[name] = item_of(ast.Tuple(constants, ast.Load()))
+                aliases[name] = item_of(_listed(texts))
         return names, aliases
 
     def _items(
@@ -328,9 +328,8 @@ class _Texts:
                 for name, value in each_of(loop.target, loop.iter):
                     if value is not None:
                         aliases[name] = value
-            made = self.of(node.elt, place._replace(aliases=aliases), steps - 1)
-            constants: list[ast.expr] = [ast.Constant(text) for text in made]
-            return (ast.List(constants, ast.Load()), place) if made else None
+            made = self.of(node.elt, replace(place, aliases=aliases), steps - 1)
+            return (_listed(made), place) if made else None
         if isinstance(node, ast.Subscript):
             items = self._items(node, place, steps - 1)
             found = [self._container(*item, steps - 1) for item in items]
@@ -362,12 +361,8 @@ class _Texts:
         if isinstance(function, ast.Attribute):
             if function.attr in ("split", "splitlines"):
                 texts = self.of(function.value, place, steps)
-                words: list[ast.expr] = [
-                    ast.Constant(word.strip(","))
-                    for text in texts
-                    for word in text.replace(",", " ").split()
-                ]
-                return (ast.List(words, ast.Load()), place) if words else None
+                words = [w for one in texts for w in one.replace(",", " ").split()]
+                return (_listed(words), place) if words else None
             if function.attr in ("keys", "values", "copy"):
                 held = self._container(function.value, place, steps)
                 if function.attr == "keys":
@@ -376,6 +371,10 @@ class _Texts:
                     return ast.List(_elements(held[0]), ast.Load()), held[1]
                 return held
         return None
+
+
+def _listed(texts: Iterable[str]) -> ast.List:
+    return ast.List([ast.Constant(text) for text in texts], ast.Load())
 
 
 def _joined(left: str, gap: str, right: str) -> str:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..changes.change import ABSENT, AUDIENCES, Change, Grade, Grades
+from ..suggestions import first_of
 from .item import NO_VALUES, Item
 
 if TYPE_CHECKING:
@@ -133,9 +134,7 @@ def _listed(group: Sequence[Judged], named: Callable[[Judged], str]) -> Iterator
         if (is_same and len(there) == 1) or not any(there):
             yield f"{owner} {known.get(owner, '')}".rstrip()
         else:
-            more = len(there) - _MOST_SPOTS
-            rest = f" and {more} more" if more > 0 else ""
-            yield f"{owner} ({', '.join(there[:_MOST_SPOTS])}{rest})"
+            yield f"{owner} ({first_of(there, _MOST_SPOTS)})"
 
 
 def _spot(change: Change) -> str:

@@ -30,28 +30,11 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "github", "sarif", "markdown")
 """The words of `--format`."""
 
-_OF_GRADES = {
-    "safe": Severity.NOTE,
-    "risky": Severity.WARNING,
-    "breaking": Severity.ERROR,
-}
-
-# The words of GitHub's commands, then those of SARIF.
-_WORDS = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.NOTE: "notice",
-}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/toolcast/toolcast"
 _BASE = "%SRCROOT%"
 _MOST_RESULTS = 25_000
 """GitHub refuses a log with more."""
-_LEVELS = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.NOTE: "note",
-}
 
 
 def report_findings(
@@ -141,8 +124,9 @@ def _rules_of_changes(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """Those of changes, and of the findings beside them."""
     from ..changes.comparison import rules
 
+    # As many grades as severities: what is safe is a note.
     of_changes = {
-        id_: ItemRule(id_, _OF_GRADES[rule.grades.worst.word], rule.means, rule.means)
+        id_: ItemRule(id_, Severity(rule.grades.worst + 1), rule.means, rule.means)
         for id_, rule in rules(extensions).items()
     }
     return _rules_of_findings(extensions) | of_changes
@@ -169,7 +153,8 @@ def _command(item: Item, root: str | None) -> str:
         message += f" ({item.help})"
     if item.accepted:
         message += f" (accepted: {item.accepted})"
-    word = _WORDS[Severity.NOTE if item.accepted else item.severity]
+    severity = Severity.NOTE if item.accepted else item.severity
+    word = "notice" if severity is Severity.NOTE else severity.word
     return f"::{word} {','.join(properties)}::{workflow_message(message)}\n"
 
 
@@ -243,7 +228,7 @@ def _rule(id_: str, rule: ItemRule | None) -> dict[str, Any]:
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.text},
         "help": {"text": f"{rule.text}\n\n`toolcast explain {id_}` tells more."},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "defaultConfiguration": {"level": rule.severity.word},
     }
 
 
@@ -252,7 +237,7 @@ def _result(item: Item, index: int, root: str | None) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": item.rule,
         "ruleIndex": index,
-        "level": _LEVELS[item.severity],
+        "level": item.severity.word,
         "message": {"text": _message(text)},
         "locations": [{"physicalLocation": _location(item, root)}],
         "partialFingerprints": {"toolcast/v1": item.fingerprint},

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..findings import Finding, Place, Severity
 from ..git.program import path_in_repository
+from ..suggestions import first_of
 
 _MOST_NAMED = 20
 NO_VALUES: tuple[Any, ...] = ()
@@ -78,14 +79,8 @@ class Item(NamedTuple):
         """The message with whom it is about, and what it means: for formats of one text."""
         if not self.grades:
             return self.message
-        whom = f"in {self.listed(_MOST_NAMED)}" if self.others else self.owner
+        whom = f"in {first_of(self.others, _MOST_NAMED)}" if self.others else self.owner
         return f"{whom}: {self.message}; {self.grades}"
-
-    def listed(self, most: int) -> str:
-        """Where else the same is, so many of them by name."""
-        more = len(self.others) - most
-        rest = f" and {more:,} more" if more > 0 else ""
-        return ", ".join(self.others[:most]) + rest
 
 
 class ItemRule(NamedTuple):
@@ -123,14 +118,7 @@ def items_of_findings(findings: Iterable[Finding]) -> list[Item]:
             finding.help,
             fingerprint,
             source_line=finding.source_line,
-            others=tuple(
-                (
-                    f"{place.file}:{place.line}:{place.column}"
-                    if place.line
-                    else place.file
-                )
-                for place in finding.alike
-            ),
+            others=tuple(map(str, finding.alike)),
         )
         for finding, fingerprint in fingerprinted(findings)
     ]

@@ -12,6 +12,7 @@ from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.review.verdict import DEFAULT, Proposal, Verdict, limits_text
 from ..encoders.markdown import fenced
 from ..findings import Finding, Place, grouped, to_show
+from ..suggestions import first_of
 from .change_items import (
     alike_effects,
     counts_in_words,
@@ -195,10 +196,7 @@ def _lines(item: Item) -> Iterator[str]:
     words = f": {markdown_text(item.message)}" if item.message else ""
     yield f"- {mark}{owners}{words}<br>"
     if item.others:
-        named = item.others[:_MOST_NAMED]
-        more = len(item.others) - len(named)
-        rest = f" and {more:,} more" if more else ""
-        yield f"  {', '.join(map(code_span, named))}{rest}<br>"
+        yield f"  {first_of([*map(code_span, item.others)], _MOST_NAMED)}<br>"
     place = item.was or item.place
     at = f":{place.line}" if place.line else ""
     was = "was at " if item.was else ""

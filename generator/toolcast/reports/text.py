@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..changes.change import AUDIENCES, Grade
 from ..changes.review.verdict import DEFAULT, limits_text
 from ..encoders.python import text_width
-from ..findings import Finding, Place, Severity, grouped, to_show
+from ..findings import Finding, Severity, grouped, to_show
 from ..suggestions import joined
 from .change_items import (
     alike_effects,
@@ -49,7 +49,7 @@ def _finding(item: Item, colour: bool) -> str:
     word = item.severity.word
     if colour:
         word = f"\x1b[{_COLOURS[item.severity]}m{word}\x1b[0m"
-    where = log_line(printable(_where(item.place)))
+    where = log_line(printable(str(item.place)))
     text = f"{where}: {word}: {item.rule}: {printable(item.message)}\n"
     if item.place.line and item.source_line.strip():
         text += _excerpt(item)
@@ -62,10 +62,6 @@ def _finding(item: Item, colour: bool) -> str:
             " `toolcast check --all` shows each\n"
         )
     return text
-
-
-def _where(place: Place) -> str:
-    return f"{place.file}:{place.line}:{place.column}" if place.line else place.file
 
 
 def _excerpt(item: Item) -> str:
@@ -155,7 +151,7 @@ def _change(item: Item, *, with_place: bool) -> Iterator[str]:
         yield from _wrapped(words, "    ", 2)
     if with_place and not item.others:
         was = "was at " if item.was else ""
-        where = f"    {was}{printable(_where(place))}"
+        where = f"    {was}{printable(str(place))}"
         yield f"{log_line(where)}  {item.fingerprint}\n"
 
 
@@ -182,7 +178,7 @@ def _of_check(words: str, found: Sequence[Finding]) -> Iterator[str]:
     yield f"{words} {number} of `toolcast check`\n"
     for item in items_of_findings(to_show(grouped(found))):
         more = f" and {len(item.others):,} more like it" if item.others else ""
-        where = f"{_where(item.place)}: {item.severity.word}: {item.rule}"
+        where = f"{item.place}: {item.severity.word}: {item.rule}"
         yield from _wrapped(f"{where}: {item.message}{more}", "  ", 2)
 
 

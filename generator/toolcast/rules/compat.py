@@ -16,10 +16,8 @@ from .rule import Problem, at, rule
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 
 
-@rule("compat/strict-list", on="tool", severity=Severity.WARNING)
+@rule("compat/strict-list", on="tool", severity=Severity.WARNING, target="mcp")
 def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not where.has(tool, "mcp"):
-        return
     refused: dict[Refusal, list[str]] = {}
     for revision, refusals in refusals_of(mcp_definition(tool)).items():
         for refusal in refusals:
@@ -41,7 +39,7 @@ def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
     if first in ("inputSchema", "outputSchema"):
         schema = tool.parameters if first == "inputSchema" else tool.returns
         if rest == ["type"]:
-            # `schema/root-not-object` and `schema/root-not-object`.
+            # `schema/root-not-object` tells it.
             return not isinstance(schema.get("type"), list)
         # What is no JSON Schema at all is for `schema/invalid`.
         is_property = len(rest) == 2 and rest[0] == "properties"

@@ -19,11 +19,9 @@ unknown_pool = unknown_names("data/unknown-pool", "pool")
 unknown_table = unknown_names("data/unknown-table", "table")
 
 
-def touched_of(
-    workspace: Workspace, toolset: Toolset, tool: ToolSpec
-) -> tuple[Touched, ...]:
+def touched_of(where: Where, tool: ToolSpec) -> tuple[Touched, ...]:
     """The tables that a tool's handler names; empty when it cannot be read."""
-    reach = reached_from(workspace, toolset, tool)
+    reach = reached_from(where.workspace, where.toolset, tool)
     return reach.touched if reach else ()
 
 
@@ -44,56 +42,46 @@ def declared(tool: ToolSpec) -> dict[str, set[str]]:
     return found
 
 
-def at_data(tool: ToolSpec, message: str, help_: str) -> Problem:
-    """A finding at a tool's `data`, or at its handler when it has none."""
+def at_data(tool: ToolSpec, touched: Touched, does: str, help_: str) -> Problem:
+    """What a line does, told at a tool's `data`, or at its handler when it has none."""
     path = ("data",) if tool.data is not None else ("handler",)
+    message = f"{place(touched.file, touched.line)} {does}{way_to(touched.way)}"
     return at(tool, path, message, help_, at_key=tool.data is not None)
-
-
-_ENOUGH = {"writes": ("writes",), "destroys": ("destroys",)}
 
 
 @rule("data/undeclared-effect", on="tool", severity=Severity.ERROR)
 def undeclared_effect(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not where.toolset.pools:
-        return
     named = declared(tool)
     reported: set[tuple[str, str]] = set()
-    for one in touched_of(where.workspace, where.toolset, tool):
-        enough = _ENOUGH.get(one.kind, ())
-        allowed_at = named.get(one.table)
-        if not enough or allowed_at is None or allowed_at.intersection(enough):
-            continue
-        if (one.table, one.kind) not in reported:
-            reported.add((one.table, one.kind))
-            yield at_data(
-                tool,
-                f"{place(one.file, one.line)} {one.kind} `{one.table}`, and the spec"
-                f" does not say so{way_to(one.way)}",
-                f"add it to `data.{one.kind}`, or leave the table as it is",
-            )
+    for one in touched_of(where, tool) if where.toolset.pools else ():
+        said = one.table, one.kind
+        is_undeclared = one.table in named and one.kind not in named[one.table]
+        if (
+            one.kind in ("writes", "destroys")
+            and is_undeclared
+            and said not in reported
+        ):
+            reported.add(said)
+            message = f"{one.kind} `{one.table}`, and the spec does not say so"
+            help_ = f"add it to `data.{one.kind}`, or leave the table as it is"
+            yield at_data(tool, one, message, help_)
 
 
 @rule("data/undeclared-table", on="tool", severity=Severity.ERROR)
 def undeclared_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     pools = where.toolset.pools
-    if not pools:
-        return
     known = {table for tables in pools.values() for table in tables}
     named = declared(tool)
     reported = {*named}
-    for one in touched_of(where.workspace, where.toolset, tool):
+    has = f"it names {quoted_list(list(named))}" if named else "it names none"
+    for one in touched_of(where, tool) if pools else ():
         is_table = one.is_certain or one.table in known
         if one.table in reported or not is_table or wrong_pool(where.toolset, one):
             continue
         reported.add(one.table)
-        has = f"it names {quoted_list(list(named))}" if named else "it names none"
-        yield at_data(
-            tool,
-            f"{place(one.file, one.line)} {one.kind} `{one.table}`, a table that the"
-            f" spec does not name{way_to(one.way)}",
-            f"{has}; is it the right table? Then add it to `data.{one.kind}`",
-        )
+        message = f"{one.kind} `{one.table}`, a table that the spec does not name"
+        help_ = f"{has}; is it the right table? Then add it to `data.{one.kind}`"
+        yield at_data(tool, one, message, help_)
 
 
 @rule("data/unknown-accessor", on="toolset", severity=Severity.ERROR)
@@ -102,8 +90,7 @@ def unknown_accessor(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         for index, accessor in enumerate(accessors):
             problem = _problem(toolset, workspace, accessor)
             if problem is not None:
-                path = ("pools", pool, "accessors", index)
-                yield at(toolset, path, *problem)
+                yield at(toolset, ("pools", pool, "accessors", index), *problem)
 
 
 def _problem(
@@ -120,7 +107,8 @@ def _problem(
         return f"there is no module `{module}`", ""
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
-    names = [*found.functions, *found.classes, *found.values]
+    bound = found.bindings
+    names = [*bound.functions, *bound.classes, *bound.assigned]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"
@@ -138,22 +126,18 @@ def without_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)
 def check_wrong_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     accessors = where.toolset.pool_accessors
-    if not any(accessors.values()):
-        return
     reported: set[str] = set()
-    for one in touched_of(where.workspace, where.toolset, tool):
+    for one in touched_of(where, tool) if any(accessors.values()) else ():
         right = wrong_pool(where.toolset, one)
         if right is None or one.table in reported:
             continue
         reported.add(one.table)
         through = " and ".join(f"`{pool}`" for pool in sorted(one.pools))
-        yield at_data(
-            tool,
-            f"{place(one.file, one.line)} queries `{one.table}` through the pool"
-            f" {through}, and the table is in `{right}`{way_to(one.way)}",
-            (
-                f"use the accessor of `{right}`: {', '.join(accessors[right])}"
-                if accessors.get(right)
-                else f"take a connection of `{right}`"
-            ),
+        message = (
+            f"queries `{one.table}` through the pool {through}, and the table is in"
+            f" `{right}`"
         )
+        help_ = f"take a connection of `{right}`"
+        if accessors.get(right):
+            help_ = f"use the accessor of `{right}`: {', '.join(accessors[right])}"
+        yield at_data(tool, one, message, help_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from toolcast_runtime.http.oauth.oauth_settings import is_safe_url
 
@@ -32,41 +32,38 @@ unknown_exclusion = unknown_names(
 unknown_tool = unknown_names("expose/unknown-tool", "tool_entry")
 
 
-@rule("expose/task-support", on="tool", severity=Severity.ERROR)
+@rule("expose/task-support", on="tool", severity=Severity.ERROR, target="mcp")
 def task_required(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if _tasks(tool) == "required" and where.has(tool, "mcp"):
-        message = (
-            "clients may call this tool as a task only, and the server has no tasks"
-        )
-        help_ = "leave `taskSupport` out: long calls have `timeout`"
-        yield at(tool, ("execution", "taskSupport"), message, help_)
+    message = "clients may call this tool as a task only, and the server has no tasks"
+    help_ = "leave `taskSupport` out: long calls have `timeout`"
+    yield from _task_support(tool, "required", message, help_)
 
 
-@rule("expose/task-support", on="tool", severity=Severity.NOTE)
+@rule("expose/task-support", on="tool", severity=Severity.NOTE, target="mcp")
 def task_optional(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if _tasks(tool) == "optional" and where.has(tool, "mcp"):
-        message = "the tool is listed as one for tasks, and the server has none"
-        help_ = "leave `taskSupport` out; plain calls work either way"
+    message = "the tool is listed as one for tasks, and the server has none"
+    help_ = "leave `taskSupport` out; plain calls work either way"
+    yield from _task_support(tool, "optional", message, help_)
+
+
+def _task_support(
+    tool: ToolSpec, value: str, message: str, help_: str
+) -> Iterator[Problem]:
+    if (tool.execution or {}).get("taskSupport") == value:
         yield at(tool, ("execution", "taskSupport"), message, help_)
 
 
-def _tasks(tool: ToolSpec) -> Any:
-    return (tool.execution or {}).get("taskSupport")
-
-
-@rule("expose/default-client", on="toolset", severity=Severity.ERROR)
+@rule("expose/default-client", on="toolset", severity=Severity.ERROR, target="mcp")
 def mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from _served_client(toolset, "mcp")
 
 
-@rule("expose/default-client", on="toolset", severity=Severity.ERROR)
+@rule("expose/default-client", on="toolset", severity=Severity.ERROR, target="cli")
 def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from _served_client(toolset, "cli")
 
 
 def _served_client(toolset: Toolset, target: str) -> Iterator[Problem]:
-    if target not in toolset.targets:
-        return
     names = [client.name for client in toolset.clients]
     chosen = toolset.targets[target].get("client")
     path: Path = ("targets", target)
@@ -81,10 +78,8 @@ def _served_client(toolset: Toolset, target: str) -> Iterator[Problem]:
         yield at(toolset, (*path, "client"), message, help_)
 
 
-@rule("expose/cli-decision", on="tool", severity=Severity.ERROR)
+@rule("expose/cli-decision", on="tool", severity=Severity.ERROR, target="cli")
 def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not where.has(tool, "cli"):
-        return
     if tool.cli is None:
         help_ = "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`"
         yield at(tool, (), f"`{tool.name}` has no CLI decision", help_)
@@ -94,10 +89,8 @@ def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         yield at(tool, ("cli", "keyword"), message, help_)
 
 
-@rule("expose/cli-flag", on="toolset", severity=Severity.ERROR)
+@rule("expose/cli-flag", on="toolset", severity=Severity.ERROR, target="cli")
 def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "cli" not in toolset.targets:
-        return
     flags: dict[str, set[str]] = {}
     for tool in toolset.tools_in("cli"):
         decision = tool.cli
@@ -105,9 +98,7 @@ def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             keyword, _, flag = decision.keyword.partition(" ")
             if flag:
                 flags.setdefault(keyword, set()).add(flag)
-    if not flags:
-        return
-    for command in cli_commands(toolset, toolset.tools_in("cli")):
+    for command in cli_commands(toolset, toolset.tools_in("cli")) if flags else ():
         placed = {place.parameter for place in command.positionals}
         for name in command.tool.properties:
             option = option_name(name)
@@ -117,25 +108,21 @@ def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield at(command.tool, ("cli", "keyword"), message, help_)
 
 
-@rule("expose/cli-keyword", on="toolset", severity=Severity.ERROR)
+@rule("expose/cli-keyword", on="toolset", severity=Severity.ERROR, target="cli")
 def cli_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "cli" not in toolset.targets:
-        return
     by_keyword: dict[str, list[CliCommand]] = {}
     for command in cli_commands(toolset, toolset.tools_in("cli")):
         decision = command.tool.cli
         has_flag = decision is not None and " " in (decision.keyword or "")
+        place: Path = ("cli", "keyword")
         if command.action is not None and has_flag:
-            yield _at(command, "a tool with `actions` has no flag", "remove the flag")
+            message = "a tool with `actions` has no flag"
+            yield at(command.tool, place, message, "remove the flag")
         earlier = by_keyword.setdefault(command.keyword, [])
         problem = next(filter(None, (_clash(command, one) for one in earlier)), None)
         if problem is not None:
-            yield _at(command, *problem)
+            yield at(command.tool, place, *problem)
         earlier.append(command)
-
-
-def _at(command: CliCommand, message: str, help_: str) -> Problem:
-    return at(command.tool, ("cli", "keyword"), message, help_)
 
 
 def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
@@ -160,10 +147,9 @@ def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
     return None
 
 
-@rule("expose/cli-usage", on="tool", severity=Severity.ERROR)
+@rule("expose/cli-usage", on="tool", severity=Severity.ERROR, target="cli")
 def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    is_there = tool.cli is not None and tool.cli.keyword is not None
-    if tool.cli is not None and is_there and tool.cli.usage and where.has(tool, "cli"):
+    if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
         for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
             yield at(tool, ("cli", "usage"), message, help_)
 
@@ -178,8 +164,7 @@ def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, st
     for index, place in enumerate(places):
         name = place.parameter
         if name not in tool.properties:
-            meant = suggestions.near(name)
-            yield f"`{name}` is not a parameter", meant
+            yield f"`{name}` is not a parameter", suggestions.near(name)
         if name in seen:
             yield f"`{name}` stands twice", "name each parameter once"
         seen.add(name)
@@ -239,10 +224,8 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
                 yield at(toolset, path, *_both(server.name, name))
     for tool in toolset.tools:
         for index, name in enumerate(tool.clients or ()):
-            meant, meaning = (
-                toolset.client(name),
-                f"`{tool.name}` is meant for `{name}`",
-            )
+            meant = toolset.client(name)
+            meaning = f"`{tool.name}` is meant for `{name}`"
             if meant is not None and not meant.allows(tool.name):
                 is_restricted = tool.name in meant.restrict
                 how = "restricts it" if is_restricted else "does not allow it"
@@ -273,10 +256,8 @@ def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
     )
 
 
-@rule("expose/endpoint-clash", on="toolset", severity=Severity.ERROR)
+@rule("expose/endpoint-clash", on="toolset", severity=Severity.ERROR, target="mcp")
 def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "mcp" not in toolset.targets:
-        return
     http = toolset.targets["mcp"].get("http", {})
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
     paths: dict[str, str] = {}
@@ -296,13 +277,9 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield at(toolset, place, message, "give it another `path`")
         owner = variables.setdefault(plan.token_variable, name)
         if owner != name:
-            yield at(
-                toolset,
-                place,
-                f"the token of {owner} and that of {name} are both"
-                f" `{plan.token_variable}`",
-                "give one of them another `token_variable`",
-            )
+            message = f"the token of {owner} and that of {name} are both `{plan.token_variable}`"
+            help_ = "give one of them another `token_variable`"
+            yield at(toolset, place, message, help_)
 
 
 @rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
@@ -312,19 +289,15 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             client is None or toolset.is_offered(tool, client) for tool in toolset.tools
         )
         for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
-            own = client is not None and client.kind is not None
-            yield at(
-                toolset,
-                (
-                    ("clients", client.name, "kind")
-                    if client and own
-                    else ("client_kind",)
-                ),
+            path: Path = ("client_kind",)
+            if client is not None and client.kind is not None:
+                path = ("clients", client.name, "kind")
+            message = (
                 f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
-                f" {limit.client} takes {limit.most} in a request"
-                f" ({limit.source})",
-                "offer it fewer: `allow`, `restrict`, or a toolset of their own",
+                f" {limit.client} takes {limit.most} in a request ({limit.source})"
             )
+            help_ = "offer it fewer: `allow`, `restrict`, or a toolset of their own"
+            yield at(toolset, path, message, help_)
 
 
 @rule("expose/tool-count", on="toolset", severity=Severity.NOTE)
@@ -358,22 +331,15 @@ def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
         is_decided = tool.clients == () or tool.always
         # So is a permission that no client has: there it is told once, with every tool.
         is_held = tool.permission is None or toolset.is_held(tool.permission)
-        if (
-            toolset.clients
-            and is_held
-            and not is_decided
-            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
-        ):
-            yield at(
-                tool,
-                ("clients",) if tool.clients is not None else ("name",),
-                f"no client may have `{tool.name}`",
-                (
-                    "add it to the `allow` of a client that is permitted it, or remove the tool"
-                    if tool.permission
-                    else "add it to a client's `allow`, or remove the tool"
-                ),
+        if is_held and not is_decided and _has_nobody(toolset, tool):
+            place = "clients" if tool.clients is not None else "name"
+            who = (
+                "the `allow` of a client that is permitted it"
+                if tool.permission
+                else "a client's `allow`"
             )
+            help_ = f"add it to {who}, or remove the tool"
+            yield at(tool, (place,), f"no client may have `{tool.name}`", help_)
     for server in toolset.listed_servers:
         clients = toolset.clients
         if clients and not any(_may_have(client, server) for client in clients):
@@ -382,18 +348,17 @@ def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             yield at(toolset, ("mcp_servers", server.name), message, help_, at_key=True)
 
 
-@rule("expose/nobody", on="toolset", severity=Severity.ERROR)
-def always_without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("expose/nobody", on="tool", severity=Severity.ERROR)
+def always_without_clients(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     """What the system prompt counts on, and nobody has."""
-    for tool in toolset.tools:
-        if (
-            tool.always
-            and toolset.clients
-            and not any(toolset.is_offered(tool, client) for client in toolset.clients)
-        ):
-            message = f"`{tool.name}` is always offered, and no client may have it"
-            help_ = "let a client have it, or remove `always`"
-            yield at(tool, ("always",), message, help_)
+    if tool.always and _has_nobody(where.toolset, tool):
+        message = f"`{tool.name}` is always offered, and no client may have it"
+        yield at(tool, ("always",), message, "let a client have it, or remove `always`")
+
+
+def _has_nobody(toolset: Toolset, tool: ToolSpec) -> bool:
+    clients = toolset.clients
+    return bool(clients) and not any(toolset.is_offered(tool, one) for one in clients)
 
 
 @rule("expose/nobody", on="toolset", severity=Severity.WARNING)
@@ -430,13 +395,9 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     place = ("targets", "mcp", "http", "oauth")
     for key in ("issuer", "jwks_uri"):
         if key in oauth and not is_safe_url(oauth[key]):
-            yield at(
-                toolset,
-                (*place, key),
-                f"`{key}` is no URL that can be trusted",
-                "give an https URL without user, query and fragment; http is for"
-                " loopback alone",
-            )
+            message = f"`{key}` is no URL that can be trusted"
+            help_ = "give an https URL without user, query and fragment; http is for loopback alone"
+            yield at(toolset, (*place, key), message, help_)
     clients = {client.name for client in toolset.clients}
     known = {"clients": clients, "permissions": set(toolset.permissions)}
     opened = False
@@ -445,13 +406,11 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             for index, name in enumerate(names):
                 opened |= key == "clients" and name in clients
                 if name not in known[key]:
-                    yield at(
-                        toolset,
-                        (*place, "scopes", scope, key, index),
-                        f"the scope `{scope}` names `{name}`, which is none of the"
-                        f" toolset's {key}",
-                        f"declare it in `{key}` of toolset.yaml, or remove it",
-                    )
+                    what = f"the scope `{scope}` names `{name}`"
+                    message = f"{what}, which is none of the toolset's {key}"
+                    help_ = f"declare it in `{key}` of toolset.yaml, or remove it"
+                    path = (*place, "scopes", scope, key, index)
+                    yield at(toolset, path, message, help_)
     if clients and not opened:
         message = "no scope opens the endpoint of a client"
         help_ = "give one of them `clients`"
@@ -462,27 +421,23 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     open_servers = [one for one in toolset.listed_servers if one.allow is None]
     for client in toolset.clients:
-        if client.allow is not None:
-            continue
         has = [
             f"`{one.name}`"
             for one in open_servers
             if one.clients is None or client.name in one.clients
         ]
-        for index, entry in enumerate(client.restrict_entries):
-            if has and entry.is_pattern and entry.section is None:
-                yield at(
-                    toolset,
-                    ("clients", client.name, "restrict", index),
-                    f"`{entry.text}` keeps no tool from `{client.name}` that {has[0]} lists"
-                    " by itself",
-                    f"name the tools that are taken of it, `allow` of {has[0]}",
-                )
+        entries = client.restrict_entries if has and client.allow is None else ()
+        for index, entry in enumerate(entries):
+            if entry.is_pattern and entry.section is None:
+                path = ("clients", client.name, "restrict", index)
+                what = f"`{entry.text}` keeps no tool from `{client.name}`"
+                message = f"{what} that {has[0]} lists by itself"
+                help_ = f"name the tools that are taken of it, `allow` of {has[0]}"
+                yield at(toolset, path, message, help_)
 
 
 _LONGEST = 120
 _MOST = 12
-_HELP = "nothing is wrong: see that you know each of them"
 
 
 @rule("expose/outside", on="toolset", severity=Severity.NOTE, can_be_suppressed=False)
@@ -495,29 +450,20 @@ def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     ]
     reach = "; ".join(part for part in parts if part)
     if reach:
-        path = next(
-            (key,)
-            for key in (*_PLACES, *toolset.extensions, "clients", "targets", "name")
-            if key in toolset.fields
-        )
-        message = f"the toolset {reach}"
-        yield at(toolset, path, message, _HELP, at_key=True)
-
-
-_PLACES = ("mcp_servers", "router")
+        places = ("mcp_servers", "router", *toolset.extensions)
+        places += ("clients", "targets", "name")
+        path = next((key,) for key in places if key in toolset.fields)
+        help_ = "nothing is wrong: see that you know each of them"
+        yield at(toolset, path, f"the toolset {reach}", help_, at_key=True)
 
 
 def _listed(verb: str, noun: str, names: Sequence[str]) -> str:
     if not names:
         return ""
-    shown = [f"`{_cut(name)}`" for name in names[:_MOST]]
-    more = len(names) - len(shown)
-    listed = ", ".join(shown) + (f" and {more} more" if more else "")
-    return f"{verb} the {noun}{'s' if len(names) > 1 else ''} {listed}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    cut = [n if len(n) <= _LONGEST else f"{n[:_LONGEST]}..." for n in names[:_MOST]]
+    more = f" and {len(names) - len(cut)} more" if len(names) > len(cut) else ""
+    listed = ", ".join(f"`{name}`" for name in cut)
+    return f"{verb} the {noun}{'s' if len(names) > 1 else ''} {listed}{more}"
 
 
 @rule("expose/permission-unheld", on="toolset", severity=Severity.WARNING)
@@ -548,14 +494,13 @@ def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for server in toolset.mcp_servers:
         for own in server.tools:
             if not server.takes(own):
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, "tools", own),
-                    f"`{own}` gets a name, and is not taken from `{server.name}`",
-                    did_you_mean(own, server.allow or ())
-                    or "add it to the server's `allow`, or remove it from `tools`",
-                    at_key=True,
+                message = f"`{own}` gets a name, and is not taken from `{server.name}`"
+                near = did_you_mean(own, server.allow or ())
+                help_ = (
+                    near or "add it to the server's `allow`, or remove it from `tools`"
                 )
+                path = ("mcp_servers", server.name, "tools", own)
+                yield at(toolset, path, message, help_, at_key=True)
 
 
 @rule(
@@ -576,20 +521,16 @@ def _problems_of_shared_endpoint(
 ) -> Iterator[tuple[str, str]]:
     names = [one.name for one in workspace.toolsets]
     if endpoint.name in names:
-        yield (
-            f"`{endpoint.name}` is a toolset, whose package has that name",
-            "give the endpoint another one",
-        )
+        message = f"`{endpoint.name}` is a toolset, whose package has that name"
+        yield message, "give the endpoint another one"
     for name in endpoint.toolsets:
         if name not in names:
             yield f"there is no toolset `{name}`", known_instead(name, names)
     shared = toolsets_of(workspace, endpoint)
     for one in shared:
         if "mcp" not in one.targets:
-            yield (
-                f"`{one.name}` has no MCP server to share",
-                "add the target `mcp` to it",
-            )
+            message = f"`{one.name}` has no MCP server to share"
+            yield message, "add the target `mcp` to it"
     without = [one.name for one in shared if not one.clients]
     if without and len(without) < len(shared):
         yield (
@@ -598,15 +539,14 @@ def _problems_of_shared_endpoint(
             "name the clients in its toolset.yaml",
         )
     for option in AGREED:
-        settings = [(one, server_option(one, option)) for one in shared]
-        given = [(one, value) for one, value in settings if value is not None]
-        for one, value in given[1:]:
-            if value != given[0][1]:
-                yield (
-                    f"`{given[0][0].name}` and `{one.name}` differ in"
-                    f" `targets.mcp.{option}`, which is the server's",
-                    "say the same in both, or in one alone",
-                )
+        settings = [(one.name, server_option(one, option)) for one in shared]
+        given = [(name, value) for name, value in settings if value is not None]
+        for name, value in given[1:]:
+            first, meant = given[0]
+            if value != meant:
+                differ = f"`{first}` and `{name}` differ in `targets.mcp.{option}`"
+                help_ = "say the same in both, or in one alone"
+                yield f"{differ}, which is the server's", help_
 
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec

@@ -13,16 +13,8 @@ from ..facts.annotation import Annotations
 from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Severity
-from ..model.model import (
-    Toolset,
-    ToolSpec,
-    Workspace,
-)
-from ..model.toolset_parts import (
-    HandlerReference,
-    PromptSpec,
-    ResourceSpec,
-)
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..python_code.call_graph import Step, reached_from
 from ..python_code.classes import ClassField
 from ..python_code.handler import (
@@ -78,7 +70,7 @@ def missing_function(
     code = function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
-    help_ = known_instead(reference.function, sorted(module.functions))
+    help_ = known_instead(reference.function, sorted(module.bindings.functions))
     return f"{module.file} has no function `{reference.function}`", help_
 
 
@@ -140,12 +132,11 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if where.toolset.has_python_values(tool) or tool.arguments_type:
         return
     for problem in _problems_of_annotation_mismatch(tool, code, where.workspace):
-        yield at(
-            tool,
-            ("handler",),
-            f"{problem} (`{tool.handler.function}`, {code.place})",
-            "mend the annotation or the schema; the schema is what callers are held to",
+        message = f"{problem} (`{tool.handler.function}`, {code.place})"
+        help_ = (
+            "mend the annotation or the schema; the schema is what callers are held to"
         )
+        yield at(tool, ("handler",), message, help_)
 
 
 def _problems_of_annotation_mismatch(
@@ -184,13 +175,14 @@ def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             # Not a literal, or one that JSON has not: only the handler knows it.
             continue
         if default is not None and shown != compact(schema["default"]):
-            yield at(
-                tool,
-                ("parameters", "properties", name, "default"),
-                f"the handler's own default of `{name}` is {shown[:60]} ({code.place})",
-                "callers are told the one of the schema; let the handler have the same"
-                " one, or None",
+            own = (
+                f"the handler's own default of `{name}` is {shown[:60]} ({code.place})"
             )
+            help_ = (
+                "callers are told the one of the schema; let the handler have the same"
+                " one, or None"
+            )
+            yield at(tool, ("parameters", "properties", name, "default"), own, help_)
 
 
 @rule(
@@ -240,10 +232,8 @@ def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         absent = missing_function(workspace, toolset, type_)
         if absent is not None:
             message = absent[0].replace("has no function", "has no class")
-            help_ = (
-                did_you_mean(type_.function, _classes(workspace, type_)) or absent[1]
-            )
-            yield at(toolset, ("resources", name), message, help_)
+            near = did_you_mean(type_.function, _classes(workspace, type_))
+            yield at(toolset, ("resources", name), message, near or absent[1])
 
 
 def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
@@ -316,47 +306,43 @@ def _problems_of_mcp_signature(
 
 @rule("handler/missing", on="toolset", severity=Severity.WARNING)
 def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "registry" not in {*toolset.targets}.union(
-        *(
-            target.needs
-            for target in enabled(tuple(toolset.targets), workspace.extensions)
-        )
-    ):
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    if "registry" not in {*toolset.targets}.union(*(one.needs for one in chosen)):
         return
     shown = toolset.tools_in("registry")
     missing = [t for t in shown if t.handler is None and toolset.proxy_of(t) is None]
     if toolset.handlers is None and len(missing) > 1 and len(missing) == len(shown):
         # What was imported: nobody would read the same of each.
-        yield at(
-            toolset,
-            ("name",),
+        message = (
             f"none of the {len(shown)} tools of `{toolset.name}` has a handler: they can be"
-            " shown and not called",
-            "name the package of their `handlers` here and a `handler` in each, or `proxy`"
-            " with a server that answers",
+            " shown and not called"
         )
+        help_ = (
+            "name the package of their `handlers` here and a `handler` in each, or `proxy`"
+            " with a server that answers"
+        )
+        yield at(toolset, ("name",), message, help_)
         return
     for tool in missing:
-        yield at(
-            tool,
-            ("name",),
-            f"`{tool.name}` has no handler: it can be shown and not called",
+        message = f"`{tool.name}` has no handler: it can be shown and not called"
+        help_ = (
             "add `handler: module:function`, or `proxy` with a server that answers;"
-            " `toolcast new NAME --kind handler` writes a stub",
+            " `toolcast new NAME --kind handler` writes a stub"
         )
+        yield at(tool, ("name",), message, help_)
 
 
 @rule(
     "handler/not-found", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
 def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for tool in (*toolset.tools, *toolset.mcp_specs):
-        named, package = tool.handler, toolset.handlers
-        if named is None or package is None or not is_below(named.module, package):
-            continue
-        problem = missing_function(workspace, toolset, named)
-        if problem is not None:
-            yield at(tool, ("handler",), *problem)
+    for spec in (*toolset.tools, *toolset.mcp_specs):
+        named = spec.handler
+        # Of the others `handler/outside-package` tells.
+        if named is not None and outside(toolset, named, "handlers") is None:
+            problem = missing_function(workspace, toolset, named)
+            if problem is not None:
+                yield at(spec, ("handler",), *problem)
 
 
 @rule("handler/not-own", on="toolset", severity=Severity.ERROR, can_be_suppressed=False)
@@ -392,23 +378,21 @@ _HELP = (
     can_be_suppressed=False,
 )
 def outside_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    meant: str | None = None
-    for tool in (*toolset.tools, *toolset.mcp_specs):
-        problem = tool.handler and outside(toolset, tool.handler, "handlers")
-        if not problem:
-            continue
-        message, help_ = problem
-        if toolset.handlers is not None:
-            if meant is None:
-                meant = _meant(toolset, workspace, toolset.handlers)
-            help_ += f"; {meant}" if meant else ""
-        yield at(tool, ("handler",), message, help_)
+    found = [
+        (spec, problem)
+        for spec in (*toolset.tools, *toolset.mcp_specs)
+        if spec.handler and (problem := outside(toolset, spec.handler, "handlers"))
+    ]
+    meant = _meant(toolset, workspace) if found else ""
+    for spec, (message, help_) in found:
+        yield at(spec, ("handler",), message, help_ + meant)
 
 
-def _meant(toolset: Toolset, workspace: Workspace, package: str) -> str:
+def _meant(toolset: Toolset, workspace: Workspace) -> str:
     """What the toolset's package was probably meant to be, where no handler is below it."""
+    package = toolset.handlers
     modules = [tool.handler.module for tool in toolset.tools if tool.handler]
-    if any(is_below(module, package) for module in modules):
+    if package is None or any(is_below(module, package) for module in modules):
         return ""
     own = (name for name in modules if handler_module(workspace, name) is not None)
     parts = [name.split(".") for name in own]
@@ -416,7 +400,7 @@ def _meant(toolset: Toolset, workspace: Workspace, package: str) -> str:
         ".".join(names[:count]) for names in parts for count in range(1, len(names) + 1)
     )
     suggestion = did_you_mean(package, packages)
-    return f"in toolset.yaml, {suggestion}" if suggestion else ""
+    return f"; in toolset.yaml, {suggestion}" if suggestion else ""
 
 
 _UNREAD = {
@@ -433,11 +417,14 @@ _UNREAD = {
 @rule("handler/proxy", on="toolset", severity=Severity.ERROR)
 def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     servers = {server.name: server for server in toolset.mcp_servers}
-    if toolset.proxy is not None and toolset.proxy not in servers:
-        yield at(toolset, ("proxy",), *_unknown(toolset.proxy, [*servers]))
+    owners: tuple[Toolset | ToolSpec, ...] = (toolset, *toolset.tools)
+    for owner in owners:
+        if owner.proxy is not None and owner.proxy not in servers:
+            message = f"`{owner.proxy}` is no entry of `mcp_servers`"
+            near = did_you_mean(owner.proxy, servers)
+            help_ = near or "declare the server, or remove `proxy`"
+            yield at(owner, ("proxy",), message, help_)
     for tool in toolset.tools:
-        if tool.proxy is not None and tool.proxy not in servers:
-            yield at(tool, ("proxy",), *_unknown(tool.proxy, [*servers]))
         if tool.proxy is not None and tool.handler is not None:
             message = (
                 f"`{tool.name}` has a handler and a proxy: one of them answers a call"
@@ -454,16 +441,8 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             if field in _UNREAD:
                 message = f"`{field}` of `{name}` is not read: its tools are the toolset's own"
                 help_ = f"remove it: {_UNREAD[field]}"
-                yield at(
-                    toolset, ("mcp_servers", name, field), message, help_, at_key=True
-                )
-
-
-def _unknown(name: str, known: list[str]) -> tuple[str, str]:
-    return (
-        f"`{name}` is no entry of `mcp_servers`",
-        did_you_mean(name, known) or "declare the server, or remove `proxy`",
-    )
+                path = ("mcp_servers", name, field)
+                yield at(toolset, path, message, help_, at_key=True)
 
 
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
@@ -533,60 +512,38 @@ def _always_sent(tool: ToolSpec) -> set[str]:
 
 @rule("handler/type-mismatch", on="tool", severity=Severity.ERROR)
 def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    for field, schema in (
-        ("arguments_type", tool.parameters),
-        ("result_type", tool.returns),
+    for key, reference, schema in (
+        ("arguments_type", tool.arguments_type, tool.parameters),
+        ("result_type", tool.result_type, tool.returns),
     ):
-        reference = getattr(tool, field)
         if reference is None or not isinstance(schema, dict):
             continue
         fields = fields_of_class(where.workspace, where.toolset, reference)
-        own_properties = schema.get("properties")
-        if fields is None or not isinstance(own_properties, dict):
+        if fields is None or not isinstance(schema.get("properties"), dict):
             continue
-        compare = _arguments if field == "arguments_type" else _result
-        for problem in [
-            *compare(fields, own_properties, schema),
-            *_kinds(fields, own_properties),
-        ]:
+        for problem in _disagreements(fields, schema, is_sent=key == "arguments_type"):
             message = (
                 f"`{reference.function}` does not agree with the schema: {problem}"
             )
             help_ = "mend one of the two; the schema is what callers are shown"
-            yield at(tool, (field,), message, help_)
+            yield at(tool, (key,), message, help_)
 
 
-def _arguments(
-    fields: Mapping[str, ClassField],
-    own_properties: Mapping[str, Any],
-    schema: Mapping[str, Any],
+def _disagreements(
+    fields: Mapping[str, ClassField], schema: Mapping[str, Any], *, is_sent: bool
 ) -> Iterator[str]:
-    for name in own_properties:
+    """What a class and a schema say otherwise, of what callers send or of what they get."""
+    own_properties, needed = schema["properties"], schema.get("required", ())
+    why = "which callers may send" if is_sent else "which is required"
+    for name in own_properties if is_sent else needed:
         if name not in fields:
-            yield f"it has no `{name}`, which callers may send"
-    needed = schema.get("required", ())
+            yield f"it has no `{name}`, {why}"
+    is_closed = schema.get("additionalProperties", True) is False
     for name, field in fields.items():
-        if field.is_required and name not in needed:
+        if is_sent and field.is_required and name not in needed:
             yield f"it needs `{name}`, which callers need not send"
-
-
-def _result(
-    fields: Mapping[str, ClassField],
-    own_properties: Mapping[str, Any],
-    schema: Mapping[str, Any],
-) -> Iterator[str]:
-    for name in schema.get("required", ()):
-        if name not in fields:
-            yield f"it has no `{name}`, which is required"
-    if schema.get("additionalProperties", True) is False:
-        for name in fields:
-            if name not in own_properties:
-                yield f"`{name}` is not in `returns`"
-
-
-def _kinds(
-    fields: Mapping[str, ClassField], own_properties: Mapping[str, Any]
-) -> Iterator[str]:
+        elif not is_sent and is_closed and name not in own_properties:
+            yield f"`{name}` is not in `returns`"
     for name, field in fields.items():
         schema = own_properties.get(name)
         kind = schema.get("type") if isinstance(schema, dict) else None
@@ -598,25 +555,18 @@ def _kinds(
 
 
 @rule(
-    "handler/type-not-own",
-    on="tool",
-    severity=Severity.ERROR,
-    can_be_suppressed=False,
+    "handler/type-not-own", on="tool", severity=Severity.ERROR, can_be_suppressed=False
 )
 def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for field in ("arguments_type", "result_type"):
-        reference = getattr(tool, field)
-        if reference is None:
-            continue
-        problem = class_problem(where.workspace, where.toolset, reference)
+        named = getattr(tool, field)
+        problem = named and class_problem(where.workspace, where.toolset, named)
         if problem:
-            yield at(
-                tool,
-                (field,),
-                f"`{reference.function}` is no class of the handlers' package: it"
-                f" {problem}",
-                "name a `class` that is written below the toolset's `handlers`",
+            message = (
+                f"`{named.function}` is no class of the handlers' package: it {problem}"
             )
+            help_ = "name a `class` that is written below the toolset's `handlers`"
+            yield at(tool, (field,), message, help_)
 
 
 _CALL, _ASK = "current_call", "ask"
@@ -682,24 +632,22 @@ def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     declared = tool.schemas["parameters"].declared
     # One without a default is found by `handler/signature`.
     for name in declared.lacks(code.signature.optional):
-        yield at(
-            tool,
-            ("handler",),
-            f"the handler has a parameter `{name}` that the schema does not declare"
-            f" ({code.place})",
-            did_you_mean(name, sorted(declared.names))
-            or "no caller can give it: declare it in `parameters`, or let the handler"
-            " have it in another way",
+        what = f"the handler has a parameter `{name}` that the schema does not declare"
+        help_ = did_you_mean(name, sorted(declared.names)) or (
+            "no caller can give it: declare it in `parameters`, or let the handler"
+            " have it in another way"
         )
+        yield at(tool, ("handler",), f"{what} ({code.place})", help_)
     if tool.parameters.get("additionalProperties", False) is not False:
-        yield at(
-            tool,
-            ("parameters", "additionalProperties"),
+        message = (
             "the schema lets in parameters that it does not name, and a handler that"
-            f" takes keywords is never given one ({code.place})",
-            "let the handler take one mapping, or write `additionalProperties: false`",
-            at_key=True,
+            f" takes keywords is never given one ({code.place})"
         )
+        help_ = (
+            "let the handler take one mapping, or write `additionalProperties: false`"
+        )
+        path = ("parameters", "additionalProperties")
+        yield at(tool, path, message, help_, at_key=True)
 
 
 @rule("handler/unfollowed", on="tool", severity=Severity.WARNING)
@@ -728,13 +676,10 @@ def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
     for spec in (*toolset.tools, *toolset.mcp_specs):
         for number, name in enumerate(spec.uses):
             if name not in toolset.resources:
-                yield at(
-                    spec,
-                    ("uses", number),
-                    f"the toolset has no resource `{name}`",
-                    did_you_mean(name, list(toolset.resources))
-                    or "add it to `resources` of toolset.yaml, with its type",
-                )
+                message = f"the toolset has no resource `{name}`"
+                near = did_you_mean(name, list(toolset.resources))
+                help_ = near or "add it to `resources` of toolset.yaml, with its type"
+                yield at(spec, ("uses", number), message, help_)
             what, is_sent = _sent(spec, name)
             if is_sent:
                 message = f"`{name}` is {what}, too: a caller could send it"
@@ -762,9 +707,8 @@ def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
         if name not in used:
             unknown = sorted(used - toolset.resources.keys())
             message = f"nothing uses the resource `{name}`"
-            help_ = (
-                did_you_mean(name, unknown)
-                or f"say `uses: [{name}]` in a spec, or remove it here and in the"
-                " lifespan"
+            use = (
+                f"say `uses: [{name}]` in a spec, or remove it here and in the lifespan"
             )
+            help_ = did_you_mean(name, unknown) or use
             yield at(toolset, ("resources", name), message, help_, at_key=True)

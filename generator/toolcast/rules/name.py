@@ -6,6 +6,7 @@ import keyword
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import combinations, product
 
 from toolcast_runtime.tools.look_alikes import look_alike_key
 from toolcast_runtime.tools.module_names import (
@@ -37,14 +38,14 @@ from .rule import Problem, at, rule
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
 def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    owners: dict[str, tuple[str, str]] = {}
+    formers = [(old, tool.name) for tool in toolset.tools for old in tool.renamed_from]
+    # Of former names that look alike the first one counts, and a name before all of them.
+    owners = {
+        look_alike_key(old): (old, f"a former name of `{name}`")
+        for old, name in reversed(formers)
+    }
     for tool in toolset.tools:
         owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
-    for tool in toolset.tools:
-        for former in tool.renamed_from:
-            owners.setdefault(
-                look_alike_key(former), (former, f"a former name of `{tool.name}`")
-            )
     prefixes: dict[str, str] = {}
     for server in toolset.listed_servers:
         for path, own in _named(server):
@@ -57,21 +58,16 @@ def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             # Names of one server may look alike.
             if other is not mine and (taken == name or owner != mine[1]):
                 is_taken = "is" if taken == name else f"looks like `{taken}`,"
-                yield at(
-                    toolset,
-                    ("mcp_servers", server.name, *path),
-                    f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins",
-                    "give the server a `prefix`, its tool another name in `tools`, or leave"
-                    " it out",
-                )
+                what = f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins"
+                help_ = "give the server a `prefix`, its tool another name in `tools`, or leave it out"
+                yield at(toolset, ("mcp_servers", server.name, *path), what, help_)
         first = prefixes.setdefault(server.prefix, server.name)
         if server.prefix and first != server.name:
-            yield at(
-                toolset,
-                ("mcp_servers", server.name, "prefix"),
-                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`",
-                "give each its own: of two tools with one name, only the first is offered",
+            what = (
+                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`"
             )
+            help_ = "give each its own: of two tools with one name, only the first is offered"
+            yield at(toolset, ("mcp_servers", server.name, "prefix"), what, help_)
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.ERROR)
@@ -87,34 +83,28 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             listing = locked_listing(server.locked, server.lock or "")
         except ListingError:
             continue  # `spec/server-lock` tells it.
-        for tool in listing.tools:
-            own = tool["name"]
+        for own in (tool["name"] for tool in listing.tools):
             name = server.name_here(own)
-            if name not in specs or not server.takes(own):
-                continue
-            yield at(
-                toolset,
-                ("mcp_servers", server.name, "lock"),
-                f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too",
-                f"leave it out of the server's tools (`restrict: [{own}]`), remove"
-                f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`",
-            )
+            if name in specs and server.takes(own):
+                what = f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too"
+                help_ = (
+                    f"leave it out of the server's tools (`restrict: [{own}]`), remove"
+                    f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`"
+                )
+                yield at(toolset, ("mcp_servers", server.name, "lock"), what, help_)
 
 
-@rule("name/client-prefix", on="tool", severity=Severity.WARNING)
+@rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
 def client_prefix(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not where.has(tool, "mcp"):
-        return
     for limit in limits_here(where.toolset, tool, Limited.NAME):
         name = f"{limit.prefix.format(where.toolset.name)}{tool.name}"
         if len(name) > limit.most:
-            yield at(
-                tool,
-                ("name",),
+            message = (
                 f"`{name}`, as {limit.client} calls it, has {len(name)} characters; it"
-                f" takes {limit.most}",
-                "shorten the name of the tool, or that of the toolset",
+                f" takes {limit.most}"
             )
+            help_ = "shorten the name of the tool, or that of the toolset"
+            yield at(tool, ("name",), message, help_)
             break
 
 
@@ -175,14 +165,7 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
 @rule("name/former-alive", on="toolset", severity=Severity.ERROR)
 def alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from _reserved(toolset)
-    live: set[str] = set()
-    owners: dict[str, str] = {}
-    for tool in toolset.tools:
-        live.add(tool.name)
-        for name in tool.renamed_from:
-            owners.setdefault(name, tool.name)
-    for tool in toolset.tools:
-        yield from _clashes(tool, live, owners)
+    yield from _clashes(toolset)
     names = tool_names(toolset, workspace)
     for owner, path, text in prose_of(toolset):
         for name, help_ in names.gone_in(text):
@@ -192,45 +175,42 @@ def alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def _reserved(toolset: Toolset) -> Iterator[Problem]:
     """Names that are reserved, or look like one that is, and are taken all the same."""
     reserved = {look_alike_key(name): name for name in toolset.reserved_names}
+    taken: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
+    other = "choose another name"
     for tool in toolset.tools:
-        paths: list[tuple[Path, str]] = [(("name",), tool.name)]
-        formers = enumerate(tool.renamed_from)
-        paths += [(("renamed_from", index), former) for index, former in formers]
-        for path, name in paths:
-            owned = reserved.get(look_alike_key(name))
-            if owned is not None:
-                what = "name" if path == ("name",) else "former name"
-                message = f"the {what} `{name}` {_why(toolset, name, owned)}"
-                yield at(tool, path, message, "choose another name")
+        taken.append((tool, ("name",), tool.name, f"the name `{tool.name}`", other))
+        for index, name in enumerate(tool.renamed_from):
+            what = f"the former name `{name}`"
+            taken.append((tool, ("renamed_from", index), name, what, other))
+    other = "give the server a `prefix`, or its tool another name in `tools`"
     for server in toolset.listed_servers:
+        path = ("mcp_servers", server.name)
         for name in server.declared_names:
-            owned = reserved.get(look_alike_key(name))
-            if owned is not None:
-                message = f"`{name}` of `{server.name}` {_why(toolset, name, owned)}"
-                help_ = (
-                    "give the server a `prefix`, or its tool another name in `tools`"
-                )
-                yield at(toolset, ("mcp_servers", server.name), message, help_)
+            what = f"`{name}` of `{server.name}`"
+            taken.append((toolset, path, name, what, other))
+    for owner, place, name, what, help_ in taken:
+        owned = reserved.get(look_alike_key(name))
+        if owned is not None:
+            like = "is" if name == owned else f"looks like `{owned}`, which is"
+            message = f"{what} {like} reserved: {toolset.reserved_names[owned]}"
+            yield at(owner, place, message, help_)
 
 
-def _why(toolset: Toolset, name: str, reserved: str) -> str:
-    like = "is" if name == reserved else f"looks like `{reserved}`, which is"
-    return f"{like} reserved: {toolset.reserved_names[reserved]}"
-
-
-def _clashes(
-    tool: ToolSpec, live: set[str], owners: dict[str, str]
-) -> Iterator[Problem]:
-    for index, name in enumerate(tool.renamed_from):
-        path: Path = ("renamed_from", index)
-        if name in live:
-            message = f"the former name `{name}` is the name of a tool"
+def _clashes(toolset: Toolset) -> Iterator[Problem]:
+    """Former names that are those of other tools."""
+    live = {tool.name for tool in toolset.tools}
+    owners: dict[str, str] = {}
+    for tool in toolset.tools:
+        for index, name in enumerate(tool.renamed_from):
+            first = owners.setdefault(name, tool.name)
+            if name in live:
+                message = f"the former name `{name}` is the name of a tool"
+            elif first != tool.name:
+                message = f"`{first}` has the former name `{name}` as well"
+            else:
+                continue
             help_ = "a call by that name would have two meanings; remove one"
-            yield at(tool, path, message, help_)
-        elif owners[name] != tool.name:
-            message = f"`{owners[name]}` has the former name `{name}` as well"
-            help_ = "a call by that name would have two meanings; remove one"
-            yield at(tool, path, message, help_)
+            yield at(tool, ("renamed_from", index), message, help_)
 
 
 @rule("name/former-alive", on="toolset", severity=Severity.WARNING)
@@ -285,35 +265,34 @@ def _message(name: str) -> str:
 def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
     name = parameter.name
     if name in LANGCHAIN_LOSES:
-        yield at(
-            parameter.tool,
-            parameter.path,
-            f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}",
-            "choose another name; the generated wrappers are not affected,"
-            " agents that load the tool over MCP are",
-            at_key=True,
+        message = (
+            f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}"
         )
+        help_ = (
+            "choose another name; the generated wrappers are not affected,"
+            " agents that load the tool over MCP are"
+        )
+        yield at(parameter.tool, parameter.path, message, help_, at_key=True)
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
 def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if module_name(toolset.name) != toolset.name:
-        message = f"no package can be called `{toolset.name}`"
-        help_ = f"`{module_name(toolset.name)}` is free, for example"
-        yield at(toolset, ("name",), message, help_)
-    for endpoint in workspace.endpoints:
-        other = module_name(endpoint.name)
-        if toolset is workspace.toolsets[0] and other != endpoint.name:
-            message = f"no package can be called `{endpoint.name}`"
+    no = "no package can be called"
+    named: list[tuple[Toolset | Workspace, Path, str]] = []
+    named.append((toolset, ("name",), toolset.name))
+    if toolset is workspace.toolsets[0]:
+        names = [endpoint.name for endpoint in workspace.endpoints]
+        named += [(workspace, ("endpoints", name), name) for name in names]
+    for owner, path, name in named:
+        other = module_name(name)
+        if other != name:
             help_ = f"`{other}` is free, for example"
-            yield at(
-                workspace, ("endpoints", endpoint.name), message, help_, at_key=True
-            )
-    reserved = [step for step in workspace.output.split("/") if keyword.iskeyword(step)]
-    if reserved:
-        message = f"no package can be called `{reserved[0]}`"
+            at_key = owner is workspace
+            yield at(owner, path, f"{no} `{name}`", help_, at_key=at_key)
+    for step in filter(keyword.iskeyword, workspace.output.split("/")):
         help_ = "it is a word of Python; choose another folder"
-        yield at(workspace, ("output",), message, help_)
+        yield at(workspace, ("output",), f"{no} `{step}`", help_)
+        break
 
 
 @rule("name/portability", on="tool", severity=Severity.WARNING)
@@ -356,28 +335,29 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield at(known[second], ("name",), message, help_)
 
 
-@rule("name/skill-name", on="toolset", severity=Severity.ERROR)
+@rule("name/skill-name", on="toolset", severity=Severity.ERROR, target="skills")
 def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "skills" not in toolset.targets:
-        return
     taken: dict[str, Toolset | ToolSpec] = {}
-    for owner in skill_owners(toolset):
-        name = front_matter_of(owner)["name"]
-        path = name_path(owner)
+    for owner, name in _skills(toolset):
         if not 0 < len(name) <= LONGEST_NAME:
             message = (
                 f"the skill's name would have {len(name)} characters; one has 1 to"
                 f" {LONGEST_NAME}"
             )
-            yield at(owner, path, message, _HELP)
         elif name in WINDOWS_DEVICES:
             message = f"Windows has no folder named `{name}`, as the skill's would be"
-            yield at(owner, path, message, _HELP)
         elif name in taken:
             message = f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too"
-            yield at(owner, path, message, _HELP)
         else:
             taken[name] = owner
+            continue
+        yield at(owner, name_path(owner), message, _HELP)
+
+
+def _skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
+    """What has a skill, with the skill's name."""
+    for owner in skill_owners(toolset):
+        yield owner, front_matter_of(owner)["name"]
 
 
 # Source: https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
@@ -385,19 +365,16 @@ _RESERVED = ("anthropic", "claude")
 _HELP = "say another one in `skill.name`"
 
 
-@rule("name/skill-name", on="toolset", severity=Severity.WARNING)
+@rule("name/skill-name", on="toolset", severity=Severity.WARNING, target="skills")
 def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "skills" not in toolset.targets:
-        return
     taken: dict[str, str] = {}
     for other in workspace.toolsets:
         if other.name == toolset.name:
             break
         if "skills" in other.targets:
-            for owner in skill_owners(other):
-                taken.setdefault(front_matter_of(owner)["name"], other.name)
-    for owner in skill_owners(toolset):
-        name = front_matter_of(owner)["name"]
+            for _, name in _skills(other):
+                taken.setdefault(name, other.name)
+    for owner, name in _skills(toolset):
         for word in _RESERVED:
             if word in name:
                 message = f"the skill's name, `{name}`, has `{word}` in it, which Claude's API refuses"
@@ -420,9 +397,9 @@ def of_no_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 
 
-@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
+@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING, target="skills")
 def not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if "skills" not in toolset.targets or not has_own_skill(toolset):
+    if not has_own_skill(toolset):
         return
     texts = list(shared_texts(toolset))
     for client in toolset.clients:
@@ -455,33 +432,15 @@ def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
             by_key = by_letter if is_letter else by_digit
             by_key.setdefault(key, []).append(name)
     for group in by_fold.values():
-        found.update(_pairs(group))
+        found.update(combinations(group, 2))
     # Names that differ in their digits alone are meant to; of others one loses a letter.
     for key, group in by_letter.items():
-        others = by_digit.get(key)
-        if len(group) > 1 or others:
-            nearby = _pairs_with(dict.fromkeys(group), dict.fromkeys(others or ()))
-            found.update(p for p in nearby if _one_edit(*p))
+        members, others = dict.fromkeys(group), dict.fromkeys(by_digit.get(key, ()))
+        for pair in (*combinations(members, 2), *product(members, others)):
+            first, second = sorted(pair)
+            if first != second and _one_edit(first, second):
+                found.add((first, second))
     yield from sorted(found)
-
-
-def _pairs_with(
-    group: Iterable[str], others: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """The pairs of a group, and those of one of it with one of the others."""
-    listed = list(group)
-    yield from _pairs(listed)
-    for one in listed:
-        for other in others:
-            if one != other:
-                yield (one, other) if one < other else (other, one)
-
-
-def _pairs(group: list[str]) -> Iterator[tuple[str, str]]:
-    unique = list(dict.fromkeys(group))
-    for index, first in enumerate(unique):
-        for second in unique[index + 1 :]:
-            yield first, second
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -16,11 +16,6 @@ class Where(NamedTuple):
     toolset: Toolset
     workspace: Workspace
 
-    def has(self, tool: ToolSpec, target: str) -> bool:
-        """Whether a tool is in a target that the toolset has."""
-        toolset = self.toolset
-        return target in toolset.targets and tool.name not in toolset.excluded(target)
-
 
 class Text(NamedTuple):
     """A text of a spec.

@@ -82,6 +82,7 @@ class Rule:
         page: the file of the family's page, which has a paragraph of it.
         on: what the check is given.
         check: finds the problems of that; None for what is found elsewhere.
+        target: the check is given only what is in this target; empty for everything.
         can_be_suppressed: false where nobody may decide that the finding does not matter:
             without it a spec would decide what code runs.
         formerly: the id by which this part alone was told before.
@@ -93,6 +94,7 @@ class Rule:
     page: str
     on: On = "workspace"
     check: Check | None = None
+    target: str = ""
     can_be_suppressed: bool = True
     formerly: str = ""
     others: tuple[Rule, ...] = ()
@@ -136,6 +138,7 @@ _Makes = Callable[[Callable[_Given, Iterator[Problem]]], Rule]
 
 class _Said(TypedDict, total=False):
     severity: Required[Severity]
+    target: str
     can_be_suppressed: bool
 
 
@@ -182,7 +185,12 @@ def rule(
 
 
 def rule(
-    id: str, *, on: On, severity: Severity, can_be_suppressed: bool = True
+    id: str,
+    *,
+    on: On,
+    severity: Severity,
+    target: str = "",
+    can_be_suppressed: bool = True,
 ) -> Callable[[Check], Rule]:
     """Makes a rule of the function that checks what it is given; several parts make one.
 
@@ -194,12 +202,14 @@ def rule(
             `schema` of a tool; a `schema node`, each schema inside of one; a `parameter`.
         severity: an error only where an output would be wrong, unsafe or impossible; of
             several parts, pages tell that of the first.
+        target: the function is given only toolsets that have the target, and tools that are
+            in it; what a project has as a whole is in none.
         can_be_suppressed: whether a spec may say that a finding does not matter.
     """
 
     def made(check: Check) -> Rule:
         file = page_beside(check.__module__)
-        return Rule(id, severity, file, on, check, can_be_suppressed)
+        return Rule(id, severity, file, on, check, target, can_be_suppressed)
 
     return made
 

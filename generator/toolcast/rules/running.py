@@ -16,17 +16,9 @@ from ..facts.texts import (
     prose_of_toolset,
 )
 from ..findings import Finding, Severity
-from ..model.model import (
-    Toolset,
-    ToolSpec,
-    Workspace,
-)
+from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.toolset_parts import (
-    PromptSpec,
-    ResourceSpec,
-    Suppression,
-)
+from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
 from ..suggestions import did_you_mean
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 from .rule import Rule
@@ -54,24 +46,29 @@ def check_workspace(
                 asked.setdefault(part.on, []).append(part)
     found = [
         rule.finding(problem)
-        for on, given in _places(workspace)
+        for on, given, targets in _places(workspace)
         for rule in asked.get(on, ())
+        if not rule.target or rule.target in targets
         for problem in rule.problems(*given)
     ]
     return [*found, *_removals_over(workspace, today or datetime.date.today())]
 
 
-def _places(workspace: Workspace) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Everything that a check can be given: the word for it, and the arguments."""
-    yield "workspace", (workspace,)
+def _places(
+    workspace: Workspace,
+) -> Iterator[tuple[str, tuple[Any, ...], Collection[str]]]:
+    """Everything that a check can be given: the word for it, the arguments, the targets."""
+    yield "workspace", (workspace,), ()
     for toolset in workspace.toolsets:
-        yield "toolset", (toolset, workspace)
+        yield "toolset", (toolset, workspace), toolset.targets
         where = Where(toolset, workspace)
+        excluded = {name: toolset.excluded(name) for name in toolset.targets}
         for tool in toolset.tools:
+            targets = [name for name in excluded if tool.name not in excluded[name]]
             for on, place in _of_tool(tool):
-                yield on, (place, where)
+                yield on, (place, where), targets
         for on, place in _of_toolset(toolset):
-            yield on, (place, where)
+            yield on, (place, where), toolset.targets
 
 
 def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:

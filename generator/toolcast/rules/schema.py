@@ -38,13 +38,6 @@ from .places import SchemaNode, ToolSchema, Where
 from .rule import Problem, at, rule
 
 
-def schemas_of(toolset: Toolset) -> Iterator[tuple[ToolSpec, str, JsonSchema]]:
-    """The schemas of each tool, with the fields that hold them."""
-    for tool in toolset.tools:
-        for field, schema in tool.schemas.items():
-            yield tool, field, schema
-
-
 def _patterns_that(
     schema: ToolSchema, problem: Callable[[str, Pattern], str], help: str
 ) -> Iterator[Problem]:
@@ -79,11 +72,7 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, subschema in schema.graph.subschemas.items():
         if "default" not in subschema:
             continue
-        checker = checker or ValueChecker(
-            schema.graph,
-            asserts_formats=schema.field == "parameters"
-            and where.toolset.asserts_formats,
-        )
+        checker = checker or _checker(schema.graph, schema.field, where)
         problem = checker.problem(subschema["default"], path)
         if problem:
             message = f"the default is not valid: {problem}"
@@ -91,6 +80,11 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
                 "a caller that sends it is refused; change the default or the schema"
             )
             yield at(schema.tool, (schema.field, *path, "default"), message, help_)
+
+
+def _checker(graph: JsonSchema, field: str, where: Where) -> ValueChecker:
+    asserts = field == "parameters" and where.toolset.asserts_formats
+    return ValueChecker(graph, asserts_formats=asserts)
 
 
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
@@ -103,13 +97,16 @@ def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         return
     for name, definition in definitions.schemas.items():
         yield from _in_definition(definitions, name, JsonSchema(definition))
+
+
+@rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
+def to_all_definitions(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     whole = PREFIX.rstrip("/")
-    for tool, field, schema in schemas_of(toolset):
-        for reference in schema.references:
-            if reference.text == whole:
-                message = f"`{whole}` names all shared definitions, which are no schema"
-                help_ = f"name one: `{PREFIX}NAME`"
-                yield at(tool, (field, *reference.path), message, help_)
+    for reference in schema.graph.references if where.toolset.definitions else ():
+        if reference.text == whole:
+            message = f"`{whole}` names all shared definitions, which are no schema"
+            help_ = f"name one: `{PREFIX}NAME`"
+            yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
 def _in_definition(
@@ -117,22 +114,20 @@ def _in_definition(
 ) -> Iterator[Problem]:
     for reference in schema.references:
         if shared_name(reference.text) is None:
-            where = (name, *reference.path)
             what = "means another thing in each tool's schema"
             what = what if reference.is_local else "leads out of the definitions"
             message = f"`{reference.text[:80]}` {what}"
             help_ = f"a definition refers to others as `{PREFIX}NAME`"
-            yield at(definitions, where, message, help_)
+            yield at(definitions, (name, *reference.path), message, help_)
     for path, subschema in schema.subschemas.items():
         for keyword in _NAMING:
             if isinstance(subschema.get(keyword), str | bool):
-                yield at(
-                    definitions,
-                    (name, *path, keyword),
-                    f"`{keyword}` changes what references mean where this is put in",
-                    f"leave it out; tools refer to it as `{PREFIX}{name}`",
-                    at_key=True,
+                message = (
+                    f"`{keyword}` changes what references mean where this is put in"
                 )
+                help_ = f"leave it out; tools refer to it as `{PREFIX}{name}`"
+                path = (name, *path, keyword)
+                yield at(definitions, path, message, help_, at_key=True)
 
 
 @rule("schema/enum", on="schema node", severity=Severity.ERROR)
@@ -170,15 +165,8 @@ def not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 @rule("schema/example-mismatch", on="tool", severity=Severity.ERROR)
 def example_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if not tool.examples:
-        return
-    checkers = {
-        name: ValueChecker(
-            schema,
-            asserts_formats=name == "parameters" and where.toolset.asserts_formats,
-        )
-        for name, schema in tool.schemas.items()
-    }
+    schemas = tool.schemas if tool.examples else {}
+    checkers = {field: _checker(one, field, where) for field, one in schemas.items()}
     for index, example in enumerate(tool.examples):
         # An example with an error may show how wrong arguments are refused.
         if example.error is None:
@@ -211,13 +199,10 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, subschema in schema.graph.subschemas.items():
         declared = subschema.get("$schema")
         if declared is not None and dialect_of(subschema) is None:
-            yield at(
-                schema.tool,
-                (schema.field, *path, "$schema"),
-                f"the dialect `{str(declared)[:80]}` is not known",
-                f"the dialects are {', '.join(DIALECTS.values())};"
-                " without `$schema` it is 2020-12",
-            )
+            known = ", ".join(DIALECTS.values())
+            message = f"the dialect `{str(declared)[:80]}` is not known"
+            help_ = f"the dialects are {known}; without `$schema` it is 2020-12"
+            yield at(schema.tool, (schema.field, *path, "$schema"), message, help_)
     for path, message, help_ in problems_with_schema(schema.graph):
         yield at(schema.tool, (schema.field, *path), message, help_)
 
@@ -225,13 +210,12 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 @rule("schema/reference", on="schema", severity=Severity.ERROR)
 def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
-        yield at(
-            schema.tool,
-            (schema.field, *reference.path),
-            f"`{reference.text[:80]}` leads back to itself",
+        message = f"`{reference.text[:80]}` leads back to itself"
+        help_ = (
             "a schema may contain itself only below `properties` or `items`,"
-            " where the data ends the recursion",
+            " where the data ends the recursion"
         )
+        yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
 @rule("schema/reference", on="schema", severity=Severity.ERROR)
@@ -257,19 +241,17 @@ def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         yield at(tool, ("parameters",), message, "add `type: object`", at_key=True)
 
 
-@rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
-def own_shared(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if toolset.definitions is None:
-        return
+@rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
+def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    if where.toolset.definitions is None:
+        return  # tools of a server's list have no file either
     defs, shared = SHARED
-    for tool in toolset.tools:
-        for field in tool.schemas:
-            schema = tool.source.tree[field]
-            own = schema.get(defs) if isinstance(schema, dict) else None
-            if isinstance(own, dict) and shared in own:
-                message = "`$defs/shared` is where the shared definitions are put"
-                help_ = "give this definition another name"
-                yield at(tool, (field, *SHARED), message, help_, at_key=True)
+    written = schema.tool.source.tree[schema.field]
+    own = written.get(defs) if isinstance(written, dict) else None
+    if isinstance(own, dict) and shared in own:
+        message = "`$defs/shared` is where the shared definitions are put"
+        help_ = "give this definition another name"
+        yield at(schema.tool, (schema.field, *SHARED), message, help_, at_key=True)
 
 
 @rule("schema/reference", on="schema", severity=Severity.ERROR)
@@ -539,9 +521,8 @@ def _problem(text: str, facts: Pattern) -> str:
     if not can_be_applied(text):
         return "is a regular expression that calls cannot be checked by"
     own = _OWN_ESCAPE.search(text)
-    if own is not None:
-        return f"has `{own[1]}`, the edge of a word to the validator of calls alone"
-    return ""
+    what = "the edge of a word to the validator of calls alone"
+    return "" if own is None else f"has `{own[1]}`, {what}"
 
 
 @rule("schema/unused-definition", on="toolset", severity=Severity.WARNING)
@@ -549,9 +530,8 @@ def unused_definition(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
     definitions = toolset.definitions
     if definitions is None:
         return
-    used: set[str] = set()
-    for _, _, schema in schemas_of(toolset):
-        used.update(definitions_in(schema.value))
+    schemas = [one for tool in toolset.tools for one in tool.schemas.values()]
+    used = {name for one in schemas for name in definitions_in(one.value)}
     for name in definitions.schemas:
         if name not in used:
             message = f"no tool uses the definition `{name}`"

@@ -21,7 +21,7 @@ from ..json_schema.graph import JsonSchema
 from ..json_schema.refusals import problems_with_schema
 from ..language.spec_language import read_by, schema_text
 from ..model.mcp_servers import McpServer, reference_problem
-from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.model import Actions, Toolset, ToolSpec, Workspace
 from ..model.spec_schema import named_schemas
 from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
 from ..reading.tree import Path
@@ -39,29 +39,25 @@ unknown_section = unknown_names("spec/unknown-section", "section")
 @rule("spec/actions", on="tool", severity=Severity.ERROR)
 def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.actions is not None:
-        yield from _parameter(tool, tool.actions.parameter)
-        yield from _needs(tool)
+        yield from _parameter(tool, tool.actions)
+        yield from _needs(tool, tool.actions)
 
 
-def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Problem]:
+def _parameter(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
+    parameter = actions.parameter
     if parameter not in tool.properties:
-        path = ("actions", "parameter")
         message = f"`{parameter}` is not a parameter"
         meant = did_you_mean(parameter, tool.properties)
-        yield at(tool, path, message, meant)
+        yield at(tool, ("actions", "parameter"), message, meant)
         return
     schema = tool.properties[parameter]
     values = schema.get("enum") if isinstance(schema, dict) else None
+    names = [action.name for action in actions.values]
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
         message = f"`{parameter}` has no `enum` of texts to choose an action from"
-        help_ = (
-            f"add `enum: {_listed([a.name for a in tool.actions.values])}` to it"
-            if tool.actions
-            else ""
-        )
+        help_ = f"add `enum: [{', '.join(names)}]` to it"
         yield at(tool, ("actions", "parameter"), message, help_)
         return
-    names = [action.name for action in tool.actions.values] if tool.actions else []
     allowed, described = frozenset(values), frozenset(names)
     suggestions = Suggestions(values)
     for name in names:
@@ -72,33 +68,20 @@ def _parameter(tool: ToolSpec, parameter: str) -> Iterator[Problem]:
             yield at(tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
         if value not in described:
-            yield at(
-                tool,
-                ("parameters", "properties", parameter, "enum", index),
-                f"`actions` says nothing about `{value}`",
-                f"add `{value}: {{}}` to `actions.values`",
-            )
+            path = ("parameters", "properties", parameter, "enum", index)
+            help_ = f"add `{value}: {{}}` to `actions.values`"
+            yield at(tool, path, f"`actions` says nothing about `{value}`", help_)
 
 
-def _needs(tool: ToolSpec) -> Iterator[Problem]:
+def _needs(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
     suggestions = Suggestions(tool.properties)
-    for action in tool.actions.values if tool.actions else ():
-        lists = {
-            "requires": action.requires,
-            "requires_any": action.requires_any,
-            "accepts": action.accepts or (),
-        }
-        for key, names in lists.items():
-            for index, name in enumerate(names):
+    for action in actions.values:
+        for key in ("requires", "requires_any", "accepts"):
+            for index, name in enumerate(getattr(action, key) or ()):
                 if name not in tool.properties:
                     path = ("actions", "values", action.name, key, index)
                     message = f"`{name}` is not a parameter"
-                    meant = suggestions.near(name)
-                    yield at(tool, path, message, meant)
-
-
-def _listed(names: list[str]) -> str:
-    return f"[{', '.join(names)}]"
+                    yield at(tool, path, message, suggestions.near(name))
 
 
 _PATH = ("confirm", "when")
@@ -116,7 +99,8 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
         yield at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
     for path, message, help_ in problems_with_schema(condition):
         yield at(tool, (*_PATH, *path), message, help_)
-    if condition.is_valid and not _is_applied(condition):
+    is_applied = condition.is_sound and _checker(condition.value) is not None
+    if condition.is_valid and not is_applied:
         message = "the condition cannot be applied, so that a person is always asked"
         help_ = "it stands alone: no `$ref` out of it, no loop, no broken pattern"
         if any(shared_name(one.text) is not None for one in condition.references):
@@ -163,36 +147,28 @@ def _left_out(parameters: Mapping[str, Any], condition: Any) -> Iterator[str]:
 
 
 def _allows(schema: Any, value: Any) -> bool:
+    checker = _checker(schema)
+    return checker is None or checker.matches(value) is not False
+
+
+def _checker(schema: Any) -> Checker | None:
+    """What tells the runtime of any arguments what a schema says of them; None where nothing does."""
     try:
-        return Checker(schema).matches(value) is not False
+        return Checker(schema)
     except ValueError:
-        return True
+        return None
 
 
-def _is_applied(condition: JsonSchema) -> bool:
-    """Whether the runtime can tell of any arguments what the condition says of them."""
-    if not condition.is_sound:
-        return False
-    try:
-        Checker(condition.value)
-    except ValueError:
-        return False
-    return True
-
-
-@rule("spec/deprecated-replacement", on="toolset", severity=Severity.WARNING)
-def deprecated_replacement(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    leaving = {tool.name: tool.deprecated for tool in toolset.tools if tool.deprecated}
-    for tool in toolset.tools:
-        name = (tool.deprecated or {}).get("replacement")
-        if name is None or name == tool.name or name not in leaving:
-            continue
-        message = f"the replacement `{name}` is deprecated itself"
-        further = leaving[name].get("replacement")
-        named = further is not None and further not in (name, tool.name)
-        help_ = f"name `{further}`" if named else "name a tool that stays"
-        path = ("deprecated", "replacement")
-        yield at(tool, path, message, help_)
+@rule("spec/deprecated-replacement", on="tool", severity=Severity.WARNING)
+def deprecated_replacement(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    name = (tool.deprecated or {}).get("replacement")
+    for other in where.toolset.tools if name not in (None, tool.name) else ():
+        if other.name == name and other.deprecated:
+            message = f"the replacement `{name}` is deprecated itself"
+            further = other.deprecated.get("replacement")
+            named = further is not None and further not in (name, tool.name)
+            help_ = f"name `{further}`" if named else "name a tool that stays"
+            yield at(tool, ("deprecated", "replacement"), message, help_)
 
 
 @rule("spec/mcp-content", on="toolset", severity=Severity.ERROR)
@@ -402,9 +378,9 @@ def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Proble
             yield at(spec, ("name",), message, "rename one of the two")
 
 
-@rule("spec/section-missing", on="tool", severity=Severity.WARNING)
+@rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")
 def section_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if where.toolset.sections and where.has(tool, "prompts") and tool.section is None:
+    if where.toolset.sections and tool.section is None:
         message = f"`{tool.name}` has no section, while the toolset has some"
         help_ = "add `section:`; without one it stands behind all others"
         yield at(tool, ("name",), message, help_)
@@ -461,22 +437,18 @@ _HELP = "put it into an environment variable and write `${NAME}` here"
 
 @rule("spec/server-secret", on="toolset", severity=Severity.ERROR)
 def server_secret(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for server in toolset.mcp_servers:
-        for inner in secret_places(server):
-            path = ("mcp_servers", server.name, *inner)
-            message = f"the server `{server.name}` has a secret written out"
-            yield _found(toolset, path, message)
-    router = toolset.router
-    if router is not None and is_secret_text(router.base_url):
-        message = "the router's address has a secret written out"
-        yield _found(toolset, ("router", "base_url"), message)
-
-
-def _found(toolset: Toolset, path: Path, message: str) -> Problem:
-    """Says where it is, and shows neither the value nor its line."""
-    at_key = isinstance(path[-1], str)
-    found = at(toolset, path, message, _HELP, at_key=at_key)
-    return found._replace(source_line="")
+    places: list[tuple[Path, str]] = [
+        (("mcp_servers", server.name, *inner), f"the server `{server.name}`")
+        for server in toolset.mcp_servers
+        for inner in secret_places(server)
+    ]
+    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+        places.append((("router", "base_url"), "the router's address"))
+    for path, what in places:
+        message = f"{what} has a secret written out"
+        at_key = isinstance(path[-1], str)
+        # It says where the value is, and shows neither that nor its line.
+        yield at(toolset, path, message, _HELP, at_key=at_key)._replace(source_line="")
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -489,22 +461,23 @@ _BELONGS = {"args": "command", "env": "command", "cwd": "command", "headers": "u
 
 @rule("spec/server-transport", on="toolset", severity=Severity.ERROR)
 def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    texts: list[tuple[str, Path, str]] = []
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
-        for key, message, help in _problems(server):
-            place = (*path, key) if key else path
-            yield at(toolset, place, message, help, at_key=True)
-        for inner, text in server.texts:
-            problem = reference_problem(text)
-            if problem is not None:
-                where = f"`{server.name}` names a variable in a way that is not read"
-                yield at(toolset, (*path, *inner), where, problem)
+        for key, message, help_ in _problems(server):
+            at_fault = (*path, key) if key else path
+            yield at(toolset, at_fault, message, help_, at_key=True)
+        name = f"`{server.name}`"
+        texts += [(name, (*path, *inner), text) for inner, text in server.texts]
     if toolset.router is not None:
-        for key in ("base_url", "model"):
-            problem = reference_problem(getattr(toolset.router, key))
-            if problem is not None:
-                where = "the router names a variable in a way that is not read"
-                yield at(toolset, ("router", key), where, problem)
+        keys = ("base_url", "model")
+        router = toolset.router
+        texts += [("the router", ("router", k), getattr(router, k)) for k in keys]
+    for owner, place, text in texts:
+        problem = reference_problem(text)
+        if problem is not None:
+            message = f"{owner} names a variable in a way that is not read"
+            yield at(toolset, place, message, problem)
 
 
 def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
@@ -518,10 +491,10 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
     ):
         for name, text in getattr(server, key).items():
             if not name_form.fullmatch(name) or "\n" in text or "\r" in text:
-                message = (
+                wrong = (
                     f"`{key}` of `{server.name}` has what is no name or value of {what}"
                 )
-                yield key, message, f"`{name}` cannot be sent as it is"
+                yield key, wrong, f"`{name}` cannot be sent as it is"
     if server.command is None and server.url is None:
         message = f"the server `{server.name}` has neither `command` nor `url`"
         yield "", message, "say how it is reached: a program to start, or an address"
@@ -543,25 +516,24 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
 
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    always = read_by("tool", "rules", workspace.extensions)
-    read = always.union(*(target.reads for target in chosen))
-    for tool in toolset.tools:
-        for field in tool.fields:
-            if field not in read:
-                message = f"none of the toolset's targets reads `{field}`"
-                yield at(tool, (field,), message, at_key=True)
-    known = targets(workspace.extensions).values()
-    with_reader = {
-        *toolset.extensions,
-        *(f for one in known for f in one.reads_toolset),
-    }
-    always = read_by("toolset", "rules", workspace.extensions)
+    extensions = workspace.extensions
+    chosen = enabled(tuple(toolset.targets), extensions)
+    read = read_by("tool", "rules", extensions).union(*(one.reads for one in chosen))
+    found: list[tuple[ToolSpec | Toolset, str]] = [
+        (tool, field)
+        for tool in toolset.tools
+        for field in tool.fields
+        if field not in read
+    ]
+    with_reader = {*toolset.extensions}
+    with_reader.update(*(one.reads_toolset for one in targets(extensions).values()))
+    always = read_by("toolset", "rules", extensions)
     read = always.union(*(target.reads_toolset for target in chosen))
-    for field in toolset.fields:
-        if field in with_reader and field not in read:
-            message = f"none of the toolset's targets reads `{field}`"
-            yield at(toolset, (field,), message, at_key=True)
+    unread = with_reader - read
+    found += [(toolset, field) for field in toolset.fields if field in unread]
+    for owner, field in found:
+        message = f"none of the toolset's targets reads `{field}`"
+        yield at(owner, (field,), message, at_key=True)
 
 
 _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")

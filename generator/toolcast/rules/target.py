@@ -28,14 +28,13 @@ def provider_limit(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             for what, count in budget.counts(listed.rendered).items():
                 if count > budget.most:
                     verb = "takes" if budget.is_refused else "advises"
-                    yield at(
-                        toolset,
-                        ("targets", "providers", name),
+                    message = (
                         f"there are {count:,} {what}; {listed.provider.title} {verb} at"
-                        f" most {budget.most:,} ({budget.source})",
-                        "split the toolset or its section, or ask for fewer tools at once",
-                        at_key=True,
+                        f" most {budget.most:,} ({budget.source})"
                     )
+                    help_ = "split the toolset or its section, or ask for fewer tools at once"
+                    path = ("targets", "providers", name)
+                    yield at(toolset, path, message, help_, at_key=True)
 
 
 @rule("target/provider-loss", on="toolset", severity=Severity.NOTE)
@@ -47,16 +46,12 @@ def provider_loss(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             if loss.severity is not Weight.NOTE:
                 lost_for.setdefault(loss, []).append(listed.provider.title)
     for loss, titles in lost_for.items():
-        steps = [
-            step.replace("~1", "/").replace("~0", "~")
-            for step in loss.path.split("/")[1:]
-        ]
-        yield at(
-            specs[loss.tool],
-            tuple(int(step) if step.isdecimal() else step for step in steps),
-            f"`{loss.keyword}` is lost for {', '.join(titles)}: {loss.what}",
-            "say it another way, or leave the tool out of the target `providers`",
-        )
+        names = loss.path.split("/")[1:]
+        steps = (name.replace("~1", "/").replace("~0", "~") for name in names)
+        path = tuple(int(step) if step.isdecimal() else step for step in steps)
+        message = f"`{loss.keyword}` is lost for {', '.join(titles)}: {loss.what}"
+        help_ = "say it another way, or leave the tool out of the target `providers`"
+        yield at(specs[loss.tool], path, message, help_)
 
 
 @rule("target/provider-names", on="toolset", severity=Severity.WARNING)
@@ -65,15 +60,12 @@ def provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for _, listed in provider_lists(toolset):
         names = {one.tool.name: one.name for one in listed.rendered}
         for group in collisions(names, listed.provider.names):
+            one = f"{quoted_list(group)} become one name for {listed.provider.title}"
             for name in group:
                 if names[name] != name:
-                    yield at(
-                        specs[name],
-                        ("name",),
-                        f"{quoted_list(group)} become one name for"
-                        f" {listed.provider.title}; `{name}` is called `{names[name]}`",
-                        "give it a name of letters, digits, `_` and `-`",
-                    )
+                    message = f"{one}; `{name}` is called `{names[name]}`"
+                    help_ = "give it a name of letters, digits, `_` and `-`"
+                    yield at(specs[name], ("name",), message, help_)
 
 
 @rule("target/unknown-option", on="toolset", severity=Severity.WARNING)
@@ -92,9 +84,9 @@ def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         for index, tool in enumerate(strict if isinstance(strict, list) else ()):
             is_external = any(one.is_named(tool) for one in toolset.listed_servers)
             if tool not in names and not is_external:
-                message = f"there is no tool `{tool}`"
-                help_ = suggestions.near(tool)
-                yield at(toolset, (*path, "strict", index), message, help_)
+                meant = suggestions.near(tool)
+                place = (*path, "strict", index)
+                yield at(toolset, place, f"there is no tool `{tool}`", meant)
 
 
 @rule("target/unused-template", on="workspace", severity=Severity.WARNING)
@@ -118,9 +110,6 @@ def unused_template(workspace: Workspace) -> Iterator[Problem]:
             help_ = "enable the target, or remove the file"
         else:
             message = f"no target has a template `{own.name}`"
-            help_ = (
-                did_you_mean(own.name, known)
-                or "`toolcast templates` lists their names"
-            )
-        place = Place(f"{folder}/{own.name}")
-        yield Problem(place, message, help_)
+            near = did_you_mean(own.name, known)
+            help_ = near or "`toolcast templates` lists their names"
+        yield Problem(Place(f"{folder}/{own.name}"), message, help_)

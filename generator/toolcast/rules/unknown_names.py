@@ -6,12 +6,11 @@ Which fields hold such names is said by the spec language, `names` and `keys_nam
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..facts.prompt_docs import prompt_blocks
 from ..findings import Severity
-from ..language.spec_language import annotated, parts
+from ..language.named_places import named_places
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..reading.tree import Path
@@ -63,8 +62,10 @@ def unknown_names(id: str, *kinds: str) -> Rule:
         for kind in kinds:
             known: _Known = {}
             for file, owner in owners:
-                branch = _branch_of(file, kind, workspace.extensions)
-                for path, name, at_key in _found(branch, owner.source.tree, ()):
+                tree, of_kind = owner.source.tree, frozenset([kind])
+                for path, name, at_key in named_places(
+                    tree, file, of_kind, workspace.extensions
+                ):
                     named = Named(name, path, owner, toolset, workspace)
                     problem = _problem(KINDS[kind], named, known)
                     if problem is not None:
@@ -93,57 +94,6 @@ def _problem(kind: Kind, named: Named, there: _Known) -> tuple[str, str] | None:
         for text in (kind.message, kind.help)
     )
     return message, suggestions.near(named.name) or help_
-
-
-class _Branch(NamedTuple):
-    """Where names of a kind are below a field.
-
-    Attributes:
-        is_name: its text is one, or each text of a list.
-        has_names: its keys are some.
-        inner: fields that lead to names; `*` is any key that is none of `known`.
-    """
-
-    is_name: bool
-    has_names: bool
-    inner: Mapping[str, _Branch]
-    known: Collection[str]
-
-
-@cache
-def _branch_of(file: str, kind: str, extensions: tuple[str, ...]) -> _Branch | None:
-    return _branch(annotated(file, extensions), kind)
-
-
-def _branch(node: Mapping[str, Any], kind: str) -> _Branch | None:
-    below = {name: _branch(part, kind) for name, part in parts(node)}
-    inner = {name: branch for name, branch in below.items() if branch is not None}
-    is_name, has_names = node.get("names") == kind, node.get("keys_name") == kind
-    if not (inner or is_name or has_names):
-        return None
-    return _Branch(is_name, has_names, inner, below.keys() - {"*"})
-
-
-def _found(
-    branch: _Branch | None, value: Any, path: Path
-) -> Iterator[tuple[Path, str, bool]]:
-    """Every name in a value with its path, and whether it is a key."""
-    if branch is None:
-        return
-    if branch.is_name and isinstance(value, str):
-        yield path, value, False
-    entries: list[tuple[str | int, Any]] = []
-    if isinstance(value, dict):
-        entries += value.items()
-    elif isinstance(value, list):
-        entries += enumerate(value)
-    for step, entry in entries:
-        if branch.has_names and isinstance(step, str):
-            yield (*path, step), step, True
-        if branch.is_name and isinstance(step, int) and isinstance(entry, str):
-            yield (*path, step), entry, False
-        field = step if step in branch.known else "*"
-        yield from _found(branch.inner.get(str(field)), entry, (*path, step))
 
 
 def _tools(named: Named) -> list[str]:
@@ -251,10 +201,7 @@ def _known_blocks(named: Named) -> str:
 KINDS: Mapping[str, Kind] = {
     "block": Kind(_blocks, "the prompt docs have no block `{}`", _known_blocks),
     "case_tool": Kind(
-        _tools,
-        "there is no tool `{}`",
-        accepts=_is_of_a_server,
-        instead=_present_name,
+        _tools, "there is no tool `{}`", accepts=_is_of_a_server, instead=_present_name
     ),
     "client": Kind(
         lambda named: [client.name for client in named.toolset.clients],

@@ -30,6 +30,7 @@ from .server_listing import (
     ServerListing,
     checked_entries,
     duplicate_notes,
+    told_listing,
     variations,
 )
 
@@ -145,11 +146,7 @@ class _Reading:
     async def _initialized(self) -> bool:
         self.protocol = _OLDER
         self.messages.adopt(_OLDER)
-        params = {
-            "protocolVersion": _OLDER,
-            "capabilities": {},
-            "clientInfo": _CLIENT,
-        }
+        params = {"protocolVersion": _OLDER, "capabilities": {}, "clientInfo": _CLIENT}
         answer = await self.messages.ask("initialize", params)
         if answer is None:
             return False
@@ -187,20 +184,10 @@ class _Reading:
         if self.messages.noise:
             notes.append(escaped(self._noise().removesuffix("; ")))
         notes += duplicate_notes(list(self.messages.twice))
-        instructions = hello.get("instructions")
-        return ServerListing(
-            self.server.name,
-            protocol=self.protocol,
-            server_info=_server_info(hello),
-            capabilities=capabilities if isinstance(capabilities, dict) else None,
-            instructions=instructions if isinstance(instructions, str) else None,
-            tools=entries["tools"],
-            resources=entries["resources"],
-            resource_templates=entries["resourceTemplates"],
-            prompts=entries["prompts"],
-            envelopes={kind: rest for kind, rest in envelopes.items() if rest},
-            notes=tuple(notes),
-        )
+        meta = hello.get("_meta")
+        stamped = meta.get(f"{_META}serverInfo") if isinstance(meta, dict) else None
+        told = {"serverInfo": stamped, **hello, "protocolVersion": self.protocol}
+        return told_listing(self.server.name, told, entries, envelopes, tuple(notes))
 
     async def _steady(
         self, kind: str, family: str
@@ -241,10 +228,8 @@ class _Reading:
             if len(entries) > _MOST_ENTRIES:
                 raise ListingError(f"it lists more than {_MOST_ENTRIES:,} {kind}")
             if number == 0:
-                rest = {
-                    k: v for k, v in result.items() if k not in (kind, "nextCursor")
-                }
-                envelope = rest
+                own = (kind, "nextCursor")
+                envelope = {k: v for k, v in result.items() if k not in own}
             cursor = result.get("nextCursor")
             # An empty text is a cursor, too.
             if not isinstance(cursor, str):
@@ -296,10 +281,3 @@ def _said(answer: Mapping[str, Any]) -> str:
 
 def _texts(value: Any) -> list[str]:
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
-
-
-def _server_info(hello: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    meta = hello.get("_meta")
-    stamped = meta.get(f"{_META}serverInfo") if isinstance(meta, dict) else None
-    found = hello.get("serverInfo", stamped)
-    return found if isinstance(found, dict) else None

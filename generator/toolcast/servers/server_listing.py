@@ -176,23 +176,42 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
         notes += ("it is one page of several: it has a `nextCursor`",)
     known = {"serverInfo", "capabilities", "instructions", "protocolVersion"}
     rest = {k: v for k, v in value.items() if k not in {*KINDS, *known, "nextCursor"}}
+    return told_listing(source, value, entries, {"tools": rest}, notes)
+
+
+def told_listing(
+    source: str,
+    told: Mapping[str, Any],
+    entries: Mapping[str, tuple[Mapping[str, Any], ...]],
+    envelopes: Mapping[str, Mapping[str, Any]],
+    notes: tuple[str, ...],
+) -> ServerListing:
+    """The listing of lists that were checked, and of what a server says of itself.
+
+    Args:
+        told: `protocolVersion`, `serverInfo`, `capabilities` and `instructions`; what is not
+            of its type counts as not given.
+        entries: the entries of every key of `KINDS`.
+        envelopes: as in the listing; empty ones are left out.
+    """
+
+    def of(key: str, kind: type) -> Any:
+        value = told.get(key)
+        return value if isinstance(value, kind) else None
+
     return ServerListing(
         source,
-        protocol=_typed(value.get("protocolVersion"), str),
-        server_info=_typed(value.get("serverInfo"), dict),
-        capabilities=_typed(value.get("capabilities"), dict),
-        instructions=_typed(value.get("instructions"), str),
+        protocol=of("protocolVersion", str),
+        server_info=of("serverInfo", dict),
+        capabilities=of("capabilities", dict),
+        instructions=of("instructions", str),
         tools=entries["tools"],
         resources=entries["resources"],
         resource_templates=entries["resourceTemplates"],
         prompts=entries["prompts"],
-        envelopes={"tools": rest} if rest else {},
+        envelopes={kind: rest for kind, rest in envelopes.items() if rest},
         notes=notes,
     )
-
-
-def _typed(value: Any, kind: type) -> Any:
-    return value if isinstance(value, kind) else None
 
 
 _VERSION = 1
@@ -240,16 +259,12 @@ def _varying(value: Any, source: str) -> Iterator[Variation]:
     if not isinstance(value, list):
         raise problem
     for one in value:
-        if not isinstance(one, Mapping):
-            raise problem
-        kind, name, path = one.get("kind"), one.get("name"), one.get("path")
-        if not (isinstance(kind, str) and isinstance(name, str)):
-            raise problem
-        if not isinstance(path, list) or not all(
-            isinstance(s, str | int) for s in path
-        ):
-            raise problem
-        yield Variation(kind, name, tuple(path))
+        match one:
+            case {"kind": str(kind), "name": str(name), "path": list(path)}:
+                if all(isinstance(step, str | int) for step in path):
+                    yield Variation(kind, name, tuple(path))
+                    continue
+        raise problem
 
 
 _WORD = re.compile(r"[\w+/=]+|[^\w+/=]")

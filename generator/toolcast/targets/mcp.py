@@ -21,7 +21,7 @@ from ..encoders.python import (
 from ..facts.uri_templates import variables_of
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
-from ..model.toolset_parts import PromptSpec, ResourceSpec
+from ..model.toolset_parts import PromptSpec, ResourceSpec, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from .target import Context, Target, header, package_file, package_of, signature
 
@@ -46,17 +46,15 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         for spec in specs:
             parts = _resource(spec) if isinstance(spec, ResourceSpec) else _prompt(spec)
             source = f"{toolset.folder}/{folder}/{spec.name}.yaml"
-            timeout = toolset.timeout if spec.timeout is None else spec.timeout
-            values = {
-                "generated": signature(source),
-                "mcp": spec.mcp,
+            values = stated(
+                generated=signature(source),
+                mcp=spec.mcp,
                 **parts,
-                "handler": str(spec.handler) if spec.handler else None,
-                "uses": list(spec.uses) or None,
-                "timeout": _plain(timeout) if spec.handler else None,
-                "clients": list(spec.clients) if spec.clients else None,
-            }
-            values = {key: value for key, value in values.items() if value is not None}
+                handler=str(spec.handler) if spec.handler else None,
+                uses=list(spec.uses) or None,
+                timeout=toolset.seconds_of(spec) if spec.handler else None,
+                clients=list(spec.clients) if spec.clients else None,
+            )
             path = f"{folder}/{module_name(spec.name)}.json"
             shape = JsonShape(tuple(values))
             files[path] = context.write(path, pretty(values, ("mcp",)), shape)
@@ -92,10 +90,6 @@ def _prompt(spec: PromptSpec) -> dict[str, Any]:
         "parameters": [one.name for one in spec.arguments] if spec.handler else None,
         "values": values or None,
     }
-
-
-def _plain(number: float) -> float | int:
-    return int(number) if float(number).is_integer() else number
 
 
 _WORKSPACE = "toolcast.yaml"

@@ -18,7 +18,7 @@ from ..facts.tool_lists import mcp_definition, refused_by
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
-from ..model.toolset_parts import Client
+from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
 from .target import Context, Target, header, package_file, signature
@@ -236,7 +236,6 @@ def _definition(
     """What the definition says, in its order; what is not set is absent."""
     mcp = mcp_definition(tool)
     description = tool.model_description
-    timeout = toolset.timeout if tool.timeout is None else tool.timeout
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
@@ -253,7 +252,7 @@ def _definition(
         "handler": str(tool.handler) if tool.handler else None,
         "proxy": toolset.proxy_of(tool),
         "uses": list(tool.uses) or None,
-        "timeout": int(timeout) if float(timeout).is_integer() else timeout,
+        "timeout": toolset.seconds_of(tool),
         "values": "python" if toolset.has_python_values(tool) else None,
         "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
         "result_type": str(tool.result_type) if tool.result_type else None,
@@ -273,7 +272,7 @@ def _definition(
         if target in values:
             raise ValueError(f"a definition has a `{target}` of its own already")
         values[target] = part(toolset, tool)
-    return {name: value for name, value in values.items() if value is not None}
+    return stated(**values)
 
 
 def _prompt(tool: ToolSpec) -> dict[str, Any]:
@@ -289,13 +288,12 @@ def _actions(tool: ToolSpec) -> dict[str, Any] | None:
 
 
 def _action(action: Action) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "summary": action.summary or None,
-        "requires": list(action.requires) or None,
-        "requires_any": list(action.requires_any) or None,
-        "accepts": None if action.accepts is None else list(action.accepts),
-    }
-    return {name: value for name, value in values.items() if value is not None}
+    return stated(
+        summary=action.summary or None,
+        requires=list(action.requires) or None,
+        requires_any=list(action.requires_any) or None,
+        accepts=None if action.accepts is None else list(action.accepts),
+    )
 
 
 def _cli(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
@@ -306,22 +304,21 @@ def _cli(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
         return {"command": None, "reason": tool.cli.reason}
     commands = list(cli_commands(toolset, [tool]))
     usage = [
-        {
-            "parameter": place.parameter,
-            **({"optional": True} if place.optional else {}),
-            **({"rest": True} if place.rest else {}),
-        }
+        stated(
+            parameter=place.parameter,
+            optional=place.optional or None,
+            rest=place.rest or None,
+        )
         for command in commands
         for place in command.positionals
     ]
-    first = commands[0]
-    return {
-        "command": first.keyword,
-        **({"flag": first.flag} if first.flag is not None else {}),
-        **({"usage": usage} if usage else {}),
-        **({"comment": tool.cli.comment} if tool.cli.comment else {}),
-        "lines": [_line(command) for command in commands],
-    }
+    return stated(
+        command=commands[0].keyword,
+        flag=commands[0].flag,
+        usage=usage or None,
+        comment=tool.cli.comment or None,
+        lines=[_line(command) for command in commands],
+    )
 
 
 def _line(command: CliCommand) -> dict[str, str]:

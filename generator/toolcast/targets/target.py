@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from toolcast_runtime import LEVEL, __version__
 
 from ..encoders import markdown, python
-from ..encoders.code import Code
+from ..encoders.code import Code, NotEncoded
 from ..model.model import Toolset, ToolSpec
-from ..rendering.output_shape import PythonShape, Shape, View
+from ..rendering.output_shape import (
+    PythonShape,
+    Shape,
+    ShapeViolation,
+    View,
+    shape_of_path,
+    verify_shape,
+)
+
+_BELOW = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*", re.ASCII)
 
 
-class Context(Protocol):
-    """What a target may use besides the toolset.
+@dataclass(frozen=True)
+class Context:
+    """What a target may use besides the toolset. It knows which bytes it made.
 
     Attributes:
         output: the folder that the generator owns, for what a person has to type.
@@ -24,32 +35,90 @@ class Context(Protocol):
         server_parts: those of them that contribute to the MCP server, each with the name
             that its module exports; see `Target.server_part`.
         definition_parts: what makes the part of each target that adds to definitions.
+        templates: the folders of a project and of a third-party target, absolute paths.
+        own_templates: the project's folder among them.
+        with_black: whether black lays out what the target's own templates give.
+        step: is called after each file.
     """
 
-    @property
-    def output(self) -> str: ...
-
-    @property
-    def package(self) -> str: ...
-
-    @property
-    def targets(self) -> tuple[str, ...]: ...
-
-    @property
-    def server_parts(self) -> Mapping[str, str]: ...
-
-    @property
-    def definition_parts(self) -> Mapping[str, DefinitionPart]: ...
+    output: str = ""
+    package: str = ""
+    targets: tuple[str, ...] = ()
+    server_parts: Mapping[str, str] = field(default_factory=dict)
+    definition_parts: Mapping[str, DefinitionPart] = field(default_factory=dict)
+    templates: tuple[str, ...] = ()
+    own_templates: tuple[str, ...] = ()
+    with_black: bool = True
+    step: Callable[[], object] = bool
+    _made: dict[int, tuple[bytes, type[Shape]]] = field(default_factory=dict)
 
     def render(self, template: str, view: object) -> bytes:
-        """The bytes of a file that a template draws of a view.
+        """What a template draws of a view, whose `shape` says what it may hold.
 
-        The template lies in the target's folder and sees the view as `view`. The view's
-        `shape` says what the file may hold; see `rendering.output_shape`.
+        The template lies in the target's folder and sees the view as `view`; see
+        `rendering.output_shape`.
+
+        Python of a project's template, and of a third-party target's, is laid out by black.
+        A template with which a project replaces one may also hold what stands in it itself.
+
+        Raises:
+            TemplateFailure: the template cannot be rendered.
+            ShapeViolation: the view has no shape, or the text is not of it.
         """
+        from ..rendering.renderer import formatted, is_built_in, own_words, render
+
+        data = render(template, view, self.templates)
+        known: frozenset[str] = frozenset()
+        is_projects = not is_built_in(template, self.own_templates)
+        if is_projects:
+            known = own_words(template, self.templates)
+        is_ours = is_built_in(template, self.templates)
+        if ".py" in template and (is_projects or (self.with_black and not is_ours)):
+            data = formatted(template, data)
+        return self._checked(template, data, getattr(view, "shape", None), known)
 
     def write(self, path: str, text: Code, shape: Shape) -> bytes:
-        """The bytes of a file that is one encoder's text as a whole, JSON for one."""
+        """A file that is one encoder's text as a whole, JSON for one.
+
+        Raises:
+            NotEncoded: no encoder made the text.
+            ShapeViolation: it is not of the shape.
+        """
+        if not isinstance(text, Code):
+            raise NotEncoded(f"{path}: its text is {type(text).__name__}, not Code")
+        return self._checked(path, text.encode("utf-8"), shape, frozenset())
+
+    def _checked(
+        self, name: str, data: bytes, shape: object, known: frozenset[str]
+    ) -> bytes:
+        verify_shape(name, data, shape, known)
+        # The bytes are kept, so that no others can get their id.
+        self._made[id(data)] = (data, type(shape))  # type: ignore[assignment]
+        self.step()
+        return data
+
+    def verify(self, path: str, data: bytes) -> None:
+        """Refuses bytes for a file that this did not make, or made as another kind.
+
+        Raises:
+            ShapeViolation: with the path and what the target does instead.
+        """
+        if not isinstance(path, str) or not _BELOW.fullmatch(path):
+            raise ShapeViolation(
+                f"{path!r}: no path of a file below the toolset's folder, of letters,"
+                " digits, `_`, `.` and `-`"
+            )
+        made = self._made.get(id(data))
+        if made is None:
+            raise ShapeViolation(
+                f"{path}: its bytes were not rendered; a target gives what"
+                " `context.render` or `context.write` gave it"
+            )
+        if made[1] is not shape_of_path(path):
+            raise ShapeViolation(
+                f"{path}: its shape is a {made[1].__name__},"
+                f" the file needs a {shape_of_path(path).__name__}"
+            )
 
 
 class DefinitionPart(Protocol):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from ..change import ABSENT, key_of, same
+from .inclusion import Effort, accept_the_same
 from .keyword_changes import keyword_changes, row_of
-from .normal_forms import ValueLimits, normal_form
 from .schema_pairs import (
     ITEMS,
     NAMES,
@@ -25,8 +26,11 @@ from .schema_pairs import (
     type_words,
 )
 from .schema_side import SchemaSide
+from .value_limits import ValueLimits
 
 _OTHERS = "additionalProperties"
+_MOST_PAIRED = 400
+_MOST_EFFORT = 1_000
 
 
 def object_changes(pair: Pair) -> Iterator[Difference | Step]:
@@ -113,24 +117,32 @@ def _renamed(
 
     What it says may be written in another way, and its texts may be worded anew.
     """
-    left = [dict(gone), dict(come)]
-    forms: list[Callable[[SchemaSide, Any], Hashable]]
-    forms = [lambda _, schema: key_of(schema), normal_form]
-    if not pair.before_side.is_read_like(pair.after_side):
-        forms.pop()
-    for form in forms:
-        named: list[dict[Any, list[str]]] = [{}, {}]
-        for side, schemas, found in zip(pair.sides, left, named, strict=True):
-            for name, schema in schemas.items():
-                found.setdefault(form(side, schema), []).append(name)
-        for key, names in named[0].items():
-            others = named[1].get(key, [])
-            if len(names) != 1 or len(others) != 1:
-                continue
-            old, new = names[0], others[0]
-            if form is not normal_form or _reads_alike(old, gone[old], new, come[new]):
-                del left[0][old], left[1][new]
-                yield old, new
+    before, after = _by_schema(gone), _by_schema(come)
+    equal = [(old, after[key]) for key, old in before.items() if key in after]
+    yield from equal
+    known = {name for names in equal for name in names}
+    olds, news = ([n for n in side if n not in known] for side in (gone, come))
+    if len(olds) * len(news) > _MOST_PAIRED:
+        return
+    effort = Effort(_MOST_EFFORT)
+    alike = [
+        (old, new)
+        for old in olds
+        for new in news
+        if accept_the_same(pair.sides, (gone[old], come[new]), effort)
+    ]
+    claims = Counter(name for names in alike for name in names)
+    for old, new in alike:
+        is_one = claims[old] == claims[new] == 1 and effort.left >= 0
+        if is_one and _reads_alike(old, gone[old], new, come[new]):
+            yield old, new
+
+
+def _by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
+    """The names by their schemas, but of those that several have."""
+    keys = {name: key_of(schema) for name, schema in schemas.items()}
+    number = Counter(keys.values())
+    return {key: name for name, key in keys.items() if number[key] == 1}
 
 
 def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:

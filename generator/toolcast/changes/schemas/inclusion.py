@@ -15,8 +15,8 @@ from toolcast_runtime.validation.references import REFERENCES
 
 from ..change import same
 from .container_inclusion import takes_array, takes_object
-from .normal_forms import EXACT, Bound, ValueLimits, types_of
 from .schema_side import ANNOTATIONS, Conjunction, SchemaSide
+from .value_limits import EXACT, Bound, ValueLimits, types_of
 
 
 class OutOfEffort(Exception):
@@ -143,17 +143,11 @@ class Inclusion:
             yield from cases
             return
         if len(limits.types) > 1:
-            kinds = [_NUMBERS] if limits.types >= _NUMBERS else []
-            kinds += [
-                frozenset([kind])
-                for kind in sorted(limits.types)
-                if not kinds or kind not in _NUMBERS
-            ]
-            for types in kinds:
-                named = ["number"] if types == _NUMBERS else sorted(types)
-                if named == ["fraction"]:
-                    named = ["number"]
-                yield (*sent, {"type": named[0]})
+            kinds = limits.types
+            if "fraction" in kinds:
+                kinds = kinds - _NUMBERS | {"number"}
+            for kind in sorted(kinds):
+                yield (*sent, {"type": kind})
 
     def _takes(self, sent: Conjunction, limits: ValueLimits, part: Any) -> bool:
         """Whether one schema of the receiver takes all that is sent."""
@@ -266,6 +260,24 @@ class Inclusion:
             self._with_reference[id(schema)] = known
             self._kept.append(schema)
         return known
+
+
+def accept_the_same(
+    sides: tuple[SchemaSide, SchemaSide], schemas: tuple[Any, Any], effort: Effort
+) -> bool:
+    """Whether it is proved that two schemas, perhaps written otherwise, take the same."""
+    one, other = sides
+    if any(
+        word.startswith("unevaluated")
+        for side, schema in zip(sides, schemas, strict=True)
+        for part in side.everything(schema)
+        for word in part
+    ):
+        return False  # What stands beside such a keyword decides what it means.
+    parts = one.conjunction(schemas[0]), other.conjunction(schemas[1])
+    there = Inclusion(one, other, effort, only_declared=False)
+    back = Inclusion(other, one, effort, only_declared=False)
+    return there.is_proved(*parts) and back.is_proved(*parts[::-1])
 
 
 def _is_of(value: Any, schema: Mapping[str, Any], side: SchemaSide) -> bool | None:

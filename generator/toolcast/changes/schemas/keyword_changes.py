@@ -11,7 +11,6 @@ from toolcast_runtime.validation.references import REFERENCES
 
 from ...json_schema.dialects import dialect_of
 from ..change import ABSENT, key_of, same
-from .normal_forms import ValueLimits, type_of, types_of
 from .schema_pairs import (
     Difference,
     Edit,
@@ -25,6 +24,7 @@ from .schema_pairs import (
     type_words,
 )
 from .schema_rules import KEYWORDS
+from .value_limits import ValueLimits, type_of, types_of
 
 _FLAGS = frozenset(("uniqueItems", "deprecated", "readOnly", "writeOnly"))
 _READ_ONLY = frozenset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,10 +12,10 @@ from ..change import ABSENT, Grade
 from ..text_changes import TextSides, kind_of_edit
 from .examples import examples
 from .inclusion import Effort, Inclusion
-from .normal_forms import EXACT, normal_form
 from .schema_pairs import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import Acceptor, SchemaSide
+from .value_limits import EXACT
 
 _MOST_EFFORT = 1_000
 _MOST_ALONE = 40
@@ -118,8 +118,6 @@ class CallGrades:
     def _is_proved(self, side: SchemaSide, *, only_declared: bool = False) -> bool:
         """Whether a schema refuses nothing that is sent, or nothing that was told of."""
         key = (id(side), only_declared)
-        if key not in self._known and self._is_same(side):
-            self._known[key] = True
         if key not in self._known:
             proof = Inclusion(
                 self._sender.side, side, self._effort, only_declared=only_declared
@@ -127,21 +125,6 @@ class CallGrades:
             taker = Acceptor(side, is_closed=self._receiver.is_closed)
             self._known[key] = proof.is_proved(self._sender.parts, taker.parts)
         return self._known[key]
-
-    def _is_same(self, side: SchemaSide) -> bool:
-        """Whether a schema says what the sender's says, perhaps in another way."""
-        sender = self._sender.side
-        if not sender.is_read_like(side):
-            return False
-        names = [
-            {*one.declared.names, *one.declared.patterns} for one in (sender, side)
-        ]
-        return names[0] <= names[1] and self._form == normal_form(side, side.root)
-
-    @cached_property
-    def _form(self) -> Hashable:
-        sender = self._sender.side
-        return normal_form(sender, sender.root)
 
     @cached_property
     def _is_harmless(self) -> bool:

@@ -11,9 +11,9 @@ from toolcast_runtime.validation.references import REFERENCES
 from ...reading.tree import Path
 from ...suggestions import KINDS, joined
 from ..change import ABSENT
-from .normal_forms import Bound
 from .schema_rules import SAYS
 from .schema_side import ANNOTATIONS, SchemaSide
+from .value_limits import Bound
 
 _ALONE = ANNOTATIONS | frozenset(
     (

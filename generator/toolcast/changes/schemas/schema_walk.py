@@ -8,7 +8,7 @@ from typing import Any
 from ...json_schema.graph import JsonSchema
 from ..change import ABSENT, same
 from .container_changes import array_changes, object_changes
-from .inclusion import Effort, Inclusion
+from .inclusion import Effort, Inclusion, accept_the_same
 from .keyword_changes import (
     address_changes,
     annotation_changes,
@@ -16,7 +16,6 @@ from .keyword_changes import (
     plain_changes,
     row_of,
 )
-from .normal_forms import ALL_TYPES, ValueLimits, normal_form
 from .schema_pairs import (
     REFUSED,
     Difference,
@@ -34,6 +33,7 @@ from .schema_pairs import (
     whole_step,
 )
 from .schema_side import ANNOTATIONS, SchemaSide, has_references
+from .value_limits import ALL_TYPES, ValueLimits
 
 _MOST_PAIRS = 1_200
 _MOST_EFFORT = 250
@@ -96,8 +96,6 @@ def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     before, after = pair.nodes
     yield from annotation_changes(pair)
     yield from address_changes(pair)
-    if _says_the_same(pair):
-        return
     if _is_written_anew(pair, effort):
         # What the branches tell may be another text.
         yield from (one for one in _branch_changes(pair) if isinstance(one, Step))
@@ -115,30 +113,12 @@ def _of_pair(pair: Pair, effort: Effort) -> Iterator[Difference | Step]:
     yield from _branch_changes(pair)
 
 
-def _says_the_same(pair: Pair) -> bool:
-    """Whether only texts and the like differ, which is most often so."""
-    before, after = pair.nodes
-    if before.is_false != after.is_false:
-        return False
-    return all(
-        same(*pair.values(word)) and not has_references(before.get(word))
-        for word in before.values.keys() | after.values.keys()
-        if word not in ANNOTATIONS
-    )
-
-
 def _is_written_anew(pair: Pair, effort: Effort) -> bool:
     """Whether alternatives and the like say the same in another way."""
     if all(_COMBINING.isdisjoint(node.values) for node in pair.nodes):
         return False
-    schemas = [node.original for node in pair.nodes]
-    forms = map(normal_form, pair.sides, schemas)
-    if next(forms) == next(forms) and pair.before_side.is_read_like(pair.after_side):
-        return True
-    parts = [side.conjunction(s) for side, s in zip(pair.sides, schemas, strict=True)]
-    forward = Inclusion(*pair.sides, effort, only_declared=False)
-    backward = Inclusion(*pair.sides[::-1], effort, only_declared=False)
-    return forward.is_proved(*parts) and backward.is_proved(*parts[::-1])
+    schemas = pair.before.original, pair.after.original
+    return accept_the_same(pair.sides, schemas, effort)
 
 
 _CHOICES = ("anyOf", "oneOf")

@@ -9,19 +9,27 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ...reports.escaping import printable
+from ...suggestions import first_of, known_instead
 from ..exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
     counted,
     fail,
+    known_or_end,
     limits_or_end,
     print_verdict,
     tell_error,
     toolsets_or_end,
     workspace_or_end,
 )
-from ..options import changes_format_option, project_option, server_options
+from ..options import (
+    changes_format_option,
+    client_option,
+    project_option,
+    server_options,
+    toolset_option,
+)
 
 if TYPE_CHECKING:
     from toolcast_runtime.external.server_settings import ExternalServer
@@ -89,15 +97,11 @@ def _note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
 @click.argument("server", required=False)
 @project_option
 @server_options
-@click.option(
-    "--toolset",
-    metavar="NAME",
-    help="Whose definitions the server is compared with. Default: of those whose tools it"
-    " lists, the one with most of them.",
+@toolset_option(
+    "Whose definitions the server is compared with. Default: of those whose tools it"
+    " lists, the one with most of them."
 )
-@click.option(
-    "--client", metavar="NAME", help="The client of the toolset that the server serves."
-)
+@client_option("The client of the toolset that the server serves.")
 @_fail_on_option
 @changes_format_option
 def verify(
@@ -172,8 +176,6 @@ def verify(
 
 def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
     """The toolsets with which an entry of `mcp_servers` may be compared, and the entry."""
-    from ...suggestions import known_instead
-
     pairs = [
         (toolset, server) for toolset in toolsets for server in toolset.mcp_servers
     ]
@@ -217,16 +219,12 @@ def _another(
     """Ends the program: the server has none of a toolset's tools."""
     from toolcast_runtime.calls.untrusted_text import escaped
 
-    shown = ", ".join(
-        f"`{escaped(tool['name'], 60)}`" for tool in listing.tools[:_MOST_NAMED]
-    )
-    more = len(listing.tools) - _MOST_NAMED
-    rest = f" and {more} more" if more > 0 else ""
+    names = [f"`{escaped(tool['name'], 60)}`" for tool in listing.tools]
     help_ = "`--toolset NAME` names another toolset"
     if entry is not None and entry.lock is not None:
         help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
     fail(
-        f"{name}: it lists none of the tools of {toolset}, but {shown}{rest}"
+        f"{name}: it lists none of the tools of {toolset}, but {first_of(names, _MOST_NAMED)}"
         f"\n  help: {help_}"
     )
 
@@ -312,8 +310,6 @@ def lock(
 
 def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
     """The servers that have locks; ends the program where a named one has none."""
-    from ...suggestions import known_instead
-
     there = [
         (toolset, server)
         for toolset in workspace.toolsets
@@ -331,9 +327,7 @@ def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
         if any(server.name == name for _, server in there):
             help_ = "give it a file below the toolset's folder: `lock: locks/NAME.json`"
             fail(f"the server `{name}` has no `lock`\n  help: {help_}")
-        fail(
-            f"there is no server `{name}`\n  help: {known_instead(name, sorted(known))}"
-        )
+        known_or_end("server", name, sorted(known))
     if not locked:
         fail("no server has a `lock`\n  help: `mcp_servers.NAME.lock: locks/NAME.json`")
     owners: dict[str, str] = {}

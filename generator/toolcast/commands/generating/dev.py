@@ -24,7 +24,7 @@ from ..exit_codes import (
     project_root,
     workspace_or_end,
 )
-from ..options import complete_toolsets, project_option
+from ..options import client_option, project_option, toolset_option
 
 if TYPE_CHECKING:
     from ...model.model import Workspace
@@ -39,13 +39,8 @@ _LONGEST_START = 30
 
 
 @click.command(name="dev")
-@click.option(
-    "--toolset",
-    metavar="NAME",
-    help="The toolset; needed where there are several.",
-    shell_complete=complete_toolsets,
-)
-@click.option("--client", metavar="NAME", help="Serve this client of it alone.")
+@toolset_option("The toolset; needed where there are several.")
+@client_option("Serve this client of it alone.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

@@ -24,7 +24,7 @@ from ..exit_codes import (
     wants_colour,
 )
 from ..main import same_command
-from ..options import all_option, format_option, project_option
+from ..options import all_option, findings_format_option, project_option
 
 if TYPE_CHECKING:
     from ...findings import Finding
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @project_option
 @click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
 @all_option
-@format_option
+@findings_format_option
 @click.option("--watch", is_flag=True, help="Generate again whenever a spec changes.")
 def command(
     project: str | None, force: bool, every: bool, format_: str, watch: bool

@@ -14,7 +14,7 @@ from ...encoders.plain_text import typed_word, word
 from ...git.program import repository_of
 from ...rendering.output_shape import View
 from ...reports.escaping import printable
-from ..exit_codes import fail
+from ..exit_codes import fail, print_steps
 
 _OF_PYTEST = "[tool.pytest.ini_options]"
 # In the order in which pytest takes the first.
@@ -340,15 +340,13 @@ def _lay_out_own(
     click.echo(f"The server is then: python -m {server}")
     if not into:
         click.echo(f'It needs "{needed}".')
-    click.echo("\nNext:")
     shown = os.path.relpath(root)
     steps = [] if shown == "." else [f"cd {typed_word(shown)}"]
     steps += ["toolcast new NAME"] if minimal else []
     steps += ["toolcast generate", "toolcast check"]
     if not minimal:
         steps.append("toolcast new --from-function MODULE:FUNCTION, for one of yours")
-    for number, step in enumerate(steps, 1):
-        click.echo(printable(f"  {number}. {step}"))
+    print_steps(steps)
 
 
 def _in_repository(root: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import click
 from ...findings import Severity
 from ...reports.escaping import printable
 from ..exit_codes import fail, print_steps, to_edit_or_end
-from ..options import complete_toolsets, project_option
+from ..options import project_option, toolset_option
 
 
 @click.command(name="new")
@@ -21,12 +21,7 @@ from ..options import complete_toolsets, project_option
     show_default=True,
     help="What it is; a resource and a prompt are MCP's, a handler is the stub of a tool.",
 )
-@click.option(
-    "--toolset",
-    metavar="NAME",
-    help="The toolset; needed where there are several.",
-    shell_complete=complete_toolsets,
-)
+@toolset_option("The toolset; needed where there are several.")
 @click.option(
     "--section", metavar="NAME", help="The section; needed where there are several."
 )
