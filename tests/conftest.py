@@ -67,6 +67,20 @@ def _ledger_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
+@pytest.fixture(scope="session")
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder for mypy's `--cache-dir`, which the type checks of a session share.
+
+    What a check of this repository has found out about the libraries is in it; that takes a
+    small project longer than everything else.
+    """
+    folder = tmp_path_factory.mktemp("mypy")
+    version = "{}.{}".format(*sys.version_info)
+    if (known := ROOT / ".mypy_cache" / version).is_dir():
+        shutil.copytree(known, folder / version)
+    return str(folder)
+
+
 @dataclass(frozen=True)
 class Project:
     """The folder of a toolcast.yaml."""

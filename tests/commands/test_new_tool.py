@@ -31,7 +31,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_draft_generates_and_only_its_texts_are_left_to_write(
-    project: Path, tmp_path_factory: pytest.TempPathFactory
+    project: Path, mypy_cache: str
 ) -> None:
     said = run(project, "toolcast", "new", "get_weather").stdout
     assert "wrote specs/demo/get_weather.yaml\n" in said
@@ -43,10 +43,9 @@ def test_draft_generates_and_only_its_texts_are_left_to_write(
     rows = [row for row in done.stderr.splitlines() if row.startswith("specs/")]
     assert rows and all(": warning: prompt/todo: " in row for row in rows)
     run(project, "black", "--check", "--quiet", ".")
-    cache = str(tmp_path_factory.mktemp("mypy"))
     # The rest of generated/ is checked in tests/packaging; it takes mypy much longer.
     folders = ("handlers", "generated/demo/tools")
-    run(project, "mypy", "--cache-dir", cache, *folders)
+    run(project, "mypy", "--cache-dir", mypy_cache, *folders)
     called = run(project, "generated.demo.cli", "get-weather", "x", expect=1)
     assert "not written yet" in called.stderr
 

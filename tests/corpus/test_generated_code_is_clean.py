@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +43,6 @@ def test_ruff_over_this_repositorys_own() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_mypy_strict(project: Path) -> None:
-    options = ("--strict", "--explicit-package-bases", "--cache-dir", os.devnull)
+def test_mypy_strict(project: Path, mypy_cache: str) -> None:
+    options = ("--strict", "--explicit-package-bases", "--cache-dir", mypy_cache)
     checked(project, "mypy", *options, "generated")

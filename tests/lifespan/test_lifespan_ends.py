@@ -244,10 +244,12 @@ def test_the_generated_tests_open_nothing(shop: Shop) -> None:
 
 
 @SLOW
-def test_a_type_checker_compares_handlers_with_resources(tmp_path: Path) -> None:
+def test_a_type_checker_compares_handlers_with_resources(
+    tmp_path: Path, mypy_cache: str
+) -> None:
     write_shop(tmp_path)
     checker = Shop(tmp_path, tmp_path / "told.txt")
-    words = ("-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"))
+    words = ("-m", "mypy", "--strict", "--cache-dir", mypy_cache)
     code, out, _ = checker.run(*words, "-p", "generated.shop")
     assert code == 0, out
     tools = tmp_path / "shop/tools.py"

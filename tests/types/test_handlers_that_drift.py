@@ -342,7 +342,7 @@ SAID = {
 
 
 @pytest.fixture
-def said(make_project: Callable[..., Any]) -> str:
+def said(make_project: Callable[..., Any], mypy_cache: str) -> str:
     """What mypy says of all of them."""
     project = make_project(
         {
@@ -361,7 +361,7 @@ def said(make_project: Callable[..., Any]) -> str:
     project.write("caller.py", CALLER)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--explicit-package-bases"]
     return subprocess.run(
-        [*mypy, "--cache-dir", str(project.root / ".mypy"), "generated", "caller.py"],
+        [*mypy, "--cache-dir", mypy_cache, "generated", "caller.py"],
         cwd=project.root,
         capture_output=True,
         encoding="utf-8",

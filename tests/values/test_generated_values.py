@@ -183,7 +183,7 @@ def test_a_class_and_a_mapping_stand_beside_resources_of_any_name(
 
 @pytest.mark.slow
 def test_a_type_checker_knows_what_handlers_are_given(
-    make_project: Callable[..., Any],
+    make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     both = "values: python\ntargets: {registry: {}}\n"
     project = make_project(TYPED, toolset=both, handlers=RIGHT)
@@ -191,7 +191,7 @@ def test_a_type_checker_knows_what_handlers_are_given(
 
     def said() -> str:
         mypy = ("-m", "mypy", "--strict", "--explicit-package-bases", "generated")
-        found = project.run(*mypy).stdout
+        found = project.run(*mypy, env={"MYPY_CACHE_DIR": mypy_cache}).stdout
         return re.sub(r"generated/toy/tools/(\w+\.py):\d+: error:", r"\1:", found)
 
     assert said().startswith("Success"), said()

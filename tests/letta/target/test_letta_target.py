@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -85,7 +86,7 @@ def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     assert "token='t'" not in repr(desired)
 
 
-def test_the_module_is_typed_and_laid_out(generated: Any) -> None:
+def test_the_module_is_typed_and_laid_out(generated: Any, mypy_cache: str) -> None:
     for words in (
         ["black", "--check", "--quiet", "--target-version", "py311", "generated"],
         ["mypy", "--strict", "--explicit-package-bases", "generated/toy/letta.py"],
@@ -93,6 +94,7 @@ def test_the_module_is_typed_and_laid_out(generated: Any) -> None:
         ran = subprocess.run(
             [sys.executable, "-m", *words],
             cwd=generated.root,
+            env={**os.environ, "MYPY_CACHE_DIR": mypy_cache},
             capture_output=True,
             text=True,
         )
