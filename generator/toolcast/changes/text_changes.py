@@ -27,6 +27,7 @@ from .change import (
     Grades,
     SpecFiles,
     ToolPair,
+    at_key,
     files_of,
     quoted,
 )
@@ -61,7 +62,7 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
     """The texts of a file that models read, of what both sides have."""
     states = file.states
     trees = [one.values for one in states] + [one.written for one in states]
-    is_described = any(isinstance(_get(t, "description"), str) for t in trees[2:])
+    is_described = any(isinstance(at_key(t, "description"), str) for t in trees[2:])
     for way, node in _fields_with_text(file.kind):
         for path, (old, new, *written) in _places(way.split("."), trees):
             if "of" in node.get("absent", ()) and not any(_text(w) for w in written):
@@ -72,10 +73,10 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
             elif path == ("description",):
                 raws = written[0], written[1]
             elif path == ("cli", "comment"):
-                if not all(_text(_get(tree["cli"], "keyword")) for tree in trees[:2]):
+                if not all(_text(at_key(tree["cli"], "keyword")) for tree in trees[:2]):
                     continue
                 old, new = (
-                    _get(tree, "summary") if value is ABSENT else value
+                    at_key(tree, "summary") if value is ABSENT else value
                     for tree, value in zip(trees, (old, new), strict=False)
                 )
             elif list in map(type, (old, new)):
@@ -107,12 +108,8 @@ def _places(
     if path and path != ("skill",) and ABSENT in sides[:2]:
         return
     for key in [k for k in sides[1] if k in sides[0]] if steps[0] == "*" else steps[:1]:
-        inner = [_get(side, key) for side in sides]
+        inner = [at_key(side, key) for side in sides]
         yield from _places(steps[1:], inner, (*path, key))
-
-
-def _get(value: Any, key: str) -> Any:
-    return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
 def _text(value: Any) -> str | None:
