@@ -19,7 +19,7 @@ KINDS = {
 """The types of JSON Schema in the words of people."""
 
 _LONGEST_WORD = 100
-_MOST_KNOWN = 500
+_MOST_KNOWN = 1_000
 _MOST_SUGGESTIONS = 20
 
 

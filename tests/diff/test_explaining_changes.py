@@ -55,7 +55,8 @@ def test_a_former_id_is_explained_by_present_ones(
     assert all(f"\n{id_} (a change)\n" in done.stdout for id_ in present)
 
 
-def test_a_near_id_is_suggested(tmp_path: Path) -> None:
-    done = toolcast(tmp_path, "explain", "tool/remove")
+@pytest.mark.parametrize("id_", ["tool/removed", "parameter/enum-value-renamed"])
+def test_a_near_id_is_suggested(id_: str, tmp_path: Path) -> None:
+    done = toolcast(tmp_path, "explain", id_[:-1])
     assert done.returncode == 2
-    assert "did you mean `tool/removed`?" in done.stderr
+    assert f"did you mean `{id_}`?" in done.stderr

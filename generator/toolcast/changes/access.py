@@ -14,6 +14,7 @@ from .change import (
     SpecFiles,
     ToolPair,
     files_of,
+    only_one_has,
     quoted,
     raw,
     tools_of_both,
@@ -38,10 +39,17 @@ class NameLists:
         is_allowed = self._allow is None or name in self._allow
         return is_allowed and name not in self._restrict
 
-    def differing(self, other: NameLists, name: str) -> str:
-        """The list in which two of a kind differ about a name: `restrict`, or `allow`."""
-        is_same = (name in self._restrict) == (name in other._restrict)
-        return "allow" if is_same else "restrict"
+    def changes_to(
+        self, other: NameLists, names: Iterable[str]
+    ) -> Iterator[tuple[str, str, bool]]:
+        """Of names those that two of a kind differ about: name, list, whether it gets through.
+
+        The list is the one in which they differ: `restrict`, or `allow`.
+        """
+        for name in dict.fromkeys(names):
+            if self.have(name) != other.have(name):
+                is_same = (name in self._restrict) == (name in other._restrict)
+                yield name, "allow" if is_same else "restrict", other.have(name)
 
 
 class _Case(NamedTuple):
@@ -77,13 +85,13 @@ def _clients(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
         event = "asked-for" if after.clients else "not-asked-for"
         counts = [len(side.clients) or ABSENT for side in (before, after)]
         yield told(files, f"client/{event}", ("clients",), *counts)
-    for is_new, one, other in ((True, after, before), (False, before, after)):
-        for client in one.clients:
-            if other.client(client.name) is None:
-                number = sum(one.is_offered(tool, client) for tool in one.tools)
-                tools = f"{number} tool{'' if number == 1 else 's'}"
-                name, path = client.name, ("clients", client.name)
-                yield came_or_went(files, "client", path, name, is_new, tools=tools)
+    old, new = ({one.name: one for one in side.clients} for side in (before, after))
+    for name, client, is_new in only_one_has(old, new):
+        side = after if is_new else before
+        number = sum(side.is_offered(tool, client) for tool in side.tools)
+        tools = f"{number} tool{'' if number == 1 else 's'}"
+        path = "clients", name
+        yield came_or_went(files, "client", path, name, is_new, tools=tools)
 
 
 def _client(
@@ -215,11 +223,9 @@ def _outside(
     for client in (old, new):
         names |= dict.fromkeys((*(client.allow or ()), *client.restrict))
     before_, after_ = (NameLists(one.allow, one.restrict) for one in (old, new))
-    for name in names:
-        had, has = before_.have(name), after_.have(name)
-        if name not in own and had != has:
-            path = ("clients", new.name, before_.differing(after_, name))
-            what = "tool.offered", path, name, has
+    for name, key, has in before_.changes_to(after_, names):
+        if name not in own:
+            what = "tool.offered", ("clients", new.name, key), name, has
             yield came_or_went(files, *what, form="external", client=new.name)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import posixpath
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..findings import Place
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -26,6 +26,9 @@ permission.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 """The value of a field that a side does not have: null is a value of its own."""
 
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 HIDDEN = "***"
 """Stands for what looks like a secret."""
@@ -226,8 +229,20 @@ def place_of(source: Source, path: Path) -> Place:
 
 def raw(tool: ToolSpec | Toolset, field: str) -> Any:
     """A field as the spec has it; ABSENT when it does not."""
-    tree = tool.source.tree
-    return tree.get(field, ABSENT) if isinstance(tree, Mapping) else ABSENT
+    return at_key(tool.source.tree, field)
+
+
+def only_one_has(
+    old: Mapping[_K, _V], new: Mapping[_K, _V]
+) -> Iterator[tuple[_K, _V, bool]]:
+    """What one of two mappings has and the other has not: key, value, whether it is new."""
+    yield from ((key, new[key], True) for key in new if key not in old)
+    yield from ((key, old[key], False) for key in old if key not in new)
+
+
+def at_key(value: Any, key: str) -> Any:
+    """What a mapping has under a key; ABSENT without it, and where there is no mapping."""
+    return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
 def same(one: Any, other: Any) -> bool:

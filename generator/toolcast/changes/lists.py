@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 from toolcast_runtime.external.server_lock import differing
 
 from ..facts.tool_lists import MEMBERS, is_name_of_tool
-from ..findings import Finding, Place
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.characters import unseen
 from ..reading.exact_json import exact_text, plain
 from ..reading.tree import NOWHERE, Path, Source
 from ..servers.server_listing import KINDS, ServerListing, explains
 from . import text_changes
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, same
 from .schemas import schema_family
 from .state import tool_pair
 from .table import told
@@ -31,7 +29,7 @@ from .walk import changes_of
 
 _LIST = "tools"
 """What the toolset of a list is called: it has no name of its own."""
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
+TYPES: Mapping[str, type | tuple[type, ...]] = {
     "title": str,
     "description": str,
     "inputSchema": dict,
@@ -41,6 +39,10 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "_meta": dict,
     "execution": dict,
 }
+"""What MCP has in the members of a tool: only that can be a field of a spec."""
+_HINTS = frozenset(
+    ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+)
 _OBJECTS = ("annotations", "_meta", "execution")
 _FIELD_MEMBERS = {field: member for member, field in MEMBERS.items()}
 _WORDS = {
@@ -54,6 +56,7 @@ _MOST_PAIRS = 400
 _INSTRUCTIONS = "listing.instructions/changed"
 _RENAMED = "tool/renamed-without-former-name"
 _UNSAID = "listing.tool/changed"
+_RESTATED = "listing.tool/restated"
 _OF_ENTRIES = frozenset(
     [
         "tool/added",
@@ -134,26 +137,6 @@ def for_rules(workspace: Workspace) -> Workspace:
     return replace(workspace, toolsets=(whole,), source=Source(_LIST))
 
 
-def unseen_in(listing: ServerListing) -> Iterator[Finding]:
-    """What a reader of specs would find in the texts of tools: characters that nobody sees."""
-    for name, tool in _named(listing.tools, "name").items():
-        place = Place(name if is_name_of_tool(name) else _LIST)
-        for text in _texts(tool):
-            if found := unseen(text):
-                rule, message, help_, severity = found
-                yield Finding(rule, severity, place, message, help_)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from value
-        yield from (text for inner in value.values() for text in _texts(inner))
-    elif isinstance(value, list):
-        yield from (text for inner in value for text in _texts(inner))
-
-
 def unsaid_changes(
     listings: tuple[ServerListing, ServerListing],
     owner: Owner,
@@ -230,7 +213,7 @@ def _place_in(kind: str, change: Change) -> Path:
     path = change.path
     if change.rule.id in _OF_ENTRIES:
         return ()
-    if kind != "tools" or change.rule.id in (_UNSAID, _RENAMED):
+    if kind != "tools" or change.rule.id in (_UNSAID, _RESTATED, _RENAMED):
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
@@ -384,7 +367,27 @@ def _unsaid(
         is_told = any(at[: len(path)] == path[: len(at)] for at in told_at)
         if not is_told and path != ("name",):
             sides = [_at(side, path) for side in (old, new)]
-            yield told(files, _UNSAID, path, *sides, tool=name, at=_said(path))
+            id_ = _RESTATED if _is_restated(path, *sides) else _UNSAID
+            yield told(files, id_, path, *sides, tool=name, at=_said(path))
+
+
+def _is_restated(path: Path, old: Any, new: Any) -> bool:
+    """Whether the same is written otherwise: a number, or a hint that MCP implies.
+
+    Of hints nothing else is left: one that means another thing has been told.
+    """
+    if path[0] != "annotations":
+        return same(plain(old), plain(new))
+    hints = [
+        each.items() if isinstance(each, Mapping) else [(path[-1], each)]
+        for each in (old, new)
+        if each is not ABSENT
+    ]
+    return all(
+        name in _HINTS and isinstance(value, bool)
+        for side in hints
+        for name, value in side
+    )
 
 
 def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
@@ -392,7 +395,7 @@ def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
     tree: dict[str, Any] = {"name": name}
     extra = {}
     for member, value in definition.items():
-        if member in MEMBERS and isinstance(value, _TYPES[member]):
+        if member in MEMBERS and isinstance(value, TYPES[member]):
             tree[MEMBERS[member]] = plain(value)
         elif member not in MEMBERS and member != "name":
             extra[member] = plain(value)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from ..facts.network_reach import reach_of, secret_places, sent_variables
+from ..facts.network_reach import (
+    command_line,
+    reached,
+    secret_places,
+    sent_variables,
+)
 from ..model.endpoints import endpoints, variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..reading.tree import Path
 from ..servers.server_listing import ListingError, locked_listing
 from .access import NameLists
-from .change import ABSENT, HIDDEN, Change, SpecFiles, files_of, place_of
+from .change import (
+    ABSENT,
+    HIDDEN,
+    Change,
+    SpecFiles,
+    files_of,
+    only_one_has,
+    place_of,
+)
 from .lists import Owner, listing_changes
 from .table import came_or_went, told
 
@@ -55,12 +68,9 @@ def _reached_by(
 
 def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
-    hidden = set(secret_places(server))
-    words: dict[Path, str] = {("url",): server.url or ""}
     if server.command is not None:
-        words = {("command",): server.command}
-        words |= {("args", i): word for i, word in enumerate(server.args)}
-    return " ".join(HIDDEN if at in hidden else word for at, word in words.items())
+        return command_line(server)
+    return HIDDEN if ("url",) in secret_places(server) else server.url or ""
 
 
 def _names(
@@ -97,11 +107,9 @@ def _taken(
         yield told(files, id_, (*path, "allow"), *lists, server=new.name)
     names = (*(new.allow or ()), *(old.allow or ()), *new.restrict, *old.restrict)
     before, after = (NameLists(one.allow, one.restrict) for one in (old, new))
-    for own in dict.fromkeys(names):
-        was, is_ = before.have(own), after.have(own)
-        if was != is_:
-            what = "server.taken", (*path, before.differing(after, own)), own, is_
-            yield came_or_went(files, *what, server=new.name)
+    for own, key, is_taken in before.changes_to(after, names):
+        what = "server.taken", (*path, key), own, is_taken
+        yield came_or_went(files, *what, server=new.name)
 
 
 def _own_list(
@@ -135,74 +143,31 @@ def _lock(
         yield replace(change, place=place_of(side, (*path, "lock")))
 
 
-_REACHED = ("toolset.programs", "toolset.hosts", "toolset.variables")
-"""The kinds of changes in the order of `NetworkReach`."""
-
-
 def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """What a toolset comes to reach, and reaches no more, each once."""
+    """What a toolset comes to reach or send, and reaches or sends no more, each once."""
     files = files_of(before, after)
     # That a server has another program is told as a change of that server.
     named = {s.name for s in before.mcp_servers if s.command is not None}
     shared = {s.name for s in after.mcp_servers if s.command is not None} & named
-    unsaid = [_by_default(side) for side in (before, after)]
-    reached = [_reached(side, shared) for side in (before, after)]
-    there = [_reached(side, ()) for side in (before, after)]
-    for index, family in enumerate(_REACHED):
-        for is_there in (True, False):
-            side, other = int(is_there), int(not is_there)
-            for name, path in reached[side][index].items():
-                if name not in there[other][index] and name not in unsaid[other]:
-                    yield came_or_went(files, family, path, name, is_there)
-    yield from _sent(before, after, files)
-
-
-def _reached(
-    toolset: Toolset, shared: Collection[str]
-) -> tuple[dict[str, Path], dict[str, Path], dict[str, Path]]:
-    """The programs, hosts and variables that a toolset reaches, and where it says so first."""
-    found: tuple[dict[str, Path], ...] = ({}, {}, {})
-    for path, part in _parts(toolset):
-        reached = reach_of(part)
-        if len(path) == 2 and path[0] == "mcp_servers" and path[1] in shared:
-            reached = reached._replace(programs=())
-        for names, known in zip(reached, found, strict=True):
-            for name in names:
-                known.setdefault(name, path)
-    return found[0], found[1], found[2]
+    found: list[dict[tuple[str, str], Path]] = [{}, {}]
+    sides = before, after
+    for side, own in zip(sides, found, strict=True):
+        for kind, name, path in reached(side):
+            own.setdefault((kind, name), path)
+    for (kind, name), path, is_there in only_one_has(*found):
+        is_program = kind == "programs" and path[1] in shared
+        if not is_program and name not in _by_default(sides[not is_there]):
+            yield came_or_went(files, f"toolset.{kind}", path, name, is_there)
+    old, new = (
+        {(owner, name): path for path, owner, name in sent_variables(side)}
+        for side in sides
+    )
+    for (owner, name), path, is_there in only_one_has(old, new):
+        what = "toolset.variables_sent", path, name, is_there
+        yield came_or_went(files, *what, owner=owner)
 
 
 def _by_default(toolset: Toolset) -> set[str]:
     """The variables of tokens that are read where the toolset names none."""
     names = {plan.token_variable for plan in endpoints(toolset)}
     return names | {variable(toolset, "ADMIN", "TOKEN")}
-
-
-def _parts(toolset: Toolset) -> Iterator[tuple[Path, Toolset]]:
-    """A toolset cut into what can reach something, each with its path."""
-    rest = replace(
-        toolset, mcp_servers=(), router=None, clients=(), targets={}, extensions={}
-    )
-    for server in toolset.mcp_servers:
-        yield ("mcp_servers", server.name), replace(rest, mcp_servers=(server,))
-    if toolset.router is not None:
-        yield ("router",), replace(rest, router=toolset.router)
-    for client in toolset.clients:
-        path = ("clients", client.name, "token_variable")
-        yield path, replace(rest, clients=(client,))
-    for name, options in toolset.targets.items():
-        yield ("targets", name), replace(rest, targets={name: options})
-    for field, content in toolset.extensions.items():
-        yield (field,), replace(rest, extensions={field: content})
-
-
-def _sent(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
-    old, new = (
-        {(owner, name): path for path, owner, name in sent_variables(side)}
-        for side in (before, after)
-    )
-    for is_there, side, other in ((True, new, old), (False, old, new)):
-        for (owner, name), path in side.items():
-            if (owner, name) not in other:
-                what = "toolset.variables_sent", path, name, is_there
-                yield came_or_went(files, *what, owner=owner)

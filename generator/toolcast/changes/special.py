@@ -8,7 +8,17 @@ from typing import Any
 
 from ..facts.cli_commands import CliPositional, parse_usage
 from ..model.model import Action, Toolset, ToolSpec, Workspace
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, files_of, quoted
+from .change import (
+    ABSENT,
+    Change,
+    Grade,
+    Grades,
+    SpecFiles,
+    ToolPair,
+    files_of,
+    only_one_has,
+    quoted,
+)
 from .state import spec_files
 from .table import came_or_went, rows, told
 
@@ -207,11 +217,9 @@ def _specs(before: Toolset, after: Toolset) -> Iterator[Change]:
         {(one.kind, one.name): one for one in side.mcp_specs}
         for side in (before, after)
     )
-    for is_there, side, other in ((True, new, old), (False, old, new)):
-        for (kind, name), spec in side.items():
-            if (kind, name) not in other:
-                files = spec_files(after.name, spec, spec)
-                yield came_or_went(files, kind, ("name",), name, is_there)
+    for (kind, name), spec, is_there in only_one_has(old, new):
+        files = spec_files(after.name, spec, spec)
+        yield came_or_went(files, kind, ("name",), name, is_there)
     contents: Mapping[str, Any] = {one.name: one for one in before.mcp_resources}
     for one in after.mcp_resources:
         was = contents.get(one.name)

@@ -18,7 +18,7 @@ from ..facts.client_kinds import Limited, crossed, limits_here
 from ..facts.tool_names import mention_pattern, mentions_in, other_meanings, tool_names
 from ..language.spec_language import Field
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.characters import describe, forbidden, invisible
+from ..reading.characters import describe, forbidden, invisible, unseen_ones
 from ..reading.tree import NOWHERE, Path
 from ..suggestions import dotted
 from .change import (
@@ -27,6 +27,7 @@ from .change import (
     Grades,
     SpecFiles,
     ToolPair,
+    at_key,
     files_of,
     quoted,
 )
@@ -61,7 +62,7 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
     """The texts of a file that models read, of what both sides have."""
     states = file.states
     trees = [one.values for one in states] + [one.written for one in states]
-    is_described = any(isinstance(_get(t, "description"), str) for t in trees[2:])
+    is_described = any(isinstance(at_key(t, "description"), str) for t in trees[2:])
     for way, node in _fields_with_text(file.kind):
         for path, (old, new, *written) in _places(way.split("."), trees):
             if "of" in node.get("absent", ()) and not any(_text(w) for w in written):
@@ -72,10 +73,10 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
             elif path == ("description",):
                 raws = written[0], written[1]
             elif path == ("cli", "comment"):
-                if not all(_text(_get(tree["cli"], "keyword")) for tree in trees[:2]):
+                if not all(_text(at_key(tree["cli"], "keyword")) for tree in trees[:2]):
                     continue
                 old, new = (
-                    _get(tree, "summary") if value is ABSENT else value
+                    at_key(tree, "summary") if value is ABSENT else value
                     for tree, value in zip(trees, (old, new), strict=False)
                 )
             elif list in map(type, (old, new)):
@@ -107,12 +108,8 @@ def _places(
     if path and path != ("skill",) and ABSENT in sides[:2]:
         return
     for key in [k for k in sides[1] if k in sides[0]] if steps[0] == "*" else steps[:1]:
-        inner = [_get(side, key) for side in sides]
+        inner = [at_key(side, key) for side in sides]
         yield from _places(steps[1:], inner, (*path, key))
-
-
-def _get(value: Any, key: str) -> Any:
-    return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
 def _text(value: Any) -> str | None:
@@ -203,14 +200,14 @@ def _text_changes(text: TextSides, owner: _Owner) -> Iterator[Change]:
         old if text.before else ABSENT,
         new if text.after else ABSENT,
     )
-    grades, reason = None, ""
+    row, message = row_of(edit), f"{text.subject} {words}"
+    why: dict[str, Any] = {}
     if _with_names_now(old, owner) == new:
-        grades, reason = Grades(), "only names of renamed tools differ"
-    message = f"{text.subject} {words}"
-    yield owner.files.changed(
-        row_of(edit), text.path, message, before, after, grades=grades, reason=reason
-    )
-    yield from _changes_within(text, owner)
+        why = {"grades": Grades(), "reason": "only names of renamed tools differ"}
+    within = list(_changes_within(text, owner))
+    if words != _OTHER_UNSEEN or not within:
+        yield owner.files.changed(row, text.path, message, before, after, **why)
+    yield from within
     if text.limited is not None:
         yield from _crossed(text, text.limited, owner)
 
@@ -289,6 +286,8 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     if not new:
         return "text/removed", "is gone"
     if _marks_and_words(old) == _marks_and_words(new):
+        if unseen_ones(old) != unseen_ones(new):
+            return "text/restyled", _OTHER_UNSEEN
         return "text/restyled", "differs in white space, case or punctuation alone"
     more = len(new) - len(old)
     if abs(more) > _FEW and abs(more) > _FAR * max(len(old), len(new)):
@@ -298,6 +297,7 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     return "text/reworded", "has other words"
 
 
+_OTHER_UNSEEN = "differs in characters that nobody sees"
 _MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
 
 
@@ -325,7 +325,8 @@ _Within = tuple[str, bool, str]
 
 def _hidden(text: TextSides) -> Iterator[_Within]:
     was, is_ = (_unseen(side or "") for side in (text.before, text.after))
-    if is_ and not was:
+    old, new = (unseen_ones(side or "") for side in (text.before, text.after))
+    if is_ and (new - old or not was):
         yield "hidden-characters", True, describe(is_)
     elif was and not is_:
         yield "hidden-characters", False, describe(was)

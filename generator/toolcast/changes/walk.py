@@ -23,6 +23,7 @@ from .change import (
     Change,
     Grade,
     Grades,
+    at_key,
     key_of,
     place_of,
     quoted,
@@ -82,7 +83,7 @@ class _At(NamedTuple):
         return _At(
             (*self.path, step),
             f"{self.way}.{way}" if self.way else way,
-            (_get(self.written[0], step), _get(self.written[1], step)),
+            (at_key(self.written[0], step), at_key(self.written[1], step)),
             (*self.keys, step) if is_key else self.keys,
         )
 
@@ -115,12 +116,12 @@ class _Walk:
                 continue
             if name != "*":
                 step = at.below(name, is_key=False)
-                values = _get(old, name), _get(new, name)
+                values = at_key(old, name), at_key(new, name)
                 yield from self._field(part, *values, step, (old, new))
                 continue
             there = dict.fromkeys((*_mapping(new), *_mapping(old)))
             for key in (key for key in there if key not in known):
-                values = _get(old, key), _get(new, key)
+                values = at_key(old, key), at_key(new, key)
                 # That a key comes or goes is told by the mapping.
                 if ABSENT in values and ("more" in change or "by" in change):
                     continue
@@ -160,7 +161,7 @@ class _Walk:
         if is_inherited and same(*at.written):
             return True
         void = node.get("void_if")
-        return void is not None and any(_get(side, void) is True for side in above)
+        return void is not None and any(at_key(side, void) is True for side in above)
 
     def _entries(self, node: Any, old: Any, new: Any, at: _At) -> Iterator[Change]:
         """The changes of a list whose entries are told apart by one of their fields."""
@@ -243,8 +244,10 @@ class _Walk:
         """Whether the old side said one of the contraries beside a field."""
         beside = self._pair.states[0].written
         for step in at.path[:-1]:
-            beside = _get(beside, str(step))
-        return any(same(_get(beside, one), value) for one, value in contraries.items())
+            beside = at_key(beside, str(step))
+        return any(
+            same(at_key(beside, one), value) for one, value in contraries.items()
+        )
 
     def _words(
         self,
@@ -401,7 +404,3 @@ def _word(value: Any) -> str:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _get(value: Any, key: str) -> Any:
-    return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT

@@ -27,8 +27,8 @@ from ..python_code.modules import (
     FunctionDefinition,
     Imported,
     PythonModule,
+    bindings_of,
     imports_of,
-    statements_of,
 )
 from .free_names import refuse_taken_name
 from .other_files import change_marks, keep_answering, rename_in_other_files
@@ -252,11 +252,9 @@ def _of_definition(
     Raises:
         Refusal: it also stands for something else, or the new one is taken.
     """
-    own = [
-        node
-        for node in statements_of(tree.body)
-        if isinstance(node, FunctionDefinition) and node.name == old
-    ]
+    bindings = bindings_of(tree.body, PythonModule(module.name, module.file))
+    bound = (place.bound for place in bindings.get(old, ()))
+    own = [node for node in bound if isinstance(node, FunctionDefinition)]
     if len(own) != 1:
         times = f"{module.file} defines `{old}` {len(own)} times"
         raise Refusal(times, "rename it by hand")

@@ -129,6 +129,7 @@ def is_literal(value: Any) -> bool:
     return value is None or isinstance(value, str) or is_small
 
 
+COMBINED = ("anyOf", "oneOf")
 _KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
@@ -194,9 +195,6 @@ def tag_of(member: Any) -> str:
     return ""
 
 
-_ALTERNATIVES = ("anyOf", "oneOf")
-
-
 class ConditionalTexts:
     """Where what `if` and its like say of a value decides whether it is converted.
 
@@ -243,7 +241,7 @@ def _branches(schema: Mapping[str, Any], place: Place) -> Iterator[Any]:
     yield from (schema.get("then"), schema.get("else"))
     for keyword in ("dependentSchemas", "dependencies"):
         yield from schema.get(keyword, {}).values()
-    for keyword in _ALTERNATIVES:
+    for keyword in COMBINED:
         # Those that a type says are parts of the place themselves.
         if (id(schema), keyword) not in place.left:
             yield from schema.get(keyword, ())

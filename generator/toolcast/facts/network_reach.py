@@ -83,37 +83,61 @@ def reach_of(toolset: Toolset) -> NetworkReach:
     the key that it names itself, and the fields of extensions: addresses, and variables by the end `_env`
     of their keys.
     """
-    programs: list[str] = []
-    addresses: list[str] = []
-    variables: list[str] = []
+    found = list(reached(toolset))
+    kinds = (
+        dict.fromkeys(one.name for one in found if one.kind == kind)
+        for kind in NetworkReach._fields
+    )
+    return NetworkReach(*map(tuple, kinds))
+
+
+class Reached(NamedTuple):
+    """One thing that a toolset reaches.
+
+    Attributes:
+        kind: the field of `NetworkReach` that it is one of.
+        name: what it is.
+        path: what makes the toolset reach it.
+    """
+
+    kind: str
+    name: str
+    path: Path
+
+
+def reached(toolset: Toolset) -> Iterator[Reached]:
+    """The same one by one, as often as it is reached."""
     for server in toolset.mcp_servers:
+        path: Path = ("mcp_servers", server.name)
         if server.command is not None:
-            programs.append(_command(server))
+            yield Reached("programs", command_line(server), path)
         if server.url is not None:
-            addresses.append(server.url)
+            yield Reached("hosts", _host(server.url), path)
         for _, text in server.texts:
-            variables += references(text)
+            yield from (Reached("variables", one, path) for one in references(text))
     if toolset.router is not None:
-        addresses.append(toolset.router.base_url)
+        path = ("router",)
+        yield Reached("hosts", _host(toolset.router.base_url), path)
         for _, text in _router_texts(toolset):
-            variables += references(text)
-    variables += (c.token_variable for c in toolset.clients if c.token_variable)
-    http = toolset.targets.get("mcp", {}).get("http")
+            yield from (Reached("variables", one, path) for one in references(text))
+    for client in toolset.clients:
+        if client.token_variable:
+            path = ("clients", client.name, "token_variable")
+            yield Reached("variables", client.token_variable, path)
+    mcp = toolset.targets.get("mcp", {})
+    http = mcp.get("http")
     admin = http.get("admin_token_variable") if isinstance(http, dict) else None
-    key = toolset.targets.get("mcp", {}).get("state_key_variable")
-    variables += [name for name in (admin, key) if isinstance(name, str)]
-    for path, text, is_key in texts_in(dict(toolset.extensions), ()):
-        key = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
+    for name in (admin, mcp.get("state_key_variable")):
+        if isinstance(name, str):
+            yield Reached("variables", name, ("targets", "mcp"))
+    for at, text, is_key in texts_in(dict(toolset.extensions), ()):
+        key = next((str(one) for one in reversed(at) if isinstance(one, str)), "")
         if is_key:
             continue
         if _URL.match(text):
-            addresses.append(text)
+            yield Reached("hosts", _host(text), at[:1])
         elif key.endswith("_env") and _VARIABLE.fullmatch(text):
-            variables.append(text)
-    hosts = [_host(address) for address in addresses]
-    return NetworkReach(
-        *(tuple(dict.fromkeys(x)) for x in (programs, hosts, variables))
-    )
+            yield Reached("variables", text, at[:1])
 
 
 def sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
@@ -150,7 +174,7 @@ def _router_texts(toolset: Toolset) -> Iterator[tuple[str, str]]:
             yield "api_key", router.api_key
 
 
-def _command(server: McpServer) -> str:
+def command_line(server: McpServer) -> str:
     """The command line, without what looks like a secret."""
     hidden = set(secret_places(server))
     words: list[tuple[Path, str]] = [(("command",), server.command or "")]

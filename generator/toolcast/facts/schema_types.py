@@ -17,6 +17,7 @@ from toolcast_runtime.values.format_values import conversion_of
 from ..encoders.python import nested_class_name
 from .annotated_types import (
     ANY,
+    COMBINED,
     Array,
     Choice,
     ConditionalTexts,
@@ -45,7 +46,6 @@ _UNSAID = tuple(
 )
 # A member of `anyOf` with none of these only limits what the schema around it says.
 _TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
-_COMBINED = ("anyOf", "oneOf")
 _MAX_DEPTH = 24
 _MOST_CLASSES = 50
 """Of one union: mypy takes a minute for 150 of them, and four for 200."""
@@ -106,7 +106,7 @@ class SchemaTypes:
         for key in sorted(DeclaredNames(self._root).names.difference(members)):
             members[key] = Member(ANY, False)
         wider = [
-            keyword for part in place.parts for keyword in _COMBINED if keyword in part
+            keyword for part in place.parts for keyword in COMBINED if keyword in part
         ]
         for keyword in wider:
             self._note(keyword)
@@ -268,7 +268,7 @@ class SchemaTypes:
         """The `anyOf` or `oneOf` that the type says; others are noted."""
         found: tuple[Mapping[str, Any], str] | None = None
         for part in place.parts:
-            for keyword in _COMBINED:
+            for keyword in COMBINED:
                 members = part.get(keyword)
                 if not isinstance(members, list) or not members:
                     continue

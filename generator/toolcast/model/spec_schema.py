@@ -117,7 +117,8 @@ def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Findi
         return
     if keyword == "required":
         (key,) = refusal.names
-        where = f" in `{path[-1]}`" if path else ""
+        at = path[-1:] if path and isinstance(path[-1], str) else path
+        where = f" in `{dotted(at)}`" if path else ""
         rule, message = "spec/missing-key", f"the key `{key}` is missing{where}"
         help_ = _key_help(part, key)
     elif keyword == "type":

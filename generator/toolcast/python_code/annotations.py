@@ -53,10 +53,6 @@ class Unknown(Exception):
     """An annotation of which the text does not say what it is in JSON; the text says why."""
 
 
-def _number(kind: str, **limits: int) -> Json:
-    return Json({"type": kind, **limits})
-
-
 _NAMED = {
     "builtins.str": Json({"type": "string"}),
     "builtins.int": Json({"type": "integer"}),
@@ -84,10 +80,10 @@ _NAMED = {
     "pydantic.HttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
     "pydantic.AnyUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
     "pydantic.AnyHttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.PositiveInt": _number("integer", exclusiveMinimum=0),
-    "pydantic.NonNegativeInt": _number("integer", minimum=0),
-    "pydantic.PositiveFloat": _number("number", exclusiveMinimum=0),
-    "pydantic.NonNegativeFloat": _number("number", minimum=0),
+    "pydantic.PositiveInt": Json({"type": "integer", "exclusiveMinimum": 0}),
+    "pydantic.NonNegativeInt": Json({"type": "integer", "minimum": 0}),
+    "pydantic.PositiveFloat": Json({"type": "number", "exclusiveMinimum": 0}),
+    "pydantic.NonNegativeFloat": Json({"type": "number", "minimum": 0}),
 }
 _SAME = {
     "typing.List": "builtins.list",

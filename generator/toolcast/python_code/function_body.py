@@ -124,13 +124,12 @@ class _Reading:
             self._function(known.function, known)
         elif known.kind == "class" and known.class_ is not None:
             # Making an instance runs its initializer; leaving and entering run theirs.
-            methods = self.local.resolver.members(known.class_, known.scope).functions
+            resolver = self.local.resolver
+            methods = resolver.members(known.class_, known.scope).functions
             for name, function in methods.items():
-                if name.startswith("__") and name.endswith("__"):
-                    full = f"{known.class_.name}.{name}"
-                    target = Definition(
-                        "function", known.scope, full, function, known.class_
-                    )
+                is_special = name.startswith("__") and name.endswith("__")
+                target = resolver.attribute(known, name) if is_special else None
+                if target is not None:
                     self.node.references.append(Reference(target, function.lineno, ()))
             for base in known.class_.bases:
                 self._visit(base, ())
@@ -341,7 +340,8 @@ class _Reading:
             if self.visitor is not None:
                 self.visitor.text(node, text)
             if text.endswith(".sql"):
-                self._sql(node, self.local.file(text), context)
+                file = self.local.resolver.text_of(self.local.scope.file, text)
+                self._sql(node, file, context)
             elif looks_like_sql(text):
                 self._sql(node, text, context)
 

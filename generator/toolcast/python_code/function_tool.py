@@ -17,7 +17,6 @@ from .modules import (
     Imported,
     PythonModule,
     bindings_of,
-    functions_of,
     last_name,
     own_nodes,
     shown,
@@ -101,7 +100,7 @@ def read_function(
         raise NoTool([(f"there is no module `{module}` in the project's sources", "")])
     if text.problem:
         raise NoTool([(f"{text.file} cannot be read: {text.problem}", "")])
-    node = text.functions.get(name)
+    node = text.bindings.functions.get(name)
     if node is None:
         raise NoTool([_absent(text, name)])
     return _Reading(ModuleNames(module_of), text, node).tool()
@@ -344,17 +343,17 @@ def _absent(module: PythonModule, name: str) -> tuple[str, str]:
             source = f"{place.bound.module}:{place.bound.name or ''}"
             help_ = f"it is imported: name it where it is written, `{source}`"
             return message, help_
-    if name in module.classes:
+    if name in module.bindings.classes:
         help_ = "it is a class: write a function that makes one, and name that"
         return message, help_
-    for class_ in module.classes.values():
-        if name in functions_of(bindings_of(class_.body, module)):
+    for class_ in module.bindings.classes.values():
+        if name in bindings_of(class_.body, module).functions:
             help_ = (
                 f"`{class_.name}.{name}` is a method, which needs its `self`: write a"
                 " function that calls it"
             )
             return message, help_
-    return message, did_you_mean(name, sorted(module.functions))
+    return message, did_you_mean(name, sorted(module.bindings.functions))
 
 
 _SCALARS = {

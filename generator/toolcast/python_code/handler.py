@@ -118,14 +118,18 @@ def handler_code(
     return code._replace(signature=code.signature.without(tool.uses))
 
 
+def _package_of(toolset: Toolset, reference: HandlerReference) -> str:
+    """The package of handlers, where what a spec names is in it; else empty."""
+    package = toolset.handlers or ""
+    return package if package and is_below(reference.module, package) else ""
+
+
 def function_code(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> HandlerCode | None:
     """What a spec names as `module:function`; None when it may not be read, or is not there."""
-    package = toolset.handlers
-    if package is None or not is_below(reference.module, package):
-        return None
-    return _read(workspace).code(package, reference)
+    package = _package_of(toolset, reference)
+    return _read(workspace).code(package, reference) if package else None
 
 
 def class_problem(
@@ -136,11 +140,10 @@ def class_problem(
     Returns:
         An empty text where it may, or the module cannot be read.
     """
-    package = toolset.handlers
-    if package is None or not is_below(reference.module, package):
-        return (
-            f"is not below `{package}`" if package else "is in no package of handlers"
-        )
+    package = _package_of(toolset, reference)
+    if not package:
+        above = toolset.handlers
+        return f"is not below `{above}`" if above else "is in no package of handlers"
     found = _read(workspace).class_(package, reference)
     return found if isinstance(found, str) else ""
 
@@ -149,10 +152,8 @@ def fields_of_class(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> Mapping[str, ClassField] | None:
     """The fields of a class that a spec names; None where its text alone does not tell them."""
-    package, read = toolset.handlers, _read(workspace)
-    if package is None or not is_below(reference.module, package):
-        return None
-    own = read.class_(package, reference)
+    package, read = _package_of(toolset, reference), _read(workspace)
+    own = read.class_(package, reference) if package else None
     if not isinstance(own, Own) or not isinstance(own.node, ast.ClassDef):
         return None
     module = read.module(own.module)

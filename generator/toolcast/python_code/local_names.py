@@ -152,10 +152,6 @@ class Locals(Place):
         """The texts that an expression may have; as `texts_of`."""
         return texts_of(node, self)
 
-    def file(self, text: str) -> str:
-        """The text of a file that the code names by a path; empty when it is not there."""
-        return self.resolver.text_of(self.scope.file, text)
-
     def loop(self, target: ast.expr, items: ast.expr) -> None:
         """A loop or a comprehension binds its target to each of the items."""
         for name, value in each_of(target, items):

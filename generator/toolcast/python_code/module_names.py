@@ -223,7 +223,7 @@ class _Search:
         """Notes what a name of a module may stand for; whether the module has it."""
         key = (module.name, name, way.star is not None)
         if key in way.names or len(way.names) >= _STEPS:
-            self._note(Definition("unknown", module, name), module.file, CIRCLE, way)
+            self._note_unknown(module, name, CIRCLE, way)
             return True
         if key not in self._has:
             self._has[key] = self._look(
@@ -243,13 +243,20 @@ class _Search:
             return True
         inner = self._names.module(f"{module.name}.{name}")
         if module.is_package and inner is not None:
-            self._note(Definition("module", inner, inner.name), module.file, "", way)
+            known = Definition("module", inner, inner.name)
+            self.found.append(Meaning(known, module.file, star=way.star))
             return True
         if "__getattr__" in module.bindings:
             problem = f"comes out of the `__getattr__` of {module.file}"
-            self._note(Definition("unknown", module, name), module.file, problem, way)
+            self._note_unknown(module, name, problem, way)
             return True
         return False
+
+    def _note_unknown(
+        self, module: PythonModule, name: str, problem: str, way: _Way
+    ) -> None:
+        known = Definition("unknown", module, name)
+        self.found.append(Meaning(known, module.file, problem, way.star))
 
     def _starred(
         self, module: PythonModule, name: str, source: Imported, way: _Way
@@ -257,7 +264,7 @@ class _Search:
         there = self._names.module(source.module)
         if there is not None and not there.problem:
             return self.name(there, name, way)
-        self._note(Definition("unknown", module, name), module.file, "is unknown", way)
+        self._note_unknown(module, name, "is unknown", way)
         return True
 
     def binding(
@@ -275,7 +282,8 @@ class _Search:
         elif bound is None:
             kind, problem = "unknown", f"is whatever is found when it runs ({where})"
         class_ = bound if isinstance(bound, ast.ClassDef) else None
-        self._note(Definition(kind, module, name, bound, class_), where, problem, way)
+        known = Definition(kind, module, name, bound, class_)
+        self.found.append(Meaning(known, where, problem, way.star))
         return True
 
     def _imported(
@@ -310,7 +318,7 @@ class _Search:
             else:
                 problem, is_absent = f"is not in {there.file}", True
         known = names.external(module, source.dotted)
-        self._note(known, where, problem, way, is_absent=is_absent)
+        self.found.append(Meaning(known, where, problem, way.star, is_absent))
         return True
 
     def _bound_before(
@@ -337,17 +345,6 @@ class _Search:
         if "__getattr__" in module.bindings:
             return f"comes out of the `__getattr__` of {module.file}"
         return ""
-
-    def _note(
-        self,
-        known: Definition,
-        where: str,
-        problem: str,
-        way: _Way,
-        *,
-        is_absent: bool = False,
-    ) -> None:
-        self.found.append(Meaning(known, where, problem, way.star, is_absent))
 
 
 def _is_hidden(module: PythonModule, star: Binding, places: Sequence[Binding]) -> bool:

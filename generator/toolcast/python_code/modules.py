@@ -51,7 +51,29 @@ class Binding(NamedTuple):
     bound: FunctionDefinition | ast.ClassDef | Imported | ast.expr | None
 
 
-Bindings = Mapping[str, list[Binding]]
+class Bindings(dict[str, list[Binding]]):
+    """The names of a scope, each with every place that binds it.
+
+    Of the functions, classes and values of a name the last one counts.
+    """
+
+    @cached_property
+    def functions(self) -> Mapping[str, FunctionDefinition]:
+        """The functions that are defined."""
+        return {k: v for k, v in self._bound() if isinstance(v, FunctionDefinition)}
+
+    @cached_property
+    def classes(self) -> Mapping[str, ast.ClassDef]:
+        """The classes that are defined."""
+        return {k: v for k, v in self._bound() if isinstance(v, ast.ClassDef)}
+
+    @cached_property
+    def assigned(self) -> Mapping[str, ast.expr]:
+        """What is assigned to names."""
+        return {k: v for k, v in self._bound() if isinstance(v, ast.expr)}
+
+    def _bound(self) -> Iterator[tuple[str, object]]:
+        return ((name, one.bound) for name, places in self.items() for one in places)
 
 
 @dataclass(frozen=True)
@@ -82,7 +104,7 @@ class PythonModule:
     def bindings(self) -> Bindings:
         """Its names, each with every place that binds it, those in functions by `global`."""
         if self.tree is None:
-            return {}
+            return Bindings()
         found = bindings_of(self.tree.body, self)
         for node in ast.walk(self.tree) if self.has_globals else ():
             if isinstance(node, ast.Global):
@@ -97,26 +119,6 @@ class PythonModule:
         always = (*kinds, ast.Import, ast.ImportFrom)
         body = self.tree.body if self.tree is not None else []
         return frozenset(one.lineno for one in body if isinstance(one, always))
-
-    @cached_property
-    def functions(self) -> Mapping[str, FunctionDefinition]:
-        """Its own functions; the last definition of a name counts."""
-        return functions_of(self.bindings)
-
-    @cached_property
-    def classes(self) -> Mapping[str, ast.ClassDef]:
-        """Its own classes; the last definition of a name counts."""
-        return {
-            name: place.bound
-            for name, places in self.bindings.items()
-            for place in places
-            if isinstance(place.bound, ast.ClassDef)
-        }
-
-    @cached_property
-    def values(self) -> Mapping[str, ast.expr]:
-        """What it assigns to its names; the last assignment counts."""
-        return values_of(self.bindings)
 
 
 def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule | None:
@@ -185,37 +187,17 @@ def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonMod
     return PythonModule(name, file, has_globals=b"global" in data, tree=tree)
 
 
-def bindings_of(body: list[ast.stmt], module: PythonModule) -> dict[str, list[Binding]]:
+def bindings_of(body: list[ast.stmt], module: PythonModule) -> Bindings:
     """The names that a scope of a module binds, each with its places in the text's order.
 
     Those under conditions and in loops are among them, imports of every name under `*`;
     `global` in functions is not.
     """
-    found: dict[str, list[Binding]] = {}
+    found = Bindings()
     for node in _nodes(body):
         for name, binding in _bound_by(node, module):
             found.setdefault(name, []).append(binding)
     return found
-
-
-def functions_of(bindings: Bindings) -> dict[str, FunctionDefinition]:
-    """The functions of a scope; the last definition of a name counts."""
-    return {
-        name: place.bound
-        for name, places in bindings.items()
-        for place in places
-        if isinstance(place.bound, FunctionDefinition)
-    }
-
-
-def values_of(bindings: Bindings) -> dict[str, ast.expr]:
-    """What a scope assigns to its names; the last assignment counts."""
-    return {
-        name: place.bound
-        for name, places in bindings.items()
-        for place in places
-        if isinstance(place.bound, ast.expr)
-    }
 
 
 def imports_of(nodes: Iterable[ast.AST], module: PythonModule) -> dict[str, Imported]:
@@ -306,21 +288,6 @@ def _imported_by(
         yield alias.asname or alias.name, Imported(
             source, None if is_star else alias.name
         )
-
-
-def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a scope itself, those under `if`, `try` and `with` among them."""
-    for statement in body:
-        if isinstance(statement, ast.If):
-            yield from statements_of([*statement.body, *statement.orelse])
-        elif isinstance(statement, ast.Try):
-            handled = [one for handler in statement.handlers for one in handler.body]
-            inner = [*statement.body, *handled, *statement.orelse, *statement.finalbody]
-            yield from statements_of(inner)
-        elif isinstance(statement, ast.With):
-            yield from statements_of(statement.body)
-        else:
-            yield statement
 
 
 def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:

@@ -12,10 +12,8 @@ from .modules import (
     FunctionDefinition,
     PythonModule,
     bindings_of,
-    functions_of,
     last_name,
     returned_by,
-    values_of,
 )
 
 # Attributes and calls that lead to one another, one after the other.
@@ -129,18 +127,15 @@ class Resolver(ModuleNames):
             return ()
         if node not in self._parents:
             found: dict[ast.ClassDef, Definition] = {}
-            waiting = [Definition("class", class_.scope, node.name, node, node)]
+            waiting = [class_]
             while waiting and len(found) < _MOST_PARENTS:
-                one = waiting.pop()
-                if one.class_ is None or one.class_ in found:
+                scope, own = waiting[-1].scope, waiting.pop().class_
+                if own is None or own in found:
                     continue
-                found[one.class_] = one
-                bases = [self.of(base, one.scope, {}) for base in one.class_.bases]
-                waiting += [base for base in reversed(bases) if base and base.class_]
-            self._parents[node] = tuple(
-                Definition("class", one.scope, node.name, node, node)
-                for node, one in found.items()
-            )
+                found[own] = Definition("class", scope, own.name, own, own)
+                bases = [self.of(base, scope, {}) for base in own.bases]
+                waiting += filter(None, reversed(bases))
+            self._parents[node] = tuple(found.values())
         return self._parents[node]
 
     def members(self, node: ast.ClassDef, module: PythonModule) -> _Members:
@@ -150,7 +145,7 @@ class Resolver(ModuleNames):
         """
         if node not in self._members:
             bindings = bindings_of(node.body, module)
-            functions, values = functions_of(bindings), values_of(bindings)
+            functions, values = bindings.functions, dict(bindings.assigned)
             for function in functions.values():
                 for inner in ast.walk(function):
                     if isinstance(inner, ast.Assign):
@@ -170,9 +165,10 @@ class Resolver(ModuleNames):
         if function is None:
             return _Body((), {})
         if function not in self._bodies:
-            returned, assigned = tuple(returned_by(function)), {}
+            returned = tuple(returned_by(function))
+            assigned: Mapping[str, ast.expr] = {}
             if returned:
-                assigned = values_of(bindings_of(function.body, known.scope))
+                assigned = bindings_of(function.body, known.scope).assigned
             self._bodies[function] = _Body(returned, assigned)
         return self._bodies[function]
 

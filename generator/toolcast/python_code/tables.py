@@ -277,13 +277,13 @@ def _of_metadata(node: ast.expr, place: Place) -> Iterator[str]:
         base = place.of(node.value)
     for module in [one for one in resolver.read.values() if one is not None]:
         within = Place(resolver, module)
-        for name, class_ in module.classes.items() if base is not None else ():
+        for name, class_ in module.bindings.classes.items() if base is not None else ():
             parents = [within.of(parent) for parent in class_.bases]
             if any(parent and base and parent.key == base.key for parent in parents):
                 mapped = resolver.named(module, name)
                 if mapped is not None:
                     yield from declared_tables(mapped, resolver)
-        for value in module.values.values() if metadata is not None else ():
+        for value in module.bindings.assigned.values() if metadata is not None else ():
             text = _first(value)
             if text is None or not isinstance(value, ast.Call) or len(value.args) < 2:
                 continue

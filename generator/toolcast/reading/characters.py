@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import cache
 
 from ..findings import Finding, Place, Severity
@@ -244,3 +245,13 @@ def decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
                 )
             ]
     return text, []
+
+
+_FORMATS = frozenset(("Cc", "Cf", "Cn", "Co", "Mn"))
+
+
+def unseen_ones(text: str) -> Counter[str]:
+    """The characters of a text that may be unseen: those of formats, and loose marks."""
+    normal = unicodedata.normalize("NFC", text)
+    found = (one for one in normal if unicodedata.category(one) in _FORMATS)
+    return Counter(one for one in found if one not in "\t\n\r")

@@ -107,7 +107,8 @@ def _problem(
         return f"there is no module `{module}`", ""
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
-    names = [*found.functions, *found.classes, *found.values]
+    bound = found.bindings
+    names = [*bound.functions, *bound.classes, *bound.assigned]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"

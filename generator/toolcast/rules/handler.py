@@ -70,7 +70,7 @@ def missing_function(
     code = function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
-    help_ = known_instead(reference.function, sorted(module.functions))
+    help_ = known_instead(reference.function, sorted(module.bindings.functions))
     return f"{module.file} has no function `{reference.function}`", help_
 
 

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,53 @@ def test_what_no_spec_can_say_is_told_beside_what_specs_say(tmp_path: Path) -> N
         ("tool.annotations/changed", ["annotations", "title"]),
         ("listing.tool/changed", ["annotations", "readOnlyHint"]),
     ]
+
+
+def compared(folder: Path, before: Any, after: Any) -> Any:
+    for file, tools in (("old.json", before), ("new.json", after)):
+        (folder / file).write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    done = toolcast(folder, "diff", "old.json", "new.json", "--format", "json")
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"annotations": {"readOnlyHint": False, "destructiveHint": True}}),
+        (
+            {"annotations": {"readOnlyHint": True}},
+            {"annotations": {"readOnlyHint": True, "destructiveHint": False}},
+        ),
+        (
+            {"inputSchema": {"properties": {"a": {"maximum": 1}}}},
+            {"inputSchema": {"properties": {"a": {"maximum": 1.0}}}},
+        ),
+    ],
+)
+def test_what_says_the_same_in_another_way_is_safe(
+    tmp_path: Path, before: Any, after: Any
+) -> None:
+    sides = [[{"name": "a", "inputSchema": {}, **one}] for one in (before, after)]
+    [found] = compared(tmp_path, *sides)["changes"]
+    assert found["rule"] == "listing.tool/restated"
+    assert set(found["grades"].values()) == {"safe"}
+
+
+GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("tools", "rule"),
+    [
+        ([{**GOOD, "inputSchema": None}], "compat/strict-list"),
+        ([{**GOOD, "description": 5}], "compat/strict-list"),
+        ([{**GOOD, "annotations": [1]}], "compat/strict-list"),
+        ([GOOD, {**GOOD, "name": "f\u0456nd"}], "name/portability"),
+        ([GOOD, GOOD], "name/similar"),
+    ],
+)
+def test_what_no_spec_may_be_is_found(tmp_path: Path, tools: Any, rule: str) -> None:
+    assert rule in {one["rule"] for one in compared(tmp_path, [GOOD], tools)["brought"]}
 
 
 def spelled(tools: list[dict[str, Any]]) -> list[str]:

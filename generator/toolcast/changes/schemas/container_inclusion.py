@@ -7,9 +7,13 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
-from toolcast_runtime.validation.applicators import in_place
-
-from .schema_side import Conjunction, SchemaSide, matches, schemas_under
+from .schema_side import (
+    Conjunction,
+    SchemaSide,
+    is_silent,
+    matches,
+    schemas_under,
+)
 from .value_limits import ValueLimits
 
 
@@ -97,9 +101,6 @@ def _contains(
     return is_enough and is_bounded
 
 
-_OPENING = ("additionalProperties", "unevaluatedProperties")
-
-
 def takes_object(
     proof: Proof, sent: Conjunction, limits: ValueLimits, part: Mapping[str, Any]
 ) -> bool:
@@ -165,20 +166,15 @@ class _Names:
 
     def _says_nothing_of_others(self) -> bool:
         """Whether properties are listed, and nothing says what else there may be."""
-        listed = False
-        for part in self._limits.parts:
-            waiting: list[Any] = [part]
-            while waiting:
-                one = waiting.pop()
-                if not isinstance(one, dict):
-                    continue
-                if any(one.get(word, False) is not False for word in _OPENING):
-                    return False
-                if one is not part and ("properties" in one or "$ref" in one):
-                    return False  # What alternatives name is not gathered here.
-                listed = listed or bool(one.get("properties"))
-                waiting += in_place(one)
-        return listed
+        own = self._limits.parts
+        told = self._proof.sender.everything(*own)
+        known = set(map(id, own))
+        # What alternatives name is not gathered here.
+        is_gathered = not any(
+            id(one) not in known and ("properties" in one or "$ref" in one)
+            for one in told
+        )
+        return is_gathered and is_silent(told)
 
     def _may_be(self, name: str) -> bool:
         return not ValueLimits(self.sent(name)).is_impossible

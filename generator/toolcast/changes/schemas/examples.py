@@ -17,7 +17,7 @@ from toolcast_runtime.validation.formats import ASSERTED
 from toolcast_runtime.validation.schema_visits import most_visits
 
 from ..change import ABSENT
-from .schema_side import Acceptor, Conjunction, SchemaSide, schemas_under
+from .schema_side import Acceptor, Conjunction, SchemaSide, is_silent, schemas_under
 from .value_limits import EXACT, ValueLimits, type_of
 
 _MOST_WORK = 100_000
@@ -29,7 +29,6 @@ _MOST_VALUES = 40
 _MOST_NAMES = 60
 _LARGEST = 1_000
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_OPENING = ("additionalProperties", "unevaluatedProperties")
 _PLAIN: dict[str, list[Any]] = {
     "string": ["a", "", "A 1"],
     "integer": [1, 0, -1, 2, 10],
@@ -97,9 +96,7 @@ def _budget(side: SchemaSide) -> int:
 def _are_names_told(side: SchemaSide, schemas: list[Any], value: Any) -> bool:
     """Whether who sends a value was told of each name in it.
 
-    An object whose schema lists properties and is silent about other names has these alone:
-    nobody was told to send another, though nothing refuses it. Where a schema says
-    `additionalProperties`, or lists no properties, names are free.
+    Where its schema is silent about other names than it lists, an object has these alone.
     """
     told = side.everything(*schemas)
     if isinstance(value, list):
@@ -112,14 +109,13 @@ def _are_names_told(side: SchemaSide, schemas: list[Any], value: Any) -> bool:
         )
     if not isinstance(value, dict):
         return True
-    is_silent = any(part.get("properties") for part in told) and not any(
-        part.get(word, False) is not False for part in told for word in _OPENING
-    )
+    has_others = not is_silent(told)
     for name, inner in value.items():
         under = [s for p in told for s in schemas_under(p, name, others=False)]
-        if not under and is_silent:
+        if not under and not has_others:
             return False
-        under = under or [p[_OPENING[0]] for p in told if _OPENING[0] in p]
+        others = "additionalProperties"
+        under = under or [part[others] for part in told if others in part]
         if not _are_names_told(side, under, inner):
             return False
     return True

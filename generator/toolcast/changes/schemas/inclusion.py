@@ -143,17 +143,11 @@ class Inclusion:
             yield from cases
             return
         if len(limits.types) > 1:
-            kinds = [_NUMBERS] if limits.types >= _NUMBERS else []
-            kinds += [
-                frozenset([kind])
-                for kind in sorted(limits.types)
-                if not kinds or kind not in _NUMBERS
-            ]
-            for types in kinds:
-                named = ["number"] if types == _NUMBERS else sorted(types)
-                if named == ["fraction"]:
-                    named = ["number"]
-                yield (*sent, {"type": named[0]})
+            kinds = limits.types
+            if "fraction" in kinds:
+                kinds = kinds - _NUMBERS | {"number"}
+            for kind in sorted(kinds):
+                yield (*sent, {"type": kind})
 
     def _takes(self, sent: Conjunction, limits: ValueLimits, part: Any) -> bool:
         """Whether one schema of the receiver takes all that is sent."""

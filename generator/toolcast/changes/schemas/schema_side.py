@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -326,6 +326,17 @@ class Acceptor:
         if self.is_closed and self.side.declared.lacks(value):
             return False
         return self._refuses_besides is None or not self._refuses_besides(value)
+
+
+def is_silent(told: Collection[Mapping[str, Any]]) -> bool:
+    """Whether all that is told of an object lists names, and says nothing of others.
+
+    Nobody was told to send another name then, though nothing refuses it. Where a schema says
+    `additionalProperties`, or lists no properties, names are free.
+    """
+    words = ("additionalProperties", "unevaluatedProperties")
+    is_open = any(one.get(word, False) is not False for one in told for word in words)
+    return not is_open and any(one.get("properties") for one in told)
 
 
 def schemas_under(

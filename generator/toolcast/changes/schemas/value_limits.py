@@ -90,21 +90,13 @@ class ValueLimits:
     @cached_property
     def _listed(self) -> list[Any] | None:
         """The values that every `enum` and `const` has; None without any."""
-        found: dict[Any, Any] | None = None
-        for part in self.parts:
-            if "const" not in part and "enum" not in part:
-                continue
-            for values in (
-                [part["const"]] if "const" in part else None,
-                part.get("enum"),
-            ):
-                if isinstance(values, list):
-                    keyed = {key_of(value): value for value in values}
-                    if found is None:
-                        found = keyed
-                    else:
-                        found = {k: v for k, v in found.items() if k in keyed}
-        return None if found is None else list(found.values())
+        lists = [[value] for value in self.all("const")]
+        lists += [values for values in self.all("enum") if isinstance(values, list)]
+        if not lists:
+            return None
+        keyed = [{key_of(value): value for value in values} for values in lists]
+        shared = (key for key in keyed[0] if all(key in other for other in keyed))
+        return [keyed[0][key] for key in shared]
 
     @cached_property
     def values(self) -> list[Any] | None:

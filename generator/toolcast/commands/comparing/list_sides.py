@@ -5,24 +5,26 @@ from __future__ import annotations
 import datetime
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...changes.comparison import Comparison, compare_lists
-from ...changes.lists import for_rules, list_workspace, unseen_in
+from ...changes.lists import TYPES, for_rules, list_workspace
 from ...changes.review.check_findings import CheckFindings, check_findings
-from ...findings import Place
+from ...facts.tool_lists import is_name_of_tool, refusals_of
+from ...findings import Finding, Place, Severity
 from ...git.commit import CommitFiles, ShallowClone, commit_of
 from ...git.program import GitFailure, repository_of
 from ...imports.forms import Source, source_of_server
 from ...imports.source_file import MOST_BYTES, listed_in, read_listed
+from ...reading.characters import unseen
 from ...reports.escaping import printable
 from ...servers.declared_servers import command_server, headers_of, url_server
 from ...servers.read_server import read_server
-from ...servers.server_listing import ListingError
+from ...servers.server_listing import ListingError, ServerListing
 from ..exit_codes import fail
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def list_sides_or_end(
     old, new = (list_workspace(one.listing, one.name) for one in sources)
     listings = sources[0].listing, sources[1].listing
     before, after = for_rules(old), for_rules(new)
-    read = [*unseen_in(listings[0])], [*unseen_in(listings[1])]
+    read = [*_read(listings[0])], [*_read(listings[1])]
     found = CheckFindings(
         # A list has no lines.
         *(
@@ -90,6 +92,53 @@ def list_sides_or_end(
         )
     )
     return (old, new), compare_lists((old, new), listings, today), found
+
+
+def _read(listing: ServerListing) -> Iterator[Finding]:
+    """What a reader of specs would find: names, odd members, characters that nobody sees."""
+    names = set()
+    for tool in listing.tools:
+        name = tool["name"]
+        place = Place(name if is_name_of_tool(name) else "tools")
+        for rule, message, help_, severity in _odd(tool, name in names):
+            yield Finding(rule, severity, place, message, help_)
+        names.add(name)
+        for text in _texts(tool):
+            if found := unseen(text):
+                rule, message, help_, severity = found
+                yield Finding(rule, severity, place, message, help_)
+
+
+def _odd(
+    tool: Mapping[str, Any], is_second: bool
+) -> Iterator[tuple[str, str, str, Severity]]:
+    """What is wrong with a tool of a list, and cannot be in a spec."""
+    name = tool["name"]
+    if is_second:
+        message = f"another tool is called `{name}`, too"
+        yield "name/similar", message, "only one can be called", Severity.WARNING
+    if not is_name_of_tool(name):
+        message = f"`{name}` is no name that MCP has for tools"
+        help_ = "1 to 128 of A-Z a-z 0-9 _ . -: others look like it, or are refused"
+        yield "name/portability", message, help_, Severity.WARNING
+    found = refusals_of(tool).items()
+    odd = {(str(one.path[0]), one.problem) for _, each in found for one in each}
+    for member, problem in sorted(odd):
+        # What a spec can say is for the rules, which see the rest.
+        if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
+            message = f"clients refuse this server's list: `{member}` {problem}"
+            help_ = "write what the protocol asks for"
+            yield "compat/strict-list", message, help_, Severity.WARNING
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        yield from (text for inner in value.values() for text in _texts(inner))
+    elif isinstance(value, list):
+        yield from (text for inner in value for text in _texts(inner))
 
 
 def _unsaid(source: Source) -> list[str]:
