@@ -335,8 +335,11 @@ def _followed(side: SchemaSide, schema: Mapping[str, Any]) -> set[str]:
 
 # No name of a property that a person would write has it.
 _MARK = "\0"
-ITEMS, OTHERS, NAMES, REFUSED = (_MARK + end for end in ("[]", "{}", "()", "!"))
-"""What stands behind a place for its items, its other values, its names, what it is not."""
+ITEMS, OTHERS, NAMES, REFUSED, ONE_OF = (
+    _MARK + end for end in ("[]", "{}", "()", "!", "|")
+)
+"""What stands behind a place for its items, its other values, its names, what it is not, and
+what one of several alternatives says of it."""
 
 _OF = {
     ITEMS: "each item of {}",
@@ -382,6 +385,8 @@ def listed(values: Iterable[Any], last: str = "and") -> str:
 
 def name_words(place: str) -> str:
     """A name in backticks; those inside of it become apostrophes, what is unseen an escape."""
+    if ONE_OF in place:
+        return f"{name_words(place.replace(ONE_OF, ''))} in one alternative"
     name = place.replace(_MARK, "")
     if not name or not name.isprintable():
         return f"`{json.dumps(name).replace('`', chr(39))}`"
@@ -393,6 +398,8 @@ def subject_words(place: str, whole: str) -> str:
     for ending, words in _OF.items():
         if place.endswith(ending):
             return words.format(subject_words(place[: -len(ending)], whole))
+    if place == ONE_OF:
+        return f"{whole} in one alternative"
     return name_words(place) if place else whole
 
 
