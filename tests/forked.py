@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
-__all__ = ["Forks", "forks"]
+__all__ = ["Forks", "forks", "modules_of"]
 
 _PARENT = '''
 import importlib, json, os, runpy, sys, traceback
@@ -89,6 +91,12 @@ class Forks:
         code = int(self._parent.stdout.readline())
         out, err = (stream.read_text("utf-8") for stream in streams[1:])
         return subprocess.CompletedProcess(words, code, out, err)
+
+
+def modules_of(package: ModuleType) -> list[str]:
+    """The names of all modules of a package that are to be imported."""
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [each.name for each in found if not each.name.endswith("__main__")]
 
 
 @contextmanager

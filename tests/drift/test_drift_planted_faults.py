@@ -34,8 +34,9 @@ from typing import Any
 
 import pytest
 
+import toolcast
 from tests.conftest import CACHES, Project
-from tests.forked import Forks, forks
+from tests.forked import Forks, forks, modules_of
 from toolcast_runtime import LEVEL
 
 ROOT = Path(__file__).parents[2]
@@ -243,6 +244,7 @@ FAULTS = [
 def plain_pytest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
     loaded = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
+    loaded += modules_of(toolcast)
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 

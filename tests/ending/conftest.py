@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked_servers import Process
 from tests.mcp.projects import generate_project
 
 HANDLERS = """
@@ -129,7 +129,7 @@ def slow(slow_root: Path, tmp_path: Path) -> Slow:
     return Slow(slow_root, tmp_path / "told.txt", tmp_path / "ledger.sqlite3")
 
 
-def waited(process: subprocess.Popen[bytes], most: float = 60) -> tuple[int, float]:
+def waited(process: Process, most: float = 60) -> tuple[int, float]:
     """The code that a process ends with, and the seconds until it does."""
     begun = time.monotonic()
     code = process.wait(most)

@@ -15,6 +15,7 @@ from typing import IO, Any
 import pytest
 
 from tests.ending.conftest import Slow, waited
+from tests.forked_servers import Process, start
 from tests.mcp.servers import ERAS, LEGACY, MODERN, sent
 
 SLOW = pytest.mark.slow
@@ -41,29 +42,28 @@ def command(grace: int) -> list[str]:
 
 
 @contextmanager
-def server(slow: Slow, grace: int) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        command(grace),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=slow.root,
-        env={**os.environ, **slow.environment},
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def server(slow: Slow, grace: int) -> Iterator[Process]:
+    _, *words = command(grace)[1:]
+    env = {**os.environ, **slow.environment}
+    process = start(slow.root, *words, env=env)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
 
 
-def ask(process: subprocess.Popen[bytes], data: bytes) -> IO[bytes]:
+def ask(process: Process, data: bytes) -> IO[bytes]:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(data)
     process.stdin.flush()
     return process.stdout
 
 
-def end(process: subprocess.Popen[bytes], how: str) -> None:
+def end(process: Process, how: str) -> None:
     if how == "input":
         assert process.stdin is not None
         process.stdin.close()

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+import toolcast
 from tests.conftest import Project
-from tests.forked import Forks, forks
+from tests.forked import Forks, forks, modules_of
 
 MODULE = """
 from pathlib import Path
@@ -170,11 +171,7 @@ class Beside(Project):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = (
-        "toolcast.commands.main",
-        "toolcast.commands.generating.generate",
-        "black",
-    )
+    loaded = [*modules_of(toolcast), "black"]
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 

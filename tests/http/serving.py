@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.forked_servers import Process, start
 
 __all__ = ["Answer", "Served", "ROOT", "rpc", "served"]
 
@@ -43,7 +44,7 @@ class Answer:
 class Served:
     """A running server."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     port: int
     lines: list[bytes] = field(default_factory=list)
 
@@ -129,21 +130,16 @@ def served(
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Served]:
     """A server on a free loopback port; ended afterwards."""
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            f"{package}.mcp_server",
-            "--http",
-            "--port",
-            "0",
-            *words,
-        ],
+    process = start(
+        root,
+        f"{package}.mcp_server",
+        "--http",
+        "--port",
+        "0",
+        *words,
+        env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        cwd=root,
-        env={**os.environ, **(env or {})},
     )
     try:
         assert process.stderr is not None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.forked_servers import run
 from tests.mcp.projects import generate_project
 
 __all__ = ["Shop", "write_shop"]
@@ -150,6 +151,10 @@ class Shop:
 
     def run(self, *words: str, given: str = "") -> tuple[int, str, str]:
         """The code, output and errors of a process."""
+        if words[0] == "-m":
+            env = self.environment
+            ran = run(self.root, *words[1:], env=env, given=given.encode())
+            return ran.returncode, ran.stdout.decode(), ran.stderr.decode()
         with self.begin(*words) as process:
             out, err = process.communicate(given, timeout=60)
             return process.returncode, out, err

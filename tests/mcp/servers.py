@@ -8,7 +8,6 @@ import os
 import queue
 import re
 import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -16,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from tests.forked_servers import Process, start
 
 __all__ = [
     "ERAS",
@@ -66,10 +67,6 @@ def sent(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
     return "".join(json.dumps(message) + "\n" for message in messages)
 
 
-def _command(package: str, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", f"{package}.mcp_server", *arguments]
-
-
 def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     return {**kept, **(more or {})}
@@ -78,7 +75,7 @@ def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
 class StdioServer:
     """A running server over stdio, one protocol era for its whole life."""
 
-    def __init__(self, process: subprocess.Popen[bytes], era: str) -> None:
+    def __init__(self, process: Process, era: str) -> None:
         self.era = era
         self.lines: list[bytes] = []
         self._process = process
@@ -191,14 +188,7 @@ def stdio_server(
     capabilities: Mapping[str, Any] | None = None,
 ) -> Iterator[StdioServer]:
     """A server below `root` over stdio, past its handshake; ended afterwards."""
-    process = subprocess.Popen(
-        _command(package, *arguments),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=root,
-        env=_environment(env),
-    )
+    process = start(root, f"{package}.mcp_server", *arguments, env=_environment(env))
     try:
         server = StdioServer(process, era)
         if era == LEGACY:
@@ -272,13 +262,16 @@ def http_server(
     env: Mapping[str, str] | None = None,
 ) -> Iterator[HttpServer]:
     """A server below `root` over HTTP on a free port; ended afterwards."""
-    process = subprocess.Popen(
-        _command(package, "--http", "--port", "0", *arguments),
+    process = start(
+        root,
+        f"{package}.mcp_server",
+        "--http",
+        "--port",
+        "0",
+        *arguments,
+        env=_environment(env),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        cwd=root,
-        env=_environment(env),
     )
     try:
         assert process.stderr is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -16,10 +17,11 @@ from typing import Any
 
 import pytest
 
+from tests.forked_servers import Process, run, start
 from tests.mcp.servers import meta
 from toolcast_runtime.mcp.process.framing import MOST_BYTES
 
-COMMAND = [sys.executable, "-m", "generated.unkind.mcp_server"]
+SERVER = "generated.unkind.mcp_server"
 PATIENCE = 60.0
 
 
@@ -35,11 +37,9 @@ def call(number: Any, tool: str, **arguments: Any) -> bytes:
 
 def answers(unkind: Path, data: bytes) -> list[dict[str, Any]]:
     """Everything that a server writes when this is all that it gets, by the answers' ids."""
-    run = subprocess.run(
-        COMMAND, cwd=unkind, input=data, capture_output=True, timeout=PATIENCE
-    )
-    assert run.returncode == 0, run.stderr.decode()
-    found = [json.loads(line) for line in run.stdout.splitlines()]
+    ran = run(unkind, SERVER, env=os.environ, given=data)
+    assert ran.returncode == 0, ran.stderr.decode()
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
     return sorted(found, key=lambda message: str(message["id"]))
 
 
@@ -49,30 +49,33 @@ def text_of(answer: dict[str, Any]) -> str:
 
 
 @contextmanager
-def running(unkind: Path, stdin: int, stdout: int) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        COMMAND, cwd=unkind, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL
-    )
+def running(unkind: Path, stdin: int, stdout: int) -> Iterator[Process]:
+    streams = {"stdin": stdin, "stdout": stdout, "stderr": subprocess.DEVNULL}
+    process = start(unkind, SERVER, env=os.environ, **streams)
     try:
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
 
 
 @pytest.fixture(scope="module")
-def server(unkind: Path) -> Iterator[subprocess.Popen[bytes]]:
+def server(unkind: Path) -> Iterator[Process]:
     with running(unkind, subprocess.PIPE, subprocess.PIPE) as process:
         yield process
 
 
-def ask(server: subprocess.Popen[bytes], line: bytes) -> None:
+def ask(server: Process, line: bytes) -> None:
     assert server.stdin is not None
     server.stdin.write(line + b"\n")
     server.stdin.flush()
 
 
-def both_answers(server: subprocess.Popen[bytes], line: bytes) -> list[dict[str, Any]]:
+def both_answers(server: Process, line: bytes) -> list[dict[str, Any]]:
     """The answers to a line and to a call that comes after it."""
     assert server.stdout is not None
     ask(server, line)
@@ -139,7 +142,7 @@ SURROGATE = (
     ids=range(17),
 )
 def test_what_is_no_message_gets_an_error(
-    server: subprocess.Popen[bytes], line: bytes, number: Any, code: int
+    server: Process, line: bytes, number: Any, code: int
 ) -> None:
     found = both_answers(server, line)
     [error] = [answer for answer in found if "error" in answer]
@@ -155,9 +158,7 @@ def test_what_is_no_message_gets_an_error(
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_what_has_no_answer_gets_none(
-    server: subprocess.Popen[bytes], line: bytes
-) -> None:
+def test_what_has_no_answer_gets_none(server: Process, line: bytes) -> None:
     ask(server, line)
     assert [answer["id"] for answer in both_answers(server, b"{")] == [None, 99]
 
@@ -209,14 +210,8 @@ def without_meta(line: bytes) -> bytes:
 
 
 def over_pipe(unkind: Path, asked: Iterable[bytes]) -> set[bytes]:
-    run = subprocess.run(
-        COMMAND,
-        cwd=unkind,
-        input=b"\n".join(asked),
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    return set(run.stdout.splitlines())
+    ran = run(unkind, SERVER, env=os.environ, given=b"\n".join(asked))
+    return set(ran.stdout.splitlines())
 
 
 THE_SDK = """
@@ -255,8 +250,9 @@ def test_a_file_is_served_as_a_pipe_is(unkind: Path, tmp_path: Path) -> None:
     asked, said = tmp_path / "asked", tmp_path / "said"
     asked.write_bytes(call(1, "add", a=1) + b"\n" + call(2, "hang_async"))
     with asked.open("rb") as source, said.open("wb") as sink:
-        run = subprocess.run(COMMAND, cwd=unkind, stdin=source, stdout=sink)
-    assert run.returncode == 0
+        streams = {"stdin": source.fileno(), "stdout": sink.fileno()}
+        with running(unkind, **streams) as process:
+            assert process.wait(PATIENCE) == 0
     found = [json.loads(line) for line in said.read_bytes().splitlines()]
     assert [answer["id"] for answer in found] == [1, 2]
 
@@ -299,14 +295,8 @@ def test_a_client_that_closes_its_end_ends_the_server(unkind: Path) -> None:
 def test_progress_stays_before_its_answer(unkind: Path) -> None:
     params = {"name": "report", "arguments": {}, "_meta": meta(progressToken="p")}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    run = subprocess.run(
-        COMMAND,
-        cwd=unkind,
-        input=json.dumps(message).encode(),
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    found = [json.loads(line) for line in run.stdout.splitlines()]
+    ran = run(unkind, SERVER, env=os.environ, given=json.dumps(message).encode())
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [m.get("method", "answer") for m in found] == [
         "notifications/progress",
         "notifications/progress",

@@ -18,6 +18,8 @@ from uuid import UUID
 import psycopg
 from sqlalchemy import Connection, create_engine
 
+from tests.forked_servers import Process, start
+
 PROJECT = Path(__file__).with_name("project")
 PATIENT = UUID("0b1f3c5e-5b4e-4a51-9c87-0d5d5a1f7f10")
 PNG = bytes.fromhex(
@@ -135,16 +137,9 @@ class Clinic:
             start_new_session=True,
         )
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Starts Python in the project."""
-        return subprocess.Popen(
-            [sys.executable, *words],
-            cwd=PROJECT,
-            env={**os.environ, **self.environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def start(self, *words: str) -> Process:
+        """Starts `python -m WORDS` in the project."""
+        return start(PROJECT, *words, env={**os.environ, **self.environment})
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 60

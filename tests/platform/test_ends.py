@@ -27,7 +27,7 @@ YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
 @pytest.mark.parametrize("era", [pytest.param(ERAS[0], marks=SLOW), ERAS[1]])
 def test_the_end_of_the_input(clinic: Clinic, era: str) -> None:
     call = {"name": "search_visits", "arguments": {"day": MONDAY}}
-    process = clinic.start("-m", "clinic_tools.reception.mcp_server")
+    process = clinic.start("clinic_tools.reception.mcp_server")
     output, _ = process.communicate(sent(era, ("tools/call", call)).encode(), 60)
     assert b"Ada" in output
     assert process.returncode == 0
@@ -39,7 +39,7 @@ def test_the_end_of_the_input(clinic: Clinic, era: str) -> None:
 @pytest.mark.parametrize("busy", [False, True])
 def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
     slow = replace(clinic, pace=0.05)
-    process = slow.start("-m", "clinic_tools.records.mcp_server", "--grace", "1")
+    process = slow.start("clinic_tools.records.mcp_server", "--grace", "1")
     clinic.wait_for(lambda: bool(clinic.told))
     if busy:
         assert process.stdin is not None
@@ -162,7 +162,7 @@ def test_a_form_is_filled_in_at_the_terminal(clinic: Clinic) -> None:
 def test_a_signal_to_a_command(clinic: Clinic, number: int) -> None:
     slow = replace(clinic, pace=0.05)
     words = ("export", "--first", YEAR["first"], "--last", YEAR["last"])
-    process = slow.start("-m", "clinic_tools.records.cli", *words)
+    process = slow.start("clinic_tools.records.cli", *words)
     clinic.wait_for(lambda: BEGUN in clinic.told)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)

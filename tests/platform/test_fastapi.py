@@ -40,7 +40,7 @@ def free_port() -> int:
 )
 def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
     port = free_port()
-    process = clinic.start("-m", "uvicorn", "clinic_app:app", "--port", str(port))
+    process = clinic.start("uvicorn", "clinic_app:app", "--port", str(port))
     try:
         url = f"http://127.0.0.1:{port}"
         clinic.wait_for(lambda: clinic.told == ["opened"])

@@ -223,7 +223,7 @@ class JsonSchema:
         Checking any value against such a schema never ends. A tree, whose reference stands
         below `properties` or `items`, is no loop.
         """
-        by_place = {r.path[:-1]: r for r in self.references if r.target is not None}
+        by_place = self._by_place
         if not by_place:
             return ()
         state: dict[Path, bool] = {}
@@ -232,7 +232,7 @@ class JsonSchema:
             if start in state:
                 continue
             state[start] = True
-            stack = [(start, self._same_value(start, by_place))]
+            stack = [(start, self._same_value(start))]
             while stack:
                 here, following = stack[-1]
                 target = next(following, None)
@@ -241,7 +241,7 @@ class JsonSchema:
                     stack.pop()
                 elif target not in state:
                     state[target] = True
-                    stack.append((target, self._same_value(target, by_place)))
+                    stack.append((target, self._same_value(target)))
                 elif state[target]:
                     # Only a reference can lead back; the one nearest to the end is named.
                     ring = [place for place, _ in stack]
@@ -250,12 +250,15 @@ class JsonSchema:
                     found += [by_place[p] for p in places[-1:]]
         return tuple(dict.fromkeys(found))
 
-    def _same_value(
-        self, path: Path, by_place: Mapping[Path, Reference]
-    ) -> Iterator[Path]:
+    @cached_property
+    def _by_place(self) -> Mapping[Path, Reference]:
+        """The references that lead somewhere, by the subschemas that they stand in."""
+        return {r.path[:-1]: r for r in self.references if r.target is not None}
+
+    def _same_value(self, path: Path) -> Iterator[Path]:
         """The subschemas that a value of this one is checked against as well."""
         schema = self.subschemas[path]
-        reference = by_place.get(path)
+        reference = self._by_place.get(path)
         if reference is not None and reference.target is not None:
             if reference.target in self.subschemas:
                 yield reference.target
@@ -267,7 +270,6 @@ class JsonSchema:
 
     def same_value(self, path: Path = ()) -> Iterator[dict[str, Any]]:
         """A subschema and all others that apply to the same value, each once."""
-        by_place = {r.path[:-1]: r for r in self.references if r.target is not None}
         seen: set[Path] = set()
         waiting = [path] if path in self.subschemas else []
         while waiting:
@@ -276,7 +278,7 @@ class JsonSchema:
                 continue
             seen.add(here)
             yield self.subschemas[here]
-            waiting += self._same_value(here, by_place)
+            waiting += self._same_value(here)
 
 
 def _are_definitions(value: Mapping[str, Any]) -> bool:

@@ -61,19 +61,17 @@ class Client(NamedTuple):
 
     def texts(self, key: str) -> list[str]:
         """A list as the spec has it, `allow` or `restrict`; `*` where `allow` has no list."""
-        is_allow = key == "allow"
-        if is_allow and self.allow is None:
-            return ["*"]
-        entries = self.allow_entries if is_allow else self.restrict_entries
-        return [entry.text for entry in entries]
+        return [entry.text for entry in self._entries(key)]
 
     def entry_for(self, key: str, tool: str) -> NameEntry | None:
         """The first entry of `allow` or `restrict` that stands for a tool."""
-        is_allow = key == "allow"
-        if is_allow and self.allow is None:
-            return NameEntry("*", (tool,))
-        entries = self.allow_entries if is_allow else self.restrict_entries
+        entries = self._entries(key, tool)
         return next((entry for entry in entries if tool in entry.names), None)
+
+    def _entries(self, key: str, *tools: str) -> tuple[NameEntry, ...]:
+        if key == "restrict":
+            return self.restrict_entries
+        return (NameEntry("*", tools),) if self.allow is None else self.allow_entries
 
     def permits(self, permission: str | None) -> bool:
         """Whether the client has the permission that a tool needs, if it needs one."""

@@ -87,7 +87,7 @@ def reached_from(
     """What a tool's handler reaches; None when it has none, or none that may be read.
 
     `visitor_class` is for rules about more than tables: an instance visits each function.
-    However many rules ask, a function is read once.
+    However many rules ask, a function is read once, and once more for each kind of visitor.
     """
     if tool.handler is None or toolset.handlers is None:
         return None
@@ -98,7 +98,7 @@ _VisitorClass = Callable[[], Visitor] | None
 
 
 class _ToolsetCode:
-    """The code of a toolset's handlers; each function is read once, and visited once."""
+    """The code of a toolset's handlers; each function is read once, and once a visitor class."""
 
     def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
         self.resolver = resolver

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from tests.forked_servers import start
 
 AGENT = "agent-00000000-0000-4000-8000-000000000001"
 TOOLSET = f"""
@@ -91,12 +92,17 @@ def served(project: Any) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    command = [sys.executable, "-m", "generated.toy.mcp_server", "--http"]
-    process = subprocess.Popen(
-        [*command, "--port", port],
-        cwd=project.root,
-        env=dict(os.environ),
-        stderr=subprocess.DEVNULL,
+    nothing = subprocess.DEVNULL
+    process = start(
+        project.root,
+        "generated.toy.mcp_server",
+        "--http",
+        "--port",
+        port,
+        env=os.environ,
+        stdin=nothing,
+        stdout=nothing,
+        stderr=nothing,
     )
     try:
         for _ in range(600):

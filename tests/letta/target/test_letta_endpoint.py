@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.forked_servers import start
 from tests.letta.toy import TOOLS, TOOLSET
 
 ADMIN = {"TOY_ADMIN_TOKEN": "adm1n-token"}
@@ -47,13 +47,15 @@ class Served:
 
 @contextmanager
 def served(toy: Any, port: int, **environment: str) -> Iterator[Served]:
-    command = [sys.executable, "-m", "generated.toy.mcp_server", "--http"]
-    process = subprocess.Popen(
-        [*command, "--port", str(port)],
-        cwd=toy.project.root,
+    process = start(
+        toy.project.root,
+        "generated.toy.mcp_server",
+        "--http",
+        "--port",
+        str(port),
         env={**os.environ, **ADMIN, **environment},
-        stderr=subprocess.PIPE,
-        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
     )
     log: list[str] = []
     assert process.stderr is not None
@@ -61,7 +63,7 @@ def served(toy: Any, port: int, **environment: str) -> Iterator[Served]:
 
     def read() -> None:
         for line in lines:
-            log.append(line)
+            log.append(line.decode())
 
     threading.Thread(target=read, daemon=True).start()
     running = Served(f"http://127.0.0.1:{port}", log)
