@@ -18,6 +18,7 @@ from .keyword_changes import (
     value_changes,
 )
 from .schema_pairs import (
+    ONE_OF,
     REFUSED,
     Difference,
     Edit,
@@ -225,7 +226,8 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword, one),
             pair.after.inner(keyword, other),
-            pair.place,
+            pair.place
+            + ONE_OF * (keyword != "allOf" and _is_one_of(pair, news, other)),
             0 if keyword == "oneOf" else pair.direction,
         )
     paths = [node.at(keyword) for node in pair.nodes]
@@ -241,6 +243,12 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
                 edit = Edit(paths[0], both[0], paths[1], both[1])
                 place = Place(branch, (*paths[is_new], index))
                 yield _branch(pair, keyword, place, edit, is_new, types)
+
+
+def _is_one_of(pair: Pair, branches: list[Any], index: int) -> bool:
+    """Whether other alternatives have values of the types of one, too."""
+    others = _types(pair.after_side, branches[:index] + branches[index + 1 :])
+    return not others.isdisjoint(_types(pair.after_side, [branches[index]]))
 
 
 def _values(side: SchemaSide, branches: list[Any]) -> list[list[Any]] | None:
