@@ -303,34 +303,21 @@ def _chain(
             yield schema, path, None
             return
         own = {word: value for word, value in schema.items() if word not in words}
-        is_old_reference = side.is_old and "allOf" not in words
-        if is_old_reference:
+        if side.is_old and "allOf" not in words:
             own = {word: own[word] for word in own if word in ANNOTATIONS}
-        elif not _ALONE.issuperset(own) or not (taken | set(own)).isdisjoint(
-            set(_followed(side, inner)) - ANNOTATIONS
-        ):
+        taken |= set(own) - ANNOTATIONS
+        if not _ALONE.issuperset(own) or not taken.isdisjoint(inner):
+            # What they say is not side by side: what is referred to is a branch.
             if words != {"allOf"}:
                 target = {word: schema[word] for word in words if word in schema}
                 more = branches if isinstance(branches, list) else []
-                yield {**own, "allOf": [target, *more]}, path, None
+                own = {**own, "allOf": [target, *more]}
             else:
-                yield schema, path, None
+                own = schema
+            yield own, path, None
             return
-        taken |= set(own) - ANNOTATIONS
         yield own, path, inner_path
         schema, path = inner, inner_path
-
-
-def _followed(side: SchemaSide, schema: Mapping[str, Any]) -> set[str]:
-    """The keywords of a schema and of what it refers to."""
-    found: set[str] = set()
-    seen: set[int] = set()
-    here: Any = schema
-    while isinstance(here, dict) and id(here) not in seen:
-        seen.add(id(here))
-        found |= set(here) - set(REFERENCES)
-        here = side.target(here)
-    return found
 
 
 # No name of a property that a person would write has it.
