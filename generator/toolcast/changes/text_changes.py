@@ -119,7 +119,7 @@ def _text(value: Any) -> str | None:
 
 
 def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
-    """The descriptions in a tool's schemas that differ."""
+    """The descriptions in a tool's schemas that differ, but for those that only moved."""
     for field in ("parameters", "returns"):
         if getattr(both.before, field) == getattr(both.after, field):
             continue
@@ -130,8 +130,16 @@ def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
                 both.after.schemas.get(field),
             )
         )
+        read = [
+            {(_parameter((field, *at)), _description(schema)) for at, schema in side}
+            for side in (old.items(), new.items())
+        ]
         for path in dict.fromkeys((*new, *old)):
             before, after = (_description(side.get(path)) for side in (old, new))
+            if before != after:
+                home = _parameter((field, *path))
+                before = None if (home, before) in read[1] else before
+                after = None if (home, after) in read[0] else after
             if before != after:
                 where = (field, *path, "description")
                 subject = f"the description at {quoted(dotted((field, *path)))}"

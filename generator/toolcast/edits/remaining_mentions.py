@@ -190,9 +190,9 @@ def left_in_handlers(
         if module is None or module.tree is None or module.file in read:
             continue
         read.add(module.file)
-        exported = {id(node) for node in _exported(module.tree)}
+        passed = {id(node) for node in exported(module.tree)}
         for node in ast.walk(module.tree):
-            if not isinstance(node, ast.Constant) or id(node) in exported:
+            if not isinstance(node, ast.Constant) or id(node) in passed:
                 continue
             text = node.value if isinstance(node.value, str) else ""
             if text == name or (pattern is not None and pattern.search(text)):
@@ -233,11 +233,13 @@ def _shown(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _exported(tree: ast.Module) -> Iterator[ast.AST]:
+def exported(tree: ast.Module) -> Iterator[ast.AST]:
     """What stands in `__all__`: names of functions."""
     for statement in tree.body:
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(one, ast.Name) and one.id == "__all__"
-            for one in statement.targets
-        ):
-            yield from ast.walk(statement.value)
+        targets: list[ast.expr] = []
+        if isinstance(statement, ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
+            targets = [statement.target]
+        if any(isinstance(one, ast.Name) and one.id == "__all__" for one in targets):
+            yield from ast.walk(statement)

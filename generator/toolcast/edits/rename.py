@@ -36,6 +36,7 @@ from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_afte
 from .references import rename_mentions, rename_references
 from .remaining_mentions import (
     Module,
+    exported,
     left_imports,
     left_in_files,
     left_in_handlers,
@@ -363,25 +364,18 @@ def _loads(
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == old:
             yield _Place(lines[node.lineno - 1] + node.col_offset, node)
-    for statement in tree.body:
-        targets: list[ast.expr] = []
-        if isinstance(statement, ast.Assign):
-            targets = statement.targets
-        elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
-            targets = [statement.target]
-        if not any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
-            continue
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Constant) and node.value == old:
-                start = lines[node.lineno - 1] + node.col_offset + 1
-                if module.data[start : start + len(old)] == old.encode():
-                    yield _Place(start, node)
+    for node in exported(tree):
+        if isinstance(node, ast.Constant) and node.value == old:
+            start = lines[node.lineno - 1] + node.col_offset + 1
+            if module.data[start : start + len(old)] == old.encode():
+                yield _Place(start, node)
 
 
 def _bound(node: ast.AST) -> frozenset[str]:
     """The names that a node binds, or declares, in whatever scope."""
     names: list[str | None] = []
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    defines = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    if isinstance(node, defines | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
         names = [node.name]
     elif isinstance(node, ast.arg):
         names = [node.arg]
@@ -389,8 +383,6 @@ def _bound(node: ast.AST) -> frozenset[str]:
         names = [node.asname or node.name.partition(".")[0]]
     elif isinstance(node, (ast.Global, ast.Nonlocal)):
         names = [*node.names]
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        names = [node.name]
     elif isinstance(node, ast.MatchMapping):
         names = [node.rest]
     elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):

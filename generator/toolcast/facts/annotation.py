@@ -91,6 +91,8 @@ class Annotations:
     ) -> Iterator[str]:
         """The first kind of value that is taken by nothing, or all kinds that are not allowed."""
         members = list(_members(type_))
+        if not members:
+            return  # Anything goes together with it.
         kinds = self._alternatives(module, node, depth)
         if self._takes:
             for one in members if kinds is not None else ():

@@ -56,10 +56,7 @@ def repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for attempt in messages_of(toolset):
         key = attempt.same_words, attempt.tool, attempt.is_near
         if key in seen:
-            yield at(
-                attempt.owner,
-                attempt.path,
-                "the same message stands in another case already",
-                "delete one of them; each counts once among those that pass",
-            )
+            message = "the same message stands in another case already"
+            help_ = "delete one of them; each counts once among those that pass"
+            yield at(attempt.owner, attempt.path, message, help_)
         seen.add(key)

@@ -9,7 +9,6 @@ from toolcast_runtime.validation.protocol import Refusal
 from ..facts.tool_lists import mcp_definition, refusals_of
 from ..findings import Severity
 from ..model.model import ToolSpec
-from ..reading.tree import Path
 from .places import Where
 from .rule import Problem, at, rule
 
@@ -24,13 +23,14 @@ def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             refused.setdefault(refusal, []).append(revision)
     for refusal, revisions in refused.items():
         if not _is_told_elsewhere(tool, refusal):
-            yield at(
-                tool,
-                _path(refusal),
+            message = (
                 f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
-                f" server's: `{refusal.place}` {refusal.problem}",
-                "write what the protocol asks for, or leave the key out",
+                f" server's: `{refusal.place}` {refusal.problem}"
             )
+            help_ = "write what the protocol asks for, or leave the key out"
+            first, *rest = refusal.path
+            path = (_FIELDS.get(str(first), first), *rest)
+            yield at(tool, path, message, help_)
 
 
 def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
@@ -49,8 +49,3 @@ def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
     # `spec/mcp-key` looks at the values of these objects.
     own = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
     return len(rest) == own and refusal.problem != "is missing"
-
-
-def _path(refusal: Refusal) -> Path:
-    first, *rest = refusal.path
-    return (_FIELDS.get(str(first), first), *rest)

@@ -225,18 +225,21 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     for tool in toolset.tools:
         for index, name in enumerate(tool.clients or ()):
             meant = toolset.client(name)
-            meaning = f"`{tool.name}` is meant for `{name}`"
-            if meant is not None and not meant.allows(tool.name):
+            if meant is None:
+                continue
+            if not meant.allows(tool.name):
                 is_restricted = tool.name in meant.restrict
                 how = "restricts it" if is_restricted else "does not allow it"
                 help_ = "both must agree; change `clients` here or in toolset.yaml"
-                yield at(tool, ("clients", index), f"{meaning}, which {how}", help_)
-            elif meant is not None and _lacks(toolset, meant, tool):
-                message = f"{meaning}, which lacks its permission `{tool.permission}`"
+            elif _lacks(toolset, meant, tool):
+                how = f"lacks its permission `{tool.permission}`"
                 help_ = (
                     "add it to the client's `permissions`, or remove the client here"
                 )
-                yield at(tool, ("clients", index), message, help_)
+            else:
+                continue
+            message = f"`{tool.name}` is meant for `{name}`, which {how}"
+            yield at(tool, ("clients", index), message, help_)
 
 
 def _both(owner: str, name: str) -> tuple[str, str]:
@@ -313,15 +316,14 @@ def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             members.setdefault(section or OTHER_SECTION, []).append(tool)
         for section, tools in members.items():
             for limit in crossed(limits, 0, len(tools)):
-                yield at(
-                    toolset,
-                    ("sections", section) if section in known else ("name",),
+                path = ("sections", section) if section in known else ("name",)
+                message = (
                     f"the section `{section}` is a namespace of {len(tools)} tools for"
                     f" {f'`{client.name}`' if client else 'the caller'};"
-                    f" {limit.client} advises at most {limit.most}",
-                    "split the section",
-                    at_key=section in known,
+                    f" {limit.client} advises at most {limit.most}"
                 )
+                at_key = section in known
+                yield at(toolset, path, message, "split the section", at_key=at_key)
 
 
 @rule("expose/nobody", on="toolset", severity=Severity.WARNING)

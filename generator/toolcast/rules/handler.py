@@ -61,10 +61,10 @@ def missing_function(
         path = reference.module.replace(".", "/") + ".py"
         folders = [source for source in workspace.sources if source != "."]
         where = f" below {', '.join(folders)}" if folders else ""
-        return (
-            f"there is no module `{reference.module}`",
-            f"it is looked for as `{path}`{where}; toolcast.yaml's `sources` says where",
+        help_ = (
+            f"it is looked for as `{path}`{where}; toolcast.yaml's `sources` says where"
         )
+        return f"there is no module `{reference.module}`", help_
     if module.problem:
         return f"{module.file} cannot be read: {module.problem}", ""
     code = function_code(workspace, toolset, reference)
@@ -111,16 +111,12 @@ def problems_with_resources(
     """
     for name in filter(toolset.resources.__contains__, uses):
         if name in signature.positional_only:
-            yield (
-                f"the handler takes `{name}` by place only, and resources come by name",
-                "remove the `/` behind it",
-            )
+            only = f"the handler takes `{name}` by place only"
+            yield f"{only}, and resources come by name", "remove the `/` behind it"
         elif name not in signature.names and not signature.takes_any:
-            yield (
-                f"the handler has no parameter for the resource `{name}`, which `uses`"
-                " names",
-                f"add `{name}` to the function, or remove it from `uses`",
-            )
+            lacks = f"the handler has no parameter for the resource `{name}`"
+            help_ = f"add `{name}` to the function, or remove it from `uses`"
+            yield f"{lacks}, which `uses` names", help_
 
 
 @rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
@@ -466,10 +462,8 @@ def _problems_of_signature(
     sent = _always_sent(tool)
     for name in signature.positional_only:
         if name not in signature.optional:
-            yield (
-                f"`{name}` can be given by place only, and arguments come by name",
-                "remove the `/` behind it",
-            )
+            only = f"`{name}` can be given by place only, and arguments come by name"
+            yield only, "remove the `/` behind it"
     if not signature.takes_any:
         for name in sorted(
             known.difference(signature.names, signature.positional_only)
@@ -484,16 +478,14 @@ def _problems_of_signature(
     for name in signature.names:
         if name in signature.optional or name in sent:
             continue
+        needs = f"the handler needs `{name}`"
         if not declared.lacks([name]):
-            yield (
-                f"the handler needs `{name}`, and a call may leave it out",
-                "give it a default, or make it `required` in the schema",
-            )
+            help_ = "give it a default, or make it `required` in the schema"
+            yield f"{needs}, and a call may leave it out", help_
         else:
-            yield (
-                f"the handler needs `{name}`, which is not a parameter of the tool",
-                did_you_mean(name, sorted(known)) or "give it a default, or remove it",
-            )
+            meant = did_you_mean(name, sorted(known))
+            help_ = meant or "give it a default, or remove it"
+            yield f"{needs}, which is not a parameter of the tool", help_
 
 
 def _always_sent(tool: ToolSpec) -> set[str]:

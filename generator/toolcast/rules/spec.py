@@ -173,27 +173,19 @@ def deprecated_replacement(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 @rule("spec/mcp-content", on="toolset", severity=Severity.ERROR)
 def mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for resource in toolset.mcp_resources:
-        given = [
-            k for k in ("text", "file", "handler") if getattr(resource, k) is not None
-        ]
+    for spec in toolset.mcp_specs:
+        keys, does = ["messages", "handler"], "says"
+        if isinstance(spec, ResourceSpec):
+            keys, does = ["text", "file", "handler"], "holds"
+        given = [key for key in keys if getattr(spec, key) not in (None, ())]
         if len(given) != 1:
-            message = f"`{resource.name}` has {_and(given)} for what it holds"
-            help_ = "write one of `text`, `file` and `handler`"
-            yield at(resource, (given[-1],) if given else ("name",), message, help_)
-        elif resource.uri_template is not None and resource.handler is None:
+            has = " and ".join(f"`{key}`" for key in given) or "nothing"
+            message = f"`{spec.name}` has {has} for what it {does}"
+            place = given[-1] if given else "name"
+            yield at(spec, (place,), message, f"write one of {quoted_list(keys)}")
+        elif isinstance(spec, ResourceSpec) and spec.uri_template and not spec.handler:
             message = "each URI of a template would hold the same"
-            yield at(resource, (given[0],), message, "write a `handler`, or a `uri`")
-    for prompt in toolset.mcp_prompts:
-        if bool(prompt.messages) == (prompt.handler is not None):
-            given = ["messages", "handler"] if prompt.messages else []
-            message = f"`{prompt.name}` has {_and(given)} for what it says"
-            help_ = "write one of `messages` and `handler`"
-            yield at(prompt, (given[-1],) if given else ("name",), message, help_)
-
-
-def _and(given: list[str]) -> str:
-    return " and ".join(f"`{key}`" for key in given) or "nothing"
+            yield at(spec, (given[0],), message, "write a `handler`, or a `uri`")
 
 
 _ANNOTATIONS = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from toolcast_runtime.validation.references import REFERENCES
@@ -117,26 +118,41 @@ def _values(pair: Pair) -> Iterator[Difference]:
         text = text if len(values or ()) == 1 else f"one of {text}"
         yield pair.difference(row, keyword, edits, old=text, new=text)
         return
+    keyword = "enum" if "enum" in pair.after.values else "const"
+    yield from value_changes(pair, keyword, old, new, partial(_of_values, pair))
+
+
+def value_changes(
+    pair: Pair,
+    keyword: str,
+    old: list[Any],
+    new: list[Any],
+    edits_of: Callable[[list[Any], list[Any]], tuple[Edit, ...]],
+) -> Iterator[Difference]:
+    """What has changed of a list of values, whichever keyword has it.
+
+    Args:
+        edits_of: what makes one change alone, by the values that each side then lists.
+    """
     before, after = {key_of(v): v for v in old}, {key_of(v): v for v in new}
     gone = [value for key, value in before.items() if key not in after]
     come = [value for key, value in after.items() if key not in before]
-    is_const = "const" in pair.after.values
-    if len(before) == len(after) == 1 and gone and is_const:
+    edits = edits_of(new, old)
+    if len(before) == len(after) == 1 and gone and "const" in pair.after.values:
         words = {"old": shown(gone[0]), "new": shown(come[0])}
         yield pair.difference("const-changed", "const", edits, **words)
         return
-    keyword = "enum" if "enum" in pair.after.values else "const"
     words = {"old": listed(gone, "or"), "new": listed(come, "or")}
     if gone and _are_renamed(gone, come):
         yield pair.difference("enum-value-renamed", keyword, edits, **words)
         return
     kept = [value for key, value in before.items() if key in after]
     if gone:
-        edits = _of_values(pair, kept, [*new, *gone])
+        edits = edits_of(kept, [*new, *gone])
         yield pair.difference("enum-value-removed", keyword, edits, **words)
     if come:
         kept = [value for key, value in after.items() if key in before]
-        edits = _of_values(pair, [*old, *come], kept)
+        edits = edits_of([*old, *come], kept)
         yield pair.difference("enum-value-added", keyword, edits, **words)
 
 

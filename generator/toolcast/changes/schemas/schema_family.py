@@ -11,7 +11,7 @@ from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import shown_types
 from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
 from .schema_grades import CallGrades, Verdict, prompt_grade
-from .schema_pairs import Difference, Edit, shown, whole_pair
+from .schema_pairs import ONE_OF, Difference, Edit, shown, whole_pair
 from .schema_rules import EFFECTS, FIELDS, RULES, SAYS, Field
 from .schema_side import Acceptor, SchemaSide
 from .schema_walk import (
@@ -72,7 +72,7 @@ class TypeChanges:
     def _differ(self, change: Difference) -> bool:
         """Whether the types do where the change is."""
         before, after = self._types
-        place = change.pair.place
+        place = change.pair.place.replace(ONE_OF, "")
         if not place:
             return before != after
         for name in before.keys() | after.keys():

@@ -12,7 +12,7 @@ from ..change import ABSENT, Grade
 from ..text_changes import TextSides, kind_of_edit
 from .examples import examples
 from .inclusion import Effort, Inclusion
-from .schema_pairs import Difference
+from .schema_pairs import ONE_OF, Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_side import Acceptor, SchemaSide
 from .value_limits import EXACT
@@ -206,7 +206,7 @@ def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
         "" if one is ABSENT else str(one) for one in (change.before, change.after)
     )
     if change.row.startswith("title-"):
-        name = re.split(r"[.\[\0]", change.pair.place)[-1]
+        name = re.split(r"[.\[\0]", change.pair.place.replace(ONE_OF, ""))[-1]
         if _letters(new or old) == _letters(name):
             return Grade.SAFE, "it is the name in other letters"
     kind, words = kind_of_edit(TextSides(change.path, "it", old, new))

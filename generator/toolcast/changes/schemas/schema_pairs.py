@@ -303,40 +303,30 @@ def _chain(
             yield schema, path, None
             return
         own = {word: value for word, value in schema.items() if word not in words}
-        is_old_reference = side.is_old and "allOf" not in words
-        if is_old_reference:
+        if side.is_old and "allOf" not in words:
             own = {word: own[word] for word in own if word in ANNOTATIONS}
-        elif not _ALONE.issuperset(own) or not (taken | set(own)).isdisjoint(
-            set(_followed(side, inner)) - ANNOTATIONS
-        ):
+        taken |= set(own) - ANNOTATIONS
+        if not _ALONE.issuperset(own) or not taken.isdisjoint(inner):
+            # What they say is not side by side: what is referred to is a branch.
             if words != {"allOf"}:
                 target = {word: schema[word] for word in words if word in schema}
                 more = branches if isinstance(branches, list) else []
-                yield {**own, "allOf": [target, *more]}, path, None
+                own = {**own, "allOf": [target, *more]}
             else:
-                yield schema, path, None
+                own = schema
+            yield own, path, None
             return
-        taken |= set(own) - ANNOTATIONS
         yield own, path, inner_path
         schema, path = inner, inner_path
 
 
-def _followed(side: SchemaSide, schema: Mapping[str, Any]) -> set[str]:
-    """The keywords of a schema and of what it refers to."""
-    found: set[str] = set()
-    seen: set[int] = set()
-    here: Any = schema
-    while isinstance(here, dict) and id(here) not in seen:
-        seen.add(id(here))
-        found |= set(here) - set(REFERENCES)
-        here = side.target(here)
-    return found
-
-
 # No name of a property that a person would write has it.
 _MARK = "\0"
-ITEMS, OTHERS, NAMES, REFUSED = (_MARK + end for end in ("[]", "{}", "()", "!"))
-"""What stands behind a place for its items, its other values, its names, what it is not."""
+ITEMS, OTHERS, NAMES, REFUSED, ONE_OF = (
+    _MARK + end for end in ("[]", "{}", "()", "!", "|")
+)
+"""What stands behind a place for its items, its other values, its names, what it is not, and
+what one of several alternatives says of it."""
 
 _OF = {
     ITEMS: "each item of {}",
@@ -382,6 +372,8 @@ def listed(values: Iterable[Any], last: str = "and") -> str:
 
 def name_words(place: str) -> str:
     """A name in backticks; those inside of it become apostrophes, what is unseen an escape."""
+    if ONE_OF in place:
+        return f"{name_words(place.replace(ONE_OF, ''))} in one alternative"
     name = place.replace(_MARK, "")
     if not name or not name.isprintable():
         return f"`{json.dumps(name).replace('`', chr(39))}`"
@@ -393,6 +385,8 @@ def subject_words(place: str, whole: str) -> str:
     for ending, words in _OF.items():
         if place.endswith(ending):
             return words.format(subject_words(place[: -len(ending)], whole))
+    if place == ONE_OF:
+        return f"{whole} in one alternative"
     return name_words(place) if place else whole
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...json_schema.graph import JsonSchema
-from ..change import ABSENT, same
+from ..change import ABSENT, key_of, same
 from .container_changes import array_changes, object_changes
 from .inclusion import Effort, Inclusion, accept_the_same
 from .keyword_changes import (
@@ -15,8 +15,10 @@ from .keyword_changes import (
     keyword_changes,
     plain_changes,
     row_of,
+    value_changes,
 )
 from .schema_pairs import (
+    ONE_OF,
     REFUSED,
     Difference,
     Edit,
@@ -37,6 +39,7 @@ from .value_limits import ALL_TYPES, ValueLimits
 
 _MOST_PAIRS = 1_200
 _MOST_EFFORT = 250
+_OF_VALUES = ANNOTATIONS | {"type", "const", "enum"}
 _COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
@@ -214,12 +217,17 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
         yield from keyword_changes(pair, keyword)
         return
     olds, news = (node.sequence(keyword) for node in pair.nodes)
+    old, new = (_values(*one) for one in zip(pair.sides, (olds, news), strict=True))
+    if keyword != "allOf" and old is not None and new is not None:
+        yield from _other_values(pair, keyword, old, new)
+        return
     pairs = _matched(pair, olds, news)
     for one, other in pairs.items():
         yield Step(
             pair.before.inner(keyword, one),
             pair.after.inner(keyword, other),
-            pair.place,
+            pair.place
+            + ONE_OF * (keyword != "allOf" and _is_one_of(pair, news, other)),
             0 if keyword == "oneOf" else pair.direction,
         )
     paths = [node.at(keyword) for node in pair.nodes]
@@ -235,6 +243,45 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
                 edit = Edit(paths[0], both[0], paths[1], both[1])
                 place = Place(branch, (*paths[is_new], index))
                 yield _branch(pair, keyword, place, edit, is_new, types)
+
+
+def _is_one_of(pair: Pair, branches: list[Any], index: int) -> bool:
+    """Whether other alternatives have values of the types of one, too."""
+    others = _types(pair.after_side, branches[:index] + branches[index + 1 :])
+    return not others.isdisjoint(_types(pair.after_side, [branches[index]]))
+
+
+def _values(side: SchemaSide, branches: list[Any]) -> list[list[Any]] | None:
+    """The values of each of some alternatives; None where one asks for anything else."""
+    found: list[list[Any]] = []
+    for branch in branches:
+        if not isinstance(branch, dict) or not branch.keys() <= _OF_VALUES:
+            return None
+        limits = ValueLimits(side.conjunction(branch))
+        values = [None] if limits.types == {"null"} else limits.values
+        if values is None:
+            return None
+        found.append(values)
+    return found
+
+
+def _other_values(
+    pair: Pair, keyword: str, old: list[list[Any]], new: list[list[Any]]
+) -> Iterator[Difference | Step]:
+    """What has changed of alternatives that are values, and those to compare next."""
+    there = {key_of(values): index for index, values in enumerate(new)}
+    for index, values in enumerate(old):
+        if key_of(values) in there:
+            now = there[key_of(values)]
+            both = pair.before.inner(keyword, index), pair.after.inner(keyword, now)
+            yield Step(*both, pair.place, pair.direction)
+    paths = [node.at(keyword) for node in pair.nodes]
+
+    def edits(alone: list[Any], undone: list[Any]) -> tuple[Edit, ...]:
+        return (Edit(paths[0], [{"enum": alone}], paths[1], [{"enum": undone}]),)
+
+    flat = [[value for values in side for value in values] for side in (old, new)]
+    yield from value_changes(pair, keyword, flat[0], flat[1], edits)
 
 
 def _branch(
