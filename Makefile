@@ -23,10 +23,10 @@ generate: $(STAMP) ## Generate generated/ from specs/
 check: $(STAMP) ## Check specs, rules and that generated/ is up to date
 	@$(BIN)/toolcast check
 
-test: $(STAMP) ## Run the test suite and the generated snapshot tests (3 minutes on 2 cores)
+test: $(STAMP) ## Run the test suite and the generated snapshot tests (up to 3 minutes on 2 cores)
 	@$(PYTEST) -n auto --dist worksteal --ignore tests/letta
 
-test-fast: $(STAMP) ## Run the part of it that takes half a minute
+test-fast: $(STAMP) ## Run the part of it that takes half a minute to a minute
 	@$(PYTEST) -n auto --dist worksteal $(FAST)
 
 test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often

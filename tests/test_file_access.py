@@ -7,7 +7,8 @@ three distributions are read, and each way around those modules is found.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 import pytest
 
@@ -52,11 +53,14 @@ MODULES = frozenset(
 READS = frozenset(["read_bytes", "read_text"])
 
 
-def files() -> Iterator[tuple[str, ast.Module]]:
-    for package in DISTRIBUTIONS.values():
-        for path in sorted(package.rglob("*.py")):
-            name = path.relative_to(package.parent).as_posix()
-            yield name, tree(path)
+@cache
+def opened() -> dict[str, list[tuple[str, str]]]:
+    """What every module of the distributions opens, as `ways` tells it."""
+    return {
+        path.relative_to(package.parent).as_posix(): list(ways(tree(path)))
+        for package in DISTRIBUTIONS.values()
+        for path in sorted(package.rglob("*.py"))
+    }
 
 
 def ways(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -134,10 +138,10 @@ def _may_write(mode: ast.expr | None) -> bool:
     return not isinstance(text, str) or bool(set(text) & set("wax+"))
 
 
-def broken(name: str, tree: ast.Module) -> list[str]:
+def broken(name: str, found_ways: Iterable[tuple[str, str]]) -> list[str]:
     """What a module does that belongs into another one."""
     found = []
-    for kind, words in ways(tree):
+    for kind, words in found_ways:
         if name in (*WRITERS, READER) or (name, words) in ELSEWHERE:
             continue
         if kind == "read" and name in OTHER_READERS:
@@ -147,11 +151,11 @@ def broken(name: str, tree: ast.Module) -> list[str]:
 
 
 def test_only_the_writers_open_for_writing_and_delete() -> None:
-    assert [line for name, tree in files() for line in broken(name, tree)] == []
+    assert [line for name in opened() for line in broken(name, opened()[name])] == []
 
 
 def test_the_exceptions_are_needed() -> None:
-    there = {name: list(ways(tree)) for name, tree in files()}
+    there = opened()
     for name in (*WRITERS, READER):
         assert ("write", "os.open") in there[name], name
     for name in OTHER_READERS:
@@ -216,7 +220,7 @@ def test_the_exceptions_are_needed() -> None:
     ],
 )
 def test_a_module_that_goes_around_them_is_found(line: str) -> None:
-    assert broken("toolcast/planted.py", ast.parse(line)) != []
+    assert broken("toolcast/planted.py", ways(ast.parse(line))) != []
 
 
 @pytest.mark.parametrize(
@@ -233,4 +237,4 @@ def test_a_module_that_goes_around_them_is_found(line: str) -> None:
     ],
 )
 def test_what_opens_nothing_is_not_found(line: str) -> None:
-    assert broken("toolcast/planted.py", ast.parse(line)) == []
+    assert broken("toolcast/planted.py", ways(ast.parse(line))) == []
