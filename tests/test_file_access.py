@@ -15,25 +15,25 @@ import pytest
 from tests.house import DISTRIBUTIONS, tree
 
 WRITERS = {
-    "toolcast_runtime/files/folder.py",
-    "toolcast_runtime/files/private_file.py",
+    "toolcast_runtime/core/files/folder.py",
+    "toolcast_runtime/core/files/private_file.py",
 }
-READER = "toolcast_runtime/files/regular_file.py"
+READER = "toolcast_runtime/core/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
-    "toolcast_runtime/tools/definitions.py",
-    "toolcast_runtime/external/server_lock.py",
-    "toolcast_runtime/resources/definitions_of_mcp.py",
+    "toolcast_runtime/core/definitions/definitions.py",
+    "toolcast_runtime/rooms/external/server_lock.py",
+    "toolcast_runtime/rooms/resources/definitions_of_mcp.py",
     "toolcast/commands/starting/init.py",
 }
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
-    ("toolcast_runtime/ledger/rows.py", "sqlite3.connect"),
+    ("toolcast_runtime/rooms/ledger/rows.py", "sqlite3.connect"),
     # The terminal that a person sits at, by the name that it has for every process.
-    ("toolcast_runtime/cli/terminal.py", "os.open"),
+    ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.
     ("toolcast/commands/generating/held_server.py", "os.open"),
-    ("toolcast_runtime/mcp/process/stdio.py", "os.open"),
+    ("toolcast_runtime/serve/stdio/stdio.py", "os.open"),
 }
 
 OF_OS = frozenset(

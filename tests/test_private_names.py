@@ -151,7 +151,7 @@ def test_a_private_use_is_found(text: str) -> None:
         "class A(Base):\n    def f(self):\n        return self._inherited",
         "class A:\n    _own = 1\ndef f(thing):\n    return thing._own",
         "import os\nos._exit(0)",
-        "from toolcast_runtime.calls import _own",
+        "from toolcast_runtime.core.calls import _own",
         "from ._own import thing",
         "from __future__ import annotations",
         "def f(function):\n    return function.__wrapped__",

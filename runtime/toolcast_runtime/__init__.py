@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .access.caller import Caller, calling_as
-    from .calls.call_context import CallContext, current_call
-    from .calls.tool_response import ToolError, ToolResponse
-    from .consent.question import Declined
-    from .resources.content_blocks import audio, file, image, link, text
+    from .core.access.caller import Caller, calling_as
+    from .core.calls.call_context import CallContext, current_call
+    from .core.calls.tool_response import ToolError, ToolResponse
+    from .rooms.consent.question import Declined
+    from .rooms.resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
     "LEVEL",
@@ -47,18 +47,18 @@ OLDEST_LEVEL = 1
 """The oldest one. The changelog says how long a level is served."""
 
 _LAZY = {
-    "CallContext": "calls.call_context",
-    "Caller": "access.caller",
-    "Declined": "consent.question",
-    "ToolError": "calls.tool_response",
-    "ToolResponse": "calls.tool_response",
-    "audio": "resources.content_blocks",
-    "calling_as": "access.caller",
-    "current_call": "calls.call_context",
-    "file": "resources.content_blocks",
-    "image": "resources.content_blocks",
-    "link": "resources.content_blocks",
-    "text": "resources.content_blocks",
+    "CallContext": "core.calls.call_context",
+    "Caller": "core.access.caller",
+    "Declined": "rooms.consent.question",
+    "ToolError": "core.calls.tool_response",
+    "ToolResponse": "core.calls.tool_response",
+    "audio": "rooms.resources.content_blocks",
+    "calling_as": "core.access.caller",
+    "current_call": "core.calls.call_context",
+    "file": "rooms.resources.content_blocks",
+    "image": "rooms.resources.content_blocks",
+    "link": "rooms.resources.content_blocks",
+    "text": "rooms.resources.content_blocks",
 }
 
 levels: dict[str, int] = {}

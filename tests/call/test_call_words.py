@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.cli.one_call.words import WrongWords, arguments_of, likely, usage
-from toolcast_runtime.tools.tool import Tool
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.rooms.cli.words import WrongWords, arguments_of, likely, usage
 
 TOOL = Tool(
     "find",

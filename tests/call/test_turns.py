@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from toolcast_runtime.calls.turns import LARGE_ANSWER, TURNS, Turns, turn
+from toolcast_runtime.serve.http.turns import LARGE_ANSWER, TURNS, Turns, turn
 
 NOW = datetime.now(UTC)
 

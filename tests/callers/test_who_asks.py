@@ -12,13 +12,13 @@ import pytest
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, calling_as
-from toolcast_runtime.access.clients import Client
+from toolcast_runtime.core.access.clients import Client
 from toolcast_runtime.http import Endpoint, HttpSettings
-from toolcast_runtime.http.app import http_app
-from toolcast_runtime.http.settings import Listening
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
+from toolcast_runtime.serve.http.app import http_app
+from toolcast_runtime.serve.http.settings import Listening
 
 HANDLERS = "tests.callers.handlers"
 MIA = Caller("mia", {"tenant": "shop"}, frozenset())

@@ -26,7 +26,7 @@ from tests.forked import Forks, forks
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, sent
 from toolcast.reading.exact_json import exact_text, read_json
-from toolcast_runtime.tools.module_names import module_name
+from toolcast_runtime.core.definitions.module_names import module_name
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -68,7 +68,7 @@ OVER_HTTP = [
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = ("toolcast_runtime.http", "toolcast_runtime.mcp.sdk_server")
+    loaded = ("toolcast_runtime.http", "toolcast_runtime.serve.mcp.sdk_server")
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 

@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.calls.tool_validators import Validators
-from toolcast_runtime.tools import Tool
-from toolcast_runtime.validation.json_bounds import MOST_LEVELS, MOST_VALUES, measure
+from toolcast_runtime.core.calls.tool_validators import Validators
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.core.validation.json_bounds import (
+    MOST_LEVELS,
+    MOST_VALUES,
+    measure,
+)
 
 TREE = {
     "type": "object",

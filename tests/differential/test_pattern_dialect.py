@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from toolcast_runtime.calls.tool_validators import Validators
-from toolcast_runtime.tools import Tool
+from toolcast_runtime.core.calls.tool_validators import Validators
+from toolcast_runtime.core.definitions.tool import Tool
 
 AS_ECMA_UNLIKE_PYTHON = [
     (r"^a$", "a\n", False),

@@ -15,7 +15,7 @@ import pytest
 
 from tests.docs.walking import walk
 from toolcast_runtime import LEVEL, OLDEST_LEVEL, __version__, require_level
-from toolcast_runtime.ledger import rows
+from toolcast_runtime.rooms.ledger import rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/upgrading.md").read_text("utf-8")

@@ -30,7 +30,7 @@ def tools() -> Iterator[Any]:
 def test_every_advertised_parameter_reaches_the_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
-    from toolcast_runtime.calls.handlers import adapt_handler
+    from toolcast_runtime.core.calls.handlers import adapt_handler
 
     package = str(tool.handler).partition(".")[0]
     handler = adapt_handler(str(tool.handler), tool.parameters, package)

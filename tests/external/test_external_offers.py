@@ -21,10 +21,10 @@ from tests.external.conftest import (
 )
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext
-from toolcast_runtime.access.clients import Client
-from toolcast_runtime.external.server_settings import ExternalServer
+from toolcast_runtime.core.access.clients import Client
+from toolcast_runtime.core.definitions.provider import Wanted
 from toolcast_runtime.registry import Registry
-from toolcast_runtime.tools import Wanted
+from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
 
 async def test_a_useful_server_over_stdio(opened: Open) -> None:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.http.serving import Served, rpc, served
-from toolcast_runtime.http import guard
-from toolcast_runtime.http.connections import HEAD_SECONDS
-from toolcast_runtime.http.guard import AllowedHosts, Guard
-from toolcast_runtime.http.tokens import Tokens
+from toolcast_runtime.serve.http import guard
+from toolcast_runtime.serve.http.connections import HEAD_SECONDS
+from toolcast_runtime.serve.http.guard import AllowedHosts, Guard
+from toolcast_runtime.serve.http.tokens import Tokens
 
 DESCRIPTORS = 256
 # The promise is 100 ms; the machine may have other work.

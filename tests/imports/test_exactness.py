@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.corpus.imported import import_tools
 from toolcast.model.loading import load_workspace
 from toolcast.targets.render_workspace import render_workspace
-from toolcast_runtime.tools.definitions import parse_definition
+from toolcast_runtime.core.definitions.definitions import parse_definition
 
 # No output can show these safely, and a spec with one of them is refused.
 _REFUSED = "".join(map(chr, [*range(9), *range(11, 32), *range(0x7F, 0xA0)])).replace(

@@ -13,9 +13,9 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime import current_call
-from toolcast_runtime.calls import given_up
-from toolcast_runtime.calls.background_loop import run_sync
-from toolcast_runtime.calls.given_up import MOST_GIVEN_UP
+from toolcast_runtime.core.calls import given_up
+from toolcast_runtime.core.calls.background_loop import run_sync
+from toolcast_runtime.core.calls.given_up import MOST_GIVEN_UP
 
 Seen = list[str]
 

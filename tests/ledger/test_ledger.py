@@ -16,8 +16,8 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime import CallContext, ToolError, ToolResponse
-from toolcast_runtime.calls.tool_calls import ToolCalls
-from toolcast_runtime.tools import Tool
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.definitions.tool import Tool
 
 
 async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:

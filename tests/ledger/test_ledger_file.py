@@ -17,9 +17,9 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime import CallContext
-from toolcast_runtime.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.ledger import LedgerError, LedgerSettings
-from toolcast_runtime.tools import Tool
 
 ROOT = Path(__file__).parents[2]
 

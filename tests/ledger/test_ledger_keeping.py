@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.calls.tool_calls import ToolCalls
-from toolcast_runtime.consent.approvals import Asked
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.ledger.approvals_table import ApprovalsTable
-from toolcast_runtime.ledger.keeping import remove_old, stop
-from toolcast_runtime.ledger.ledger import open_ledger
+from toolcast_runtime.rooms.consent.approvals import Asked
+from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.rooms.ledger.keeping import remove_old, stop
+from toolcast_runtime.rooms.ledger.ledger import open_ledger
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

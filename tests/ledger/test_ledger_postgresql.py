@@ -20,13 +20,13 @@ import pytest
 from tests.examples.ren.postgres import postgres_server
 from tests.ledger.test_ledger_processes import PROGRAM, ROOT
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.access.caller import Caller, calling_as
-from toolcast_runtime.calls.tool_calls import ToolCalls
-from toolcast_runtime.consent.approvals import Asked
+from toolcast_runtime.core.access.caller import Caller, calling_as
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.ledger.approvals_table import ApprovalsTable
-from toolcast_runtime.ledger.keeping import remove_old
-from toolcast_runtime.ledger.ledger import open_ledger
+from toolcast_runtime.rooms.consent.approvals import Asked
+from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.rooms.ledger.keeping import remove_old
+from toolcast_runtime.rooms.ledger.ledger import open_ledger
 
 psycopg = pytest.importorskip("psycopg")
 pytestmark = pytest.mark.skipif(
@@ -236,7 +236,7 @@ async def test_a_process_has_few_connections_and_closes_them(
 TAKES = """
 import asyncio
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 table = ApprovalsTable(LedgerSettings("toys", "TOYS_LEDGER"))
 async def take():
     print(*[await table.take(f"{number}") for number in range(10)])

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.access.caller import Caller, calling_as
-from toolcast_runtime.consent.approvals import Asked
-from toolcast_runtime.ledger import LedgerSettings, rows
-from toolcast_runtime.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.core.access.caller import Caller, calling_as
+from toolcast_runtime.ledger import LedgerSettings
+from toolcast_runtime.rooms.consent.approvals import Asked
+from toolcast_runtime.rooms.ledger import rows
+from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 
 # As version 1 made its file, and wrote to it.
 FIRST = """

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.lifespan.conftest import Toolset
-from toolcast_runtime.lifespan import LifespanError, run
+from toolcast_runtime.lifespan import LifespanError
+from toolcast_runtime.rooms.lifespan import run
 
 Make = Callable[..., Toolset]
 

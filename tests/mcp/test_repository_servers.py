@@ -17,8 +17,8 @@ from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 
 from tests.mcp.servers import ERAS, http_server, meta, stdio_server
+from toolcast_runtime.core.definitions.module_names import module_name
 from toolcast_runtime.registry import Registry, Tool
-from toolcast_runtime.tools.module_names import module_name
 
 ROOT = Path(__file__).parents[2]
 _WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from generated.molecule.mcp_server import SERVER
-from toolcast_runtime.http import serving
-from toolcast_runtime.mcp.server_options import main
+from toolcast_runtime.serve.http import serving
+from toolcast_runtime.serve.mcp.server_options import main
 
 
 @pytest.fixture(autouse=True)

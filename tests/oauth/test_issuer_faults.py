@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.oauth.authorization_server import ID, SECRET, AuthorizationServer
 from tests.oauth.shop import BACK, DESK, SCOPES, environment, serving
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.http.oauth import authorization_server as asking
-from toolcast_runtime.http.oauth import fetching
-from toolcast_runtime.http.settings import Listening
+from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.oauth import authorization_server as asking
+from toolcast_runtime.serve.oauth import fetching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +115,7 @@ def test_while_keys_cannot_be_fetched_nobody_gets_in(
 def test_a_new_key_is_fetched_when_a_token_names_it(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast_runtime.http.oauth.authorization_server._PAUSE", 0.0)
+    monkeypatch.setattr("toolcast_runtime.serve.oauth.authorization_server._PAUSE", 0.0)
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from toolcast_runtime.files import NoRegularFile, folder, folder_lock
-from toolcast_runtime.files.folder import Folder, LinkInTheWay
+from toolcast_runtime.core.files import folder, folder_lock
+from toolcast_runtime.core.files.folder import Folder, LinkInTheWay
+from toolcast_runtime.core.files.regular_file import NoRegularFile
 
 
 @pytest.fixture

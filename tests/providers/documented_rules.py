@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.core.validation.compiled import build
 
 __all__ = ["problems"]
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.providers.sdk_types import validate_answer
 from toolcast_runtime import ToolResponse, image
+from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import PROVIDERS, provider_named, render_tools
-from toolcast_runtime.tools.tool import Tool
 
 PIXEL = base64.b64encode(b"\x89PNG").decode()
 RESULT = {"id": 7, "tags": ["a"]}

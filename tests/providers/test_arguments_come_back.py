@@ -18,10 +18,10 @@ from tests.providers.generated_arguments import (
     refused_at,
 )
 from tests.providers.generated_schemas import schemas
+from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import ListOptions, ProviderTools, provider_named
-from toolcast_runtime.providers.loss import Effect, Loss
-from toolcast_runtime.providers.model_provider import render_tools
-from toolcast_runtime.tools.tool import Tool
+from toolcast_runtime.rooms.providers.loss import Effect, Loss
+from toolcast_runtime.rooms.providers.model_provider import render_tools
 
 LIMITS = settings(
     max_examples=60,

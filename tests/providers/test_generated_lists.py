@@ -9,6 +9,8 @@ import pytest
 from generated.kirishima import provider_lists
 from generated.kirishima.registry import REGISTRY
 from toolcast.language.spec_language import schema
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.core.validation.compiled import build
 from toolcast_runtime.providers import (
     PROVIDERS,
     ArgumentsError,
@@ -16,9 +18,7 @@ from toolcast_runtime.providers import (
     provider_named,
     render_tools,
 )
-from toolcast_runtime.providers.model_provider import ListOptions
-from toolcast_runtime.tools.tool import Tool
-from toolcast_runtime.validation.compiled import build
+from toolcast_runtime.rooms.providers.model_provider import ListOptions
 
 REPORTS = sorted((Path(provider_lists.__file__).parent / "providers").glob("*.txt"))
 DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}

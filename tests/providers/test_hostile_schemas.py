@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import (
     PROVIDERS,
     ListOptions,
     provider_named,
     render_tools,
 )
-from toolcast_runtime.tools.tool import Tool
 
 MOST_SECONDS = 5.0
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import ListOptions, provider_named, render_tools
-from toolcast_runtime.tools.tool import Tool
 
 
 def objects(names: list[str], inner: dict[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ListOptions, provider_named, render_tools
-from toolcast_runtime.tools.tool import Confirm, Tool
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": False}
 RESULT = {"type": "array", "items": {"type": "string"}}

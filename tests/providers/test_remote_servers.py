@@ -14,10 +14,13 @@ import pytest
 from generated.kirishima.provider_lists import LISTS
 from tests.mcp.projects import generate_project
 from tests.providers.sdk_types import validate
-from toolcast_runtime.access.clients import UnknownClientError
+from toolcast_runtime.core.access.clients import UnknownClientError
+from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ProviderLists
-from toolcast_runtime.providers.remote_servers import anthropic_toolset, openai_mcp
-from toolcast_runtime.tools.tool import Confirm, Tool
+from toolcast_runtime.rooms.providers.remote_servers import (
+    anthropic_toolset,
+    openai_mcp,
+)
 
 SCHEMA = {"type": "object", "properties": {"day": {"const": "today"}}}
 URL = "https://tools.example.com/mcp"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.router.scripted_model import Script, completion, scripted
+from toolcast_runtime.rooms.router.chat_model import ChatModel
 from toolcast_runtime.router import RoutedTool, Router
-from toolcast_runtime.router.chat_model import ChatModel
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
 ALL = ("note", "lamp")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from toolcast_runtime import CallContext, ToolResponse
-from toolcast_runtime.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.tools import Tool
 
 HANDLERS = "tests.runtime.ledger_handlers"
 

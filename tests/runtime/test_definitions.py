@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
+from toolcast_runtime.core.definitions.definitions import parse_definition
 from toolcast_runtime.registry import DefinitionError, Registry
-from toolcast_runtime.tools import parse_definition
 
 
 def refusal(package: Package, **settings: Any) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import toolcast_runtime
+from tests.house import modules
+from tests.test_structure import none_but
 
 ROOT = Path(toolcast_runtime.__file__).parent
 MODULES = {
@@ -19,10 +21,11 @@ MODULES = {
     ).removesuffix(".__init__"): path
     for path in ROOT.rglob("*.py")
 }
-ROOMS = sorted(
+LAYERS = ("core", "serve", "rooms")
+PUBLIC = sorted(
     name
-    for name, path in MODULES.items()
-    if path.name == "__init__.py" and name.count(".") == 1
+    for name in MODULES
+    if name.count(".") == 1 and name.rpartition(".")[2] not in LAYERS
 )
 
 
@@ -55,6 +58,28 @@ def test_no_import_leads_back() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
+def test_layers_of_the_runtime_import_only_what_is_below_them() -> None:
+    """`core` nothing, `serve` the core, a room the core and itself: types count as well."""
+    wrong = set[str]()
+    for module in modules().values():
+        layer, _, room = _layer(module.name)
+        for imported in module.imports | module.types:
+            if imported.startswith("toolcast_runtime.") and layer:
+                to, _, other = _layer(imported)
+                beside = to == layer and (layer != "rooms" or room == other)
+                if (to and to != "core" and not beside) or (
+                    not to and imported != "toolcast_runtime"
+                ):
+                    wrong.add(f"{module.name} -> {imported}")
+    none_but("layers", wrong)
+
+
+def _layer(name: str) -> tuple[str, str, str]:
+    """The layer of a module of the runtime and its room there; empty for public names."""
+    _, layer, room, *_ = [*name.split("."), "", ""]
+    return (layer, ".", room) if layer in LAYERS else ("", "", "")
+
+
 def test_nothing_of_the_generator_is_imported() -> None:
     for path in MODULES.values():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -70,10 +95,10 @@ def test_nothing_of_the_generator_is_imported() -> None:
                 ), path
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_exports_its_names(room: str) -> None:
-    module = importlib.import_module(room)
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_module_exports_its_names(name: str) -> None:
+    module = importlib.import_module(name)
     assert module.__doc__ and module.__doc__.rstrip().endswith(".")
     assert module.__all__
-    for name in module.__all__:
-        assert getattr(module, name) is not None
+    for exported in module.__all__:
+        assert getattr(module, exported) is not None

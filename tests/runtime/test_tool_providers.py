@@ -11,13 +11,10 @@ import pytest
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
-from toolcast_runtime.access.clients import Client
-from toolcast_runtime.registry import (
-    Registry,
-    UnknownClientError,
-    UnknownToolError,
-)
-from toolcast_runtime.tools import Tool, Wanted
+from toolcast_runtime.core.access.clients import Client
+from toolcast_runtime.core.definitions.provider import Wanted
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.registry import Registry, UnknownClientError, UnknownToolError
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:

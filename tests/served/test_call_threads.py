@@ -14,8 +14,8 @@ import weakref
 
 import pytest
 
-from toolcast_runtime.calls import threads
-from toolcast_runtime.calls.threads import MOST_THREADS, in_thread
+from toolcast_runtime.core.calls import threads
+from toolcast_runtime.core.calls.threads import MOST_THREADS, in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 
@@ -145,7 +145,7 @@ async def test_a_call_that_is_given_up_leaves_its_place_when_its_thread_ends() -
 def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
     program = (
         "import asyncio, threading\n"
-        "from toolcast_runtime.calls.threads import in_thread\n"
+        "from toolcast_runtime.core.calls.threads import in_thread\n"
         "async def main():\n"
         "    hung = asyncio.ensure_future(in_thread(threading.Event().wait))\n"
         "    print(await in_thread(lambda: 'quick'))\n"

@@ -16,7 +16,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast_runtime.mcp.process.framing import (
+from toolcast_runtime.serve.stdio.framing import (
     MOST_UNSENT,
     SOME_UNSENT,
     Incoming,

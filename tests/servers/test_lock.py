@@ -23,7 +23,8 @@ from toolcast.rules.spec import server_lock as SERVER_LOCK
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import lock_members, locked_listing, saved_listing
 from toolcast_runtime import CallContext
-from toolcast_runtime.external import ExternalTools, connection
+from toolcast_runtime.external import ExternalTools
+from toolcast_runtime.rooms.external import connection
 
 LISTED: dict[str, Any] = {
     "tools": [

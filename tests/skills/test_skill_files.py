@@ -24,8 +24,8 @@ from tests.skills.readers import (
     refused_by_quick_validate,
 )
 from toolcast.encoders.markdown import block
-from toolcast_runtime.skills.front_matter import front_matter as written
-from toolcast_runtime.skills.skill_files import (
+from toolcast_runtime.rooms.skills.front_matter import front_matter as written
+from toolcast_runtime.rooms.skills.skill_files import (
     SkillSection,
     SkillTool,
     toolset_files,

@@ -14,8 +14,8 @@ from typing import Any, get_args
 
 import pytest
 
-from toolcast_runtime.telemetry.log_lines import LogFormat, LogLevel, write_logs
-from toolcast_runtime.telemetry.stderr_lines import StderrLines
+from toolcast_runtime.serve.telemetry.log_lines import LogFormat, LogLevel, write_logs
+from toolcast_runtime.serve.telemetry.stderr_lines import StderrLines
 
 ROOT = Path(__file__).parents[2]
 BEGIN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00 [A-Z]+ ")
@@ -127,7 +127,7 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up() -> None:
 def test_without_a_stderr_no_other_file_takes_its_lines(tmp_path: Path) -> None:
     program = """
 import logging
-from toolcast_runtime.telemetry.log_lines import write_logs
+from toolcast_runtime.serve.telemetry.log_lines import write_logs
 write_logs()
 file = open("data", "w")
 assert file.fileno() == 2

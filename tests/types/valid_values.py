@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 from hypothesis import strategies as st
 
-from toolcast_runtime.validation.references import References
+from toolcast_runtime.core.validation.references import References
 
 __all__ = ["valid_values"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.validation.checker import Checker
+from toolcast_runtime.core.validation.checker import Checker
 
 CIRCLE = {
     "title": "Circle",

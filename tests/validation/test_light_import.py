@@ -7,9 +7,9 @@ import sys
 
 CODE = """
 import sys
-import toolcast_runtime.validation.checker
-rooms = {name.split(".")[1] for name in sys.modules if name.startswith("toolcast_runtime.")}
-print(sorted(rooms), "jsonschema_rs" in sys.modules, "logging" in sys.modules)
+import toolcast_runtime.core.validation.checker
+inside = [name.split(".")[1:3] for name in sys.modules if name.startswith("toolcast_runtime.")]
+print(sorted({".".join(steps) for steps in inside}), "jsonschema_rs" in sys.modules, "logging" in sys.modules)
 """
 
 
@@ -17,4 +17,4 @@ def test_validation_loads_no_other_room_and_no_library() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=True
     )
-    assert ended.stdout == "['validation'] False False\n"
+    assert ended.stdout == "['core', 'core.validation'] False False\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.validation.references import References
+from toolcast_runtime.core.validation.references import References
 
 PART = {"type": "string"}
 

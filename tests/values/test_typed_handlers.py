@@ -400,8 +400,8 @@ from toolcast_runtime.registry import Registry
 from {package.name} import tools
 registry = Registry(tools, handlers="plain")
 assert registry.call_tool_sync("note", {{"due": "2024-02-29"}}).result == "2024-02-29"
-loaded = [m for m in sys.modules if m.startswith("toolcast_runtime.values.")]
-assert "pydantic" not in sys.modules and loaded == ["toolcast_runtime.values.refusal"], loaded
+loaded = [m for m in sys.modules if m.startswith("toolcast_runtime.rooms.values.")]
+assert "pydantic" not in sys.modules and loaded == ["toolcast_runtime.rooms.values.refusal"], loaded
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
     assert done.returncode == 0

@@ -14,8 +14,8 @@ from .exit_codes import fail, workspace_or_end
 from .options import client_option, project_option, server_options, toolset_option
 
 if TYPE_CHECKING:
-    from toolcast_runtime.cli.one_call.call_once import Request
-    from toolcast_runtime.external.server_settings import ExternalServer
+    from toolcast_runtime.rooms.cli.call_once import Request
+    from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
     from ..model.mcp_servers import McpServer
     from ..model.model import Toolset, Workspace
@@ -69,7 +69,7 @@ def command(
     Texts become values by the schema of their parameter. What is wrong with the arguments
     is told before anything is called. Without TOOL it lists the tools.
     """
-    from toolcast_runtime.cli.one_call.call_once import Request
+    from toolcast_runtime.rooms.cli.call_once import Request
 
     if len(given) + (server is not None) > 1:
         fail("give one of --server, --mcp-stdio and --mcp-url")
@@ -126,8 +126,8 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
 
 
 def _on_server(server: ExternalServer, request: Request) -> int:
-    from toolcast_runtime.cli.one_call.call_once import CannotCall
-    from toolcast_runtime.cli.one_call.server_call import call_on_server
+    from toolcast_runtime.rooms.cli.call_once import CannotCall
+    from toolcast_runtime.rooms.cli.server_call import call_on_server
 
     try:
         return call_on_server(server, request)
@@ -142,7 +142,7 @@ def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int
     package = ".".join(filter(None, (workspace.package, toolset.name)))
     words = [package, json.dumps(dataclasses.asdict(request))]
     # The folder of a person who calls from elsewhere is not on the path; the project's is.
-    program = [sys.executable, "-P", "-m", "toolcast_runtime.cli.one_call", *words]
+    program = [sys.executable, "-P", "-m", "toolcast_runtime.rooms.cli", *words]
     sys.stdout.flush()
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell

@@ -17,7 +17,7 @@ from ..project import WORKSPACE_FILE, find_root
 from .exit_codes import fail
 
 if TYPE_CHECKING:
-    from toolcast_runtime.external.server_settings import ExternalServer
+    from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -271,7 +271,7 @@ def _folders(ctx: click.Context) -> Iterator[str]:
 
 def _tree(path: str) -> dict[str, Any]:
     """The mapping that a file holds; an empty one where it has errors."""
-    from toolcast_runtime.files.regular_file import read_regular
+    from toolcast_runtime.core.files.regular_file import read_regular
 
     from ..reading.yaml_reader import MAX_BYTES, read_yaml
 

@@ -79,8 +79,8 @@ def show_message(
             f"which client? the toolset `{toolset.name}` has {names}"
             "\n  help: add --client NAME"
         )
+    from toolcast_runtime.rooms.router.lexical_ranking import ranking
     from toolcast_runtime.router import Router
-    from toolcast_runtime.router.lexical_ranking import ranking
 
     offered = catalogues(toolset, client)[0].tools
     everything = routed(offered)

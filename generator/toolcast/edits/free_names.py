@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from toolcast_runtime.tools.look_alikes import look_alike_key
-from toolcast_runtime.tools.module_names import distinct_name, module_name, spec_name
+from toolcast_runtime.core.definitions.look_alikes import look_alike_key
+from toolcast_runtime.core.definitions.module_names import (
+    distinct_name,
+    module_name,
+    spec_name,
+)
 
 from ..facts.tool_lists import is_name_of_tool
 from ..model.model import Toolset, ToolSpec

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, LiteralString
 
-from toolcast_runtime.tools.markdown_line import (
+from toolcast_runtime.core.definitions.markdown_line import (
     DEFINES_LINK,
     escape_html,
     leaves_html_open,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from toolcast_runtime.values.python_values import PythonValues
+from toolcast_runtime.rooms.values.python_values import PythonValues
 
 
 @dataclass(frozen=True)

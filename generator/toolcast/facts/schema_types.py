@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.validation.declared_names import DeclaredNames
-from toolcast_runtime.validation.references import References
-from toolcast_runtime.values.format_values import conversion_of
+from toolcast_runtime.core.validation.declared_names import DeclaredNames
+from toolcast_runtime.core.validation.references import References
+from toolcast_runtime.rooms.values.format_values import conversion_of
 
 from ..encoders.python import nested_class_name
 from .annotated_types import (

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from toolcast_runtime.core.definitions.tool import Confirm, Tool
+from toolcast_runtime.core.validation.protocol import (
+    REVISIONS,
+    Refusal,
+    listed_before_2026,
+    problems_with_tool,
+)
 from toolcast_runtime.providers import (
     PROVIDERS,
     ListOptions,
     ProviderTools,
     provider_named,
     render_tools,
-)
-from toolcast_runtime.tools.tool import Confirm, Tool
-from toolcast_runtime.validation.protocol import (
-    REVISIONS,
-    Refusal,
-    listed_before_2026,
-    problems_with_tool,
 )
 
 from ..model.model import Toolset, ToolSpec

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from toolcast_runtime.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escaped
 
 from ..facts.tool_lists import MEMBERS
 from ..reading.exact_json import exact_text

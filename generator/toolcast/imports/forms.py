@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcast_runtime.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escaped
 
 from ..facts.tool_lists import MEMBERS
 from ..servers.server_listing import ListingError, ServerListing, listing_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolcast_runtime.validation.protocol import Refusal
+from toolcast_runtime.core.validation.protocol import Refusal
 
 from ..facts.tool_lists import mcp_definition, refusals_of
 from ..findings import Severity

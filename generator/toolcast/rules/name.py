@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
-from toolcast_runtime.tools.look_alikes import look_alike_key
-from toolcast_runtime.tools.module_names import (
+from toolcast_runtime.core.definitions.look_alikes import look_alike_key
+from toolcast_runtime.core.definitions.module_names import (
     WINDOWS_DEVICES,
     distinct_name,
     module_name,

@@ -16,12 +16,12 @@ from re import _constants as constants  # type: ignore[attr-defined]  # not in t
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
-from toolcast_runtime.calls.tool_validators import problems_with_action
-from toolcast_runtime.tools.tool import Action
-from toolcast_runtime.validation.compiled import compiled
-from toolcast_runtime.validation.formats import FORMATS
-from toolcast_runtime.validation.schema_visits import MOST_WAYS
-from toolcast_runtime.values.encodings import ENCODINGS
+from toolcast_runtime.core.calls.tool_validators import problems_with_action
+from toolcast_runtime.core.definitions.tool import Action
+from toolcast_runtime.core.validation.compiled import compiled
+from toolcast_runtime.core.validation.formats import FORMATS
+from toolcast_runtime.core.validation.schema_visits import MOST_WAYS
+from toolcast_runtime.rooms.values.encodings import ENCODINGS
 
 from ..encoders.json_text import compact
 from ..findings import Severity

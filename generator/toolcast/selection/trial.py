@@ -13,8 +13,8 @@ from ..reading.tree import Path
 
 # The cases alone are looked at by every check, which needs no router.
 if TYPE_CHECKING:
-    from toolcast_runtime.router.lexical_ranking import LexicalRanking
-    from toolcast_runtime.router.route import RoutedTool
+    from toolcast_runtime.rooms.router.lexical_ranking import LexicalRanking
+    from toolcast_runtime.rooms.router.route import RoutedTool
 
 
 class DeclaredCase(NamedTuple):
@@ -102,7 +102,7 @@ def catalogues(toolset: Toolset, client: str | None = None) -> list[Catalogue]:
 
 def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
     """Tools as the router of a registry sees them."""
-    from toolcast_runtime.router.route import RoutedTool
+    from toolcast_runtime.rooms.router.route import RoutedTool
 
     return tuple(
         RoutedTool(
@@ -248,7 +248,7 @@ def try_cases(
     Args:
         client: for this client alone.
     """
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.rooms.router.lexical_ranking import ranking
 
     def by_words(
         cases: Sequence[DeclaredCase],

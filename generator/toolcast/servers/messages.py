@@ -9,14 +9,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.external.server_process import (
+from toolcast_runtime.rooms.external.server_process import (
     READ_BYTES,
     ServerProcess,
     kill,
     started,
     stop,
 )
-from toolcast_runtime.external.server_settings import Resolved
+from toolcast_runtime.rooms.external.server_settings import Resolved
 
 from ..reading.exact_json import JsonProblem, read_json
 from .server_listing import ListingError

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcast_runtime.calls.untrusted_text import escaped, without
-from toolcast_runtime.external.server_settings import (
+from toolcast_runtime.core.calls.untrusted_text import escaped, without
+from toolcast_runtime.rooms.external.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,

@@ -142,7 +142,7 @@ def saved_listing(data: bytes, source: str) -> ServerListing:
 
 def duplicate_notes(twice: Sequence[str]) -> tuple[str, ...]:
     """A note on keys that an object has twice."""
-    from toolcast_runtime.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escaped
 
     if not twice:
         return ()
@@ -156,7 +156,7 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
     Raises:
         ListingError: it is none of them.
     """
-    from toolcast_runtime.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escaped
 
     if isinstance(value, list):
         value = {"tools": value}
@@ -279,7 +279,7 @@ _DAYS = frozenset(
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
     """Where they differ, each place once. The order of entries and of keys says nothing."""
     # Whoever reads a lock alone needs no servers.
-    from toolcast_runtime.external.server_lock import differing
+    from toolcast_runtime.rooms.external.server_lock import differing
 
     found = []
     for kind, (_, key) in KINDS.items():

@@ -1,6 +1,6 @@
 """A toolset's MCP server."""
 
-from .server import McpServer
-from .server_part import ServerPart
+from ..serve.mcp.server import McpServer
+from ..serve.mcp.server_part import ServerPart
 
 __all__ = ["McpServer", "ServerPart"]

@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.validation.compiled import build
-from toolcast_runtime.validation.formats import ASSERTED
-from toolcast_runtime.validation.references import REFERENCES
+from toolcast_runtime.core.validation.compiled import build
+from toolcast_runtime.core.validation.formats import ASSERTED
+from toolcast_runtime.core.validation.references import REFERENCES
 
 from ..change import same
 from .container_inclusion import takes_array, takes_object

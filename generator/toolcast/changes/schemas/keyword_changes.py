@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from toolcast_runtime.validation.references import REFERENCES
+from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...json_schema.dialects import dialect_of
 from ..change import ABSENT, key_of, same

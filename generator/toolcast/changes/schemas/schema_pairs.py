@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolcast_runtime.validation.references import REFERENCES
+from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...reading.tree import Path
 from ...suggestions import KINDS, joined

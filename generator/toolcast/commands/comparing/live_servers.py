@@ -32,7 +32,7 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
-    from toolcast_runtime.external.server_settings import ExternalServer
+    from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
     from ...changes.change import Change
     from ...changes.lists import ListingChanges
@@ -217,7 +217,7 @@ def _another(
     name: str, toolset: str, listing: ServerListing, entry: McpServer | None
 ) -> None:
     """Ends the program: the server has none of a toolset's tools."""
-    from toolcast_runtime.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escaped
 
     names = [f"`{escaped(tool['name'], 60)}`" for tool in listing.tools]
     help_ = "`--toolset NAME` names another toolset"
@@ -356,7 +356,7 @@ def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
 
 def _write(root: str, path: str, listing: ServerListing) -> bool:
     """Whether the lock was written."""
-    from toolcast_runtime.files.folder import Folder
+    from toolcast_runtime.core.files.folder import Folder
 
     from ...encoders.json_text import pretty
     from ...servers.server_listing import KINDS, lock_members

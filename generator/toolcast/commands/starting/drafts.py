@@ -7,7 +7,11 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.tools.module_names import WINDOWS_DEVICES, module_name, spec_name
+from toolcast_runtime.core.definitions.module_names import (
+    WINDOWS_DEVICES,
+    module_name,
+    spec_name,
+)
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal

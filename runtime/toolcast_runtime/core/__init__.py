@@ -1,0 +1,1 @@
+"""What serves a registry alone: definitions, access, calls, validation. Imports no other room."""

@@ -1,0 +1,219 @@
+"""One call from checked arguments to a ToolResponse; no exception's text gets out."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...rooms.consent.question import Declined
+from ...rooms.values.refusal import NotTaken
+from ...serve.http.turns import LARGE_ANSWER, turn
+from ..definitions.tool import Tool
+from ..validation.protocol import problems_with_content
+from .background_loop import in_loop
+from .call_context import CURRENT_CALL, CallContext, CallOutcome
+from .given_up import MOST_GIVEN_UP, give_up, is_stuck
+from .handlers import HandlerAdapter
+from .plain_json import NotJsonError, plain_json
+from .threads import Outcome, in_thread
+from .tool_response import Block, ToolError, ToolResponse
+
+if TYPE_CHECKING:
+    from ...rooms.consent.questions import Questions
+
+_logger = logging.getLogger("toolcast")
+
+Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
+"""Does the work of a call: what it gave, and what was raised."""
+
+
+async def run_call(
+    tool: Tool,
+    invoke: Invoke,
+    arguments: Mapping[str, Any],
+    context: CallContext,
+    problems_with_result: Callable[[Tool, Any], list[str]],
+) -> tuple[ToolResponse, CallOutcome]:
+    """Runs a call within the tool's timeout and checks what it gives.
+
+    A call that is given up is cancelled, and its context says so; a thread cannot be
+    stopped, so its late result is dropped. Cancellation of the caller passes through.
+    """
+    context.begins(tool.timeout)
+    task = asyncio.create_task(_in_context(invoke, arguments, context))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+        if not done and context.questions is not None:
+            done = await _answered(task, tool.timeout, context.questions)
+    except asyncio.CancelledError:
+        context.give_up()
+        give_up(tool.name, task)
+        raise
+    if not done:
+        context.give_up()
+        give_up(tool.name, task)
+        _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
+        late = f"the {tool.kind} gave no answer within {tool.timeout:g} s"
+        return ToolResponse(error=late), "timeout"
+    if task.cancelled():
+        return ToolResponse(error="the call was cancelled"), "cancelled"
+    result, error = task.result()
+    if context.questions is not None and context.questions.is_pending:
+        # Whatever a handler made of it: its work is done when it is run again.
+        return ToolResponse(error="a person has to answer first"), "asked"
+    if context.questions is not None and context.questions.unawaited:
+        _logger.error("the handler of %s did not await what it asked", tool.name)
+        unawaited = (
+            "the tool did not wait for a person's answer; the log has the details"
+        )
+        return ToolResponse(error=unawaited), "error"
+    if isinstance(error, asyncio.CancelledError):
+        return ToolResponse(error="the call was cancelled"), "cancelled"
+    if isinstance(error, NotTaken):
+        return ToolResponse(error=invalid(tool, error.problems)), "invalid"
+    if isinstance(error, ToolError):
+        response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
+        if isinstance(error, Declined):
+            return response, "declined"
+    elif error is not None:
+        response = _internal(tool, "failed", error)
+    else:
+        if isinstance(result, Block):
+            result = ToolResponse(content=[result])
+        elif not isinstance(result, ToolResponse):
+            result = ToolResponse(result)
+        await turn(result.result, result.content, characters=LARGE_ANSWER)
+        response = _checked(tool, result, problems_with_result)
+    return response, "ok" if response.success else "error"
+
+
+async def _answered(
+    task: asyncio.Task[Outcome], timeout: float, questions: Questions
+) -> set[asyncio.Task[Outcome]]:
+    """The task, if it ends in the time that it has left while no person is waited for."""
+    started = asyncio.get_running_loop().time() - timeout
+    done: set[asyncio.Task[Outcome]] = set()
+    while not done:
+        used = asyncio.get_running_loop().time() - started - questions.waited
+        if used >= timeout and not questions.is_waiting:
+            break
+        done, _ = await asyncio.wait({task}, timeout=max(timeout - used, 0.05))
+    return done
+
+
+async def _in_context(
+    invoke: Invoke, arguments: Mapping[str, Any], context: CallContext
+) -> Outcome:
+    CURRENT_CALL.set(context)
+    return await invoke(arguments, context)
+
+
+def invoke_handler(
+    handler: HandlerAdapter, resources: Mapping[str, Any] | None = None
+) -> Invoke:
+    """A handler's work with its resources; a sync one runs in a thread of its own."""
+
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        if is_stuck(context.tool):
+            return None, ToolError(
+                f"{MOST_GIVEN_UP} earlier calls of `{context.tool}` were given up and still"
+                " run; try again later"
+            )
+        if handler.is_async:
+            return await awaited(lambda: handler(arguments, resources))
+        name = context.tool
+        result, error = await in_thread(lambda: handler(arguments, resources), name)
+        # A plain function may still hand back a coroutine, as a wrapped async one does.
+        if inspect.isawaitable(result):
+            return await awaited(lambda: result)
+        return result, error
+
+    return invoke
+
+
+def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
+    """The same work in a loop that may be another one than its caller's."""
+
+    async def there(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        return await invoke(arguments, context)
+
+    async def invoked(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        return await in_loop(loop, there(arguments, context))
+
+    return invoked
+
+
+async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
+    """What an awaitable gave or raised, `sys.exit` and its like included."""
+    try:
+        return await start(), None
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise
+        return None, error
+
+
+def invalid(tool: Tool, problems: list[str]) -> str:
+    """What is said of arguments that are refused."""
+    lines = "".join(f"\n- {problem}" for problem in problems)
+    return f"the arguments of `{tool.name}` are not valid:{lines}"
+
+
+def _checked(
+    tool: Tool,
+    response: ToolResponse,
+    problems_with_result: Callable[[Tool, Any], list[str]],
+) -> ToolResponse:
+    """The response as every caller gets it: plain JSON, and content that MCP has."""
+    if response.error is not None and response.content is None:
+        return ToolResponse(error=str(response.error))
+    try:
+        value = plain_json(response.result, has_python_values=tool.has_python_values)
+    except NotJsonError as error:
+        return _refused(tool, "gave a result that is not JSON", str(error))
+    problems = problems_with_result(tool, value) if response.success else []
+    if problems:
+        _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
+        return ToolResponse(
+            error="the tool's result does not match its declared schema"
+        )
+    if response.content is None:
+        return ToolResponse(value)
+    try:
+        content = plain_json(_blocks(response.content))
+    except NotJsonError as error:
+        return _refused(tool, "gave content that is not JSON", str(error))
+    problems = problems_with_content(content)
+    if problems:
+        return _refused(tool, "gave content that MCP does not have", *problems)
+    if response.error is not None:
+        return ToolResponse(error=str(response.error), content=content)
+    return ToolResponse(value, content=content)
+
+
+def _blocks(content: Any) -> Any:
+    """The blocks of a handler, who may hold them in any sequence of any mappings."""
+    if isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        return [dict(b) if isinstance(b, Mapping) else b for b in content]
+    return content
+
+
+def _refused(tool: Tool, what: str, *problems: str) -> ToolResponse:
+    """What is wrong with an answer; its own text stays out of what is said."""
+    text = f"{what}: {'; '.join(problems)}"
+    _logger.error("tool %s %s", tool.name, text)
+    return ToolResponse(error=f"the {tool.kind} {text}")
+
+
+def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
+    """Logs the exception under a number that the caller can quote."""
+    incident = uuid.uuid4().hex[:8]
+    _logger.error("tool %s %s (incident %s)", tool.name, what, incident, exc_info=error)
+    return ToolResponse(
+        error=f"the {tool.kind} {what}; the log has the details (incident {incident})"
+    )

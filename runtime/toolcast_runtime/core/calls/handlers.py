@@ -1,0 +1,143 @@
+"""Finds a tool's handler and hands the arguments over in the way that it takes them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from ..validation.declared_names import DeclaredNames
+from .own_function import own_function
+
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Puts something around a handler that takes and gives the same in another form."""
+
+_KEYWORD_KINDS = (
+    inspect.Parameter.KEYWORD_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+
+
+class HandlerAdapter:
+    """A handler with its calling convention found out once.
+
+    A function takes the arguments as keywords, or, when its only parameter is not one of
+    the tool's, as one mapping. It takes the tool's resources as further keywords.
+
+    Args:
+        function: the handler.
+        declared: the parameters that the tool's schema declares.
+        resources: the names of the resources that the tool uses.
+
+    Raises:
+        TypeError: the function does not take a resource by its name, or a caller could
+            give it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        declared: DeclaredNames,
+        resources: Collection[str] = (),
+    ) -> None:
+        self.function = function
+        self._declared = declared
+        self._resources = frozenset(resources)
+        parameters = list(inspect.signature(function).parameters.values())
+        if resources:
+            parameters = self._without_resources(parameters)
+        kinds = [parameter.kind for parameter in parameters]
+        self.takes_mapping = (
+            len(parameters) == 1
+            and kinds[0]
+            not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+            and (
+                kinds[0] is inspect.Parameter.POSITIONAL_ONLY
+                or parameters[0].name not in declared.names
+            )
+        )
+        takes_any = inspect.Parameter.VAR_KEYWORD in kinds
+        self._keywords = (
+            None
+            if takes_any
+            else frozenset(p.name for p in parameters if p.kind in _KEYWORD_KINDS)
+        )
+        target = inspect.unwrap(function)
+        while isinstance(target, functools.partial):
+            target = target.func
+        self.is_async = inspect.iscoroutinefunction(target)
+
+    def not_taken(self, arguments: Mapping[str, Any]) -> list[str]:
+        """The arguments that the function is not given, in their order.
+
+        Those that it has no parameter for, and those that the schema does not declare,
+        whatever `additionalProperties` says: a caller sets no parameter of the function
+        that it was not shown. One mapping may hold what an open schema lets in, but for
+        what is called as a resource is.
+        """
+        own = []
+        if self._resources:
+            own = [name for name in arguments if name in self._resources]
+        if self.takes_mapping:
+            return own
+        undeclared = self._declared.lacks(arguments)
+        undeclared += own
+        if self._keywords is None:
+            return undeclared
+        return [n for n in arguments if n not in self._keywords or n in undeclared]
+
+    def __call__(
+        self, arguments: Mapping[str, Any], resources: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The function's value: the result, or an awaitable of it."""
+        given = {} if resources is None else resources
+        if self.takes_mapping:
+            return self.function(dict(arguments), **given)
+        return self.function(**arguments, **given)
+
+    def _without_resources(
+        self, parameters: list[inspect.Parameter]
+    ) -> list[inspect.Parameter]:
+        """The parameters that a caller's arguments can be for."""
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        named = {p.name for p in parameters if p.kind in _KEYWORD_KINDS}
+        for name in sorted(self._resources):
+            if name not in named and not takes_any:
+                raise TypeError(
+                    f"the handler has no parameter for the resource `{name}`"
+                )
+            if name in self._declared.names:
+                raise TypeError(
+                    f"the resource `{name}` is a parameter of the tool, too"
+                )
+        return [
+            p
+            for p in parameters
+            if p.name not in self._resources or p.kind not in _KEYWORD_KINDS
+        ]
+
+
+def adapt_handler(
+    reference: str,
+    schema: Mapping[str, Any],
+    package: str | None,
+    resources: Collection[str] = (),
+    wrap: Wrap | None = None,
+) -> HandlerAdapter:
+    """The handler that `module:function` names; imports its module.
+
+    Args:
+        reference: the handler.
+        schema: the JSON Schema of the tool's arguments.
+        package: the package that has to define it.
+        resources: the names of the resources that the tool uses.
+        wrap: what stands around it; None for nothing.
+
+    Raises:
+        ImportError: as `own_function`, AttributeError and TypeError too.
+    """
+    function = own_function(reference, package)
+    if wrap is not None:
+        function = wrap(function)
+    return HandlerAdapter(function, DeclaredNames(schema), resources)

@@ -1,0 +1,262 @@
+"""Reads the folder `tools/` of a generated package: a definition and its types for each tool.
+
+Every definition is parsed once, when the package is loaded; the `.py` files, which hold types,
+are never imported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from ... import LEVEL, levels
+from .module_names import distinct_name, module_name, spec_name
+from .older_levels import at_newest_level
+from .tool import Action, Confirm, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+_MOST_PROBLEMS = 5
+# The signature and the MCP tool come first, whatever the layout.
+_HEAD = re.compile(r'\s*\{\s*"generated"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"mcp"\s*:\s*')
+_SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.ya?ml\. DO NOT EDIT\.")
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})", re.MULTILINE)
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "summary": str,
+    "description": str,
+    "section": str,
+    "order": int,
+    "prompt": dict,
+    "actions": dict,
+    "cli": dict,
+    "handler": str,
+    "proxy": str,
+    "uses": list,
+    "timeout": (int, float),
+    "clients": list,
+    "exclusions": dict,
+    "renamed_from": list,
+    "examples": list,
+    "deprecated": dict,
+    "confirm": dict,
+    "values": str,
+    "arguments_type": str,
+    "result_type": str,
+}
+# What targets that are not ours add stands under their names beside these.
+_KNOWN = frozenset(_KINDS) | frozenset(
+    "generated mcp always persistent service permission refused_by".split()
+)
+# Without these a line of text is Markdown as it is.
+_MARKED = frozenset("<]\r\n")
+_decode = json.JSONDecoder().raw_decode
+
+
+class DefinitionError(ImportError):
+    """The folder `tools/` is not what was generated. The text says what to do."""
+
+
+def read_tools(package: ModuleType) -> list[Tool]:
+    """The tools of a generated package's `tools`, ordered by their file names.
+
+    Raises:
+        DefinitionError: there is none, one is not what was generated, or a half is
+            missing. The text has the first problems.
+    """
+    from importlib.resources import files
+
+    definitions: dict[str, Any] = {}
+    modules: set[str] = set()
+    for entry in files(package).iterdir():
+        stem, _, ending = entry.name.rpartition(".")
+        if ending == "json":
+            definitions[stem] = entry
+        elif ending == "py":
+            modules.add(stem)
+    modules.discard("__init__")
+    problems = [
+        f"{n}.json has no {n}.py beside it" for n in definitions.keys() - modules
+    ]
+    problems += [
+        f"{n}.py has no {n}.json beside it" for n in modules - definitions.keys()
+    ]
+    level = levels.get(package.__name__.rpartition(".")[0], LEVEL)
+    tools: list[Tool] = []
+    for stem in sorted(definitions):
+        try:
+            if not definitions[stem].is_file():
+                problems.append(f"{stem}.json is no regular file")
+                continue
+            text = definitions[stem].read_bytes().decode("utf-8")
+            tools.append(parse_definition(text, stem, level))
+        except UnicodeDecodeError:
+            problems.append(f"{stem}.json is not UTF-8")
+        except OSError as error:
+            problems.append(f"{stem}.json cannot be read: {error.strerror}")
+        except ValueError as error:
+            problems.append(f"{stem}.json {error}")
+    if not tools and not problems:
+        problems = ["there is no tool: the definitions have to be installed, too"]
+    if problems:
+        raise DefinitionError(_message(package.__name__, sorted(problems)))
+    return tools
+
+
+def _message(package: str, problems: list[str]) -> str:
+    shown = problems[:_MOST_PROBLEMS]
+    if len(problems) > len(shown):
+        shown.append(f"and {len(problems) - len(shown)} more")
+    lines = "".join(f"\n- {problem}" for problem in shown)
+    return f"{package} cannot be loaded; `toolcast generate` writes it again:{lines}"
+
+
+def parse_definition(text: str, stem: str, level: int = LEVEL) -> Tool:
+    """The tool of a definition.
+
+    Args:
+        text: the file's text.
+        stem: the file's name without its ending.
+        level: the runtime level that its package was generated for.
+
+    Raises:
+        ValueError: it is no definition of that name. The text goes on after the name of
+            the file.
+    """
+    head = _HEAD.match(text)
+    if head is None:
+        raise ValueError(_no_definition(text))
+    start = head.end()
+    try:
+        signature = json.loads(head[1])
+        definition, end = _decode(text, start)
+        values = json.loads(f"{text[:start]}null{text[end:]}")
+    except (ValueError, RecursionError):
+        raise ValueError(_no_definition(text)) from None
+    signed = _SIGNATURE.fullmatch(signature)
+    if signed is None:
+        raise ValueError("does not have Toolcast's signature")
+    try:
+        values = at_newest_level(values, level)
+        tool = _tool(definition, values, text[start:end])
+    except (KeyError, TypeError, AttributeError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else f"is torn: {error}"
+        raise ValueError(f"is no definition of a tool: it {what}") from None
+    if stem == module_name(tool.name):
+        is_signed = signed[1] in (spec_name(tool.name), tool.name)
+    else:
+        is_signed = signed[1] == stem == distinct_name(tool.name)
+    if not is_signed:
+        raise ValueError(
+            f"does not agree with itself: it is signed for `{signed[1]}` and defines"
+            f" `{tool.name}`"
+        )
+    return tool
+
+
+def _no_definition(text: str) -> str:
+    """Why a text cannot be read as a definition."""
+    if _CONFLICT.search(text):
+        return "has the marks of a merge conflict"
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"is not JSON: {error.msg} in line {error.lineno}"
+    except (ValueError, RecursionError) as error:
+        return f"cannot be read: {error}"
+    return "does not have Toolcast's signature"
+
+
+def _tool(
+    definition: Mapping[str, Any], values: Mapping[str, Any], source: str
+) -> Tool:
+    get = values.get
+    actions = get("actions")
+    prompt = get("prompt")
+    clients = get("clients")
+    confirm = get("confirm")
+    for key, kind in _KINDS.items():
+        if key in values and not isinstance(values[key], kind):
+            raise TypeError(f"`{key}` is of a wrong type")
+    if not isinstance(definition["name"], str):
+        raise TypeError("its name is no text")
+    definition["inputSchema"].keys()  # every list and call needs it
+    line = None if prompt is None else prompt_line(definition["name"], values)
+    return Tool(
+        name=definition["name"],
+        summary=values["summary"],
+        description=(
+            values["description"]
+            if "description" in values
+            else definition.get("description", values["summary"])
+        ),
+        definition=definition,
+        handler=get("handler"),
+        proxy=get("proxy"),
+        uses=tuple(get("uses", ())),
+        timeout=values["timeout"],
+        action_parameter=None if actions is None else actions["parameter"],
+        actions={} if actions is None else _actions(actions["values"]),
+        always=get("always", False),
+        persistent=get("persistent", False),
+        service=get("service"),
+        permission=get("permission"),
+        confirm=None if confirm is None else _confirm(confirm),
+        has_python_values=get("values") == "python",
+        arguments_type=get("arguments_type"),
+        result_type=get("result_type"),
+        deprecated=get("deprecated"),
+        examples=get("examples", ()),
+        section=get("section"),
+        order=get("order"),
+        prompt_line=line,
+        prompt_usage=() if prompt is None else tuple(prompt["usage"]),
+        cli=get("cli"),
+        clients=None if clients is None else tuple(clients),
+        exclusions=get("exclusions", {}),
+        former_names=tuple(get("renamed_from", ())),
+        parts={key: values[key] for key in values.keys() - _KNOWN},
+        source=source,
+    )
+
+
+def prompt_line(name: str, values: Mapping[str, Any]) -> str:
+    """A tool's bullet in the prompt docs, Markdown.
+
+    Args:
+        name: the tool's.
+        values: what its definition says beside the tool as MCP lists it, with `prompt`.
+
+    Raises:
+        ValueError: the summary has a line break.
+    """
+    if "line" in values["prompt"]:
+        line: str = values["prompt"]["line"]
+        return line
+    summary: str = values["summary"]
+    if _MARKED.isdisjoint(summary):
+        return f"- **{name}**: {summary.strip()}"
+    # Its expressions take longer to compile than a whole toolset to load.
+    from .markdown_line import markdown_line
+
+    return f"- **{name}**: {markdown_line(summary)}"
+
+
+def _confirm(value: Mapping[str, Any]) -> Confirm:
+    if not isinstance(value["message"], str):
+        raise TypeError("`confirm` has no message")
+    return Confirm(value["message"], value.get("when"))
+
+
+def _actions(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Action]:
+    return {
+        name: Action(
+            value.get("summary", ""),
+            tuple(value.get("requires", ())),
+            tuple(value.get("requires_any", ())),
+            tuple(value["accepts"]) if "accepts" in value else None,
+        )
+        for name, value in values.items()
+    }

@@ -1,0 +1,56 @@
+"""The names of a tool's files: its spec, its definition and its types."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from functools import lru_cache
+from hashlib import sha256
+
+WINDOWS_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
+)
+"""Names that Windows takes for devices, whatever their ending."""
+
+
+def spec_name(tool: str) -> str:
+    """The name of a tool's spec, without its ending: the tool's own where a file can have it.
+
+    It cannot where Windows has a device of that name, where the file would be hidden, and
+    where it is one of the toolset's own files: `con`, `.a` and `toolset` stand in
+    `tool_con`, `tool_.a` and `tool_toolset`.
+    """
+    lower = tool.lower()
+    start = lower.partition(".")[0]
+    is_taken = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
+    return tool if start and not is_taken else f"tool_{tool}"
+
+
+@lru_cache(maxsize=65536)
+def module_name(tool: str) -> str:
+    """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
+
+    Total: a section's or client's name may be any text, the empty one too. Two tools may
+    derive the same name; one of them then has its `distinct_name`.
+    """
+    name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
+    if name[0].isdigit():
+        name = f"n{name}"
+    if (
+        keyword.iskeyword(name)
+        or name in WINDOWS_DEVICES
+        or name.startswith(("test_", "_"))
+        or name.endswith("_test")
+        or name in ("conftest", "setup")
+    ):
+        name = f"tool_{name.strip('_')}"
+    return name
+
+
+def distinct_name(tool: str) -> str:
+    """The name of the spec and of the module of a tool whose module another tool has.
+
+    It depends on the tool alone: what comes and goes beside it changes no name of a file.
+    """
+    return f"{module_name(tool)}_{sha256(tool.encode()).hexdigest()[:6]}"

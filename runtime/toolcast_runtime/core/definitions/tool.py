@@ -1,0 +1,189 @@
+"""A tool as data: what it shows, what a call needs, who may have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a call must carry when its action parameter has this value.
+
+    Attributes:
+        summary: one line: what the action does.
+        requires: parameters that must be present.
+        requires_any: parameters of which at least one must be present.
+        accepts: every other parameter that may be present; None when any may.
+    """
+
+    summary: str = ""
+    requires: tuple[str, ...] = ()
+    requires_any: tuple[str, ...] = ()
+    accepts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """A person has to say yes before a call does its work.
+
+    Attributes:
+        message: what the person is asked.
+        when: a JSON Schema; only calls whose arguments it allows are asked about. None for
+            every call.
+    """
+
+    message: str
+    when: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.
+
+    Attributes:
+        name: the name that models and callers use.
+        summary: one line.
+        description: what models read.
+        definition: the tool exactly as MCP's `tools/list` shows it.
+        handler: `module:function` of the code that does the work; None when the spec
+            names none yet.
+        proxy: the external server that answers its calls; None when its handler does.
+        uses: the resources of the toolset's lifespan that the handler is given.
+        timeout: seconds until a call is given up.
+        action_parameter: the parameter that selects an action; None without actions.
+        actions: what each action requires.
+        always: offered to the model in every turn, not through the router.
+        persistent: calls are written to the ledger.
+        service: the service that the tool depends on.
+        permission: the permission that a client needs to have it; not asked for in a
+            toolset without clients.
+        confirm: what a person is asked before a call; None when nobody is.
+        has_python_values: the handler is given, and gives, Python's dates, times, durations,
+            UUIDs and bytes instead of texts of their formats.
+        arguments_type: `module:Class` in which the handler is given the arguments; None for
+            none.
+        result_type: `module:Class` in which it gives its result; None for none.
+        deprecated: since when, until when, why, and what to use instead; whether its
+            description says so (`show`).
+        examples: calls with their `arguments` and, where known, `result` or `error`.
+        section: its section of the prompt docs; None without.
+        order: its declared place in the section; None without.
+        prompt_line: its bullet in the prompt docs, Markdown.
+        prompt_usage: the lines below its heading in the prompt docs, Markdown.
+        cli: its decision about the command line, as the definition has it; None without.
+        clients: the only clients that it is meant for; None for all.
+        exclusions: the targets that it is declared not to be in, with the reasons.
+        former_names: names that it had before.
+        parts: the members of its definition by which the runtime does not act: those of
+            extensions' targets, and fields that only its handler's side reads.
+        kind: what its answers call it; a resource or MCP prompt that has a handler is
+            run as a tool is.
+        source: the JSON text that `definition` was read from; None for a tool that was
+            not read from a file.
+    """
+
+    name: str
+    summary: str
+    description: str
+    definition: Mapping[str, Any]
+    handler: str | None = None
+    proxy: str | None = None
+    uses: tuple[str, ...] = ()
+    timeout: float = 60.0
+    action_parameter: str | None = None
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    always: bool = False
+    persistent: bool = False
+    service: str | None = None
+    permission: str | None = None
+    confirm: Confirm | None = None
+    has_python_values: bool = False
+    arguments_type: str | None = None
+    result_type: str | None = None
+    deprecated: Mapping[str, Any] | None = None
+    examples: Sequence[Mapping[str, Any]] = ()
+    section: str | None = None
+    order: int | None = None
+    prompt_line: str | None = None
+    prompt_usage: tuple[str, ...] = ()
+    cli: Mapping[str, Any] | None = None
+    clients: tuple[str, ...] | None = None
+    exclusions: Mapping[str, str] = field(default_factory=dict)
+    former_names: tuple[str, ...] = ()
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "tool"
+    source: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of the arguments."""
+        schema: Mapping[str, Any] = self.definition["inputSchema"]
+        return schema
+
+    @property
+    def returns(self) -> Any:
+        """The JSON Schema of the structured result; None when there is none."""
+        return self.definition.get("outputSchema")
+
+    @property
+    def when_to_use(self) -> str:
+        """What the docs say first: when to choose it. The router reads that."""
+        return "\n".join(takewhile(bool, self.prompt_usage))
+
+    def is_in(self, target: str) -> bool:
+        """Whether it is not declared to be excluded from a target."""
+        return target not in self.exclusions
+
+    def openai(self) -> dict[str, Any]:
+        """The tool in OpenAI's Chat Completions format."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self.parameters,
+            },
+        }
+
+    def mcp_json(self, *, without: str | None = None) -> bytes:
+        """`definition` as JSON on one line, its numbers and escapes spelled as the spec has them.
+
+        Args:
+            without: a key that is left out.
+        """
+        import json
+
+        if self.source is None:
+            shown = {k: v for k, v in self.definition.items() if k != without}
+            return json.dumps(shown, ensure_ascii=False).encode("utf-8")
+        # A line break never stands inside of a JSON string, so that only layout goes.
+        text = "".join([line.strip(" \t\r") for line in self.source.split("\n")])
+        if without in self.definition:
+            text = _without(text, str(without))
+        return text.encode("utf-8")
+
+
+def _without(text: str, key: str) -> str:
+    """The text of a JSON object without one of its keys; the others stay as they are."""
+    import json
+
+    decode = json.JSONDecoder().raw_decode
+    members = []
+    start = _next(text, 1)
+    while text[start] != "}":
+        name, end = decode(text, start)
+        _, end = decode(text, _next(text, end))
+        if name != key:
+            members.append(text[start:end])
+        start = _next(text, end)
+    return "{" + ",".join(members) + "}"
+
+
+def _next(text: str, place: int) -> int:
+    """Where the next key or value begins, or the end of the object is."""
+    while text[place] in " ,:":
+        place += 1
+    return place

@@ -1,0 +1,66 @@
+"""Reads regular files, the only way in which Toolcast reads one by its path.
+
+A pipe, a socket or a device is never opened, let alone waited for, wherever a link leads; one
+that takes a file's place meanwhile is opened without waiting and not read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+_READ = os.O_RDONLY
+for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
+    _READ |= getattr(os, _flag, 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_PART = 64 * 1024
+
+
+class NoRegularFile(OSError):
+    """A folder, pipe, socket, device or link stands where a file is to be read."""
+
+
+def read_regular(
+    path: str, most: int, *, follow: bool = True, folder: int | None = None
+) -> bytes:
+    """The first bytes of a regular file.
+
+    Args:
+        most: how many at most; no more memory is taken than the file has bytes, about.
+        follow: whether the path may be a link.
+        folder: the descriptor of an open folder in which `path` is a name.
+
+    Raises:
+        NoRegularFile: something else stands there.
+        OSError: it cannot be read.
+    """
+    _refuse_others(
+        os.stat(path, dir_fd=folder, follow_symlinks=follow), path, follow=follow
+    )
+    descriptor = os.open(path, _READ | (0 if follow else _NO_LINK), dir_fd=folder)
+    try:
+        status = os.fstat(descriptor)
+        _refuse_others(status, path, follow=follow)
+        # A file may say that it has no bytes, and have some all the same.
+        each = status.st_size + 1 if status.st_size else _PART
+        left, parts = most, []
+        while left > 0 and (part := os.read(descriptor, min(left, each))):
+            parts.append(part)
+            left -= len(part)
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
+
+
+def _refuse_others(status: os.stat_result, path: str, *, follow: bool) -> None:
+    if stat.S_ISREG(status.st_mode):
+        return
+    for is_kind, name in (
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    ):
+        if is_kind(status.st_mode):
+            raise NoRegularFile(None, f"this is {name}, no regular file", path)
+    raise NoRegularFile(None, "this is a device, no regular file", path)

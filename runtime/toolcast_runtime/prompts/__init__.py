@@ -1,5 +1,0 @@
-"""The docs of a toolset's tools for system prompts."""
-
-from .prompts import CliBlock, Prompts, Section
-
-__all__ = ["CliBlock", "Prompts", "Section"]

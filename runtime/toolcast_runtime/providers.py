@@ -1,0 +1,33 @@
+"""Tools in the forms that model providers take, with an account of what each cannot say."""
+
+from .rooms.providers.loss import Effect, Loss, Severity
+from .rooms.providers.model_provider import (
+    ArgumentsError,
+    ListOptions,
+    ModelProvider,
+    ProviderTools,
+    ToolCall,
+    render_tools,
+)
+from .rooms.providers.provider_lists import ProviderLists
+from .rooms.providers.provider_table import (
+    PROVIDERS,
+    UnknownProviderError,
+    provider_named,
+)
+
+__all__ = [
+    "PROVIDERS",
+    "ArgumentsError",
+    "Effect",
+    "ListOptions",
+    "Loss",
+    "ModelProvider",
+    "ProviderLists",
+    "ProviderTools",
+    "Severity",
+    "ToolCall",
+    "UnknownProviderError",
+    "provider_named",
+    "render_tools",
+]

@@ -1,0 +1,18 @@
+"""Look-up, lists and calls of a toolset's tools: the class `Registry`."""
+
+from .core.access.clients import AccessError, UnknownClientError
+from .core.definitions.definitions import DefinitionError
+from .core.definitions.provider import ToolProvider
+from .core.definitions.tool import Action, Tool
+from .core.registry.registry import Registry, UnknownToolError
+
+__all__ = [
+    "AccessError",
+    "Action",
+    "DefinitionError",
+    "Registry",
+    "Tool",
+    "ToolProvider",
+    "UnknownClientError",
+    "UnknownToolError",
+]

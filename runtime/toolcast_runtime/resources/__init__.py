@@ -1,5 +1,0 @@
-"""Resources and MCP prompts: their definitions, what they give, content behind links."""
-
-from .link_limits import LinkLimits
-
-__all__ = ["LinkLimits"]

@@ -1,0 +1,1 @@
+"""What only some toolsets need, each room by itself, loaded where a toolset asks for it."""

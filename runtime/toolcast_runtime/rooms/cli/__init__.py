@@ -1,0 +1,1 @@
+"""A toolset's registry as commands of a shell."""

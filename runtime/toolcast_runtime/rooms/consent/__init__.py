@@ -1,0 +1,1 @@
+"""A person is asked: what, by whom, and what the answer lets happen."""

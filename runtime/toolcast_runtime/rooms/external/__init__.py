@@ -1,0 +1,1 @@
+"""The tools of external MCP servers."""

@@ -1,0 +1,133 @@
+"""A toolset's registry as LangChain tools.
+
+Needs `langchain-core`. The schema that a model is shown is the spec's own; arguments are
+validated by the registry, whatever their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from langchain_core.tools import BaseTool, ToolException
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ...core.calls.background_loop import run_sync
+from ...core.calls.tool_response import ToolResponse
+from ...core.definitions.tool import Tool
+from ...core.registry.registry import Registry, UnknownToolError
+from ..resources.shown_blocks import shown_blocks, unshown
+from .graph_interrupt import GraphInterrupt
+
+
+class SpecTool(BaseTool):
+    """One tool for LangChain, sync and async.
+
+    `_run` and `_arun` take nothing but the tool's own arguments, so that arguments called
+    `config`, `run_manager` or `self` are not lost.
+    """
+
+    registry: Registry = Field(exclude=True)
+    client: str | None = Field(default=None, exclude=True)
+    handle_tool_error: bool = True
+
+    def get_input_schema(self, config: Any = None) -> type[BaseModel]:
+        """A model that accepts exactly what the spec's schema accepts."""
+        return self._schema_model
+
+    @cached_property
+    def _schema_model(self) -> type[BaseModel]:
+        # A class costs a hundred times what the wrapper does, and few ask for it.
+        return _schema_model(self.registry, self.name, self.client)
+
+    def _run(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
+        return _content(run_sync(self._call(arguments)))
+
+    async def _arun(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
+        return _content(await self._call(arguments))
+
+    async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
+        ask = GraphInterrupt()
+        response = await self.registry.call_tool(
+            self.name, arguments, self.client, ask=ask
+        )
+        if ask.raised is not None:
+            raise ask.raised
+        return response
+
+
+class LangChainTools:
+    """The LangChain tools of a registry's local tools, each made when it is asked for."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def get(self, name: str, client: str | None = None) -> SpecTool:
+        """One tool, by its present or a former name.
+
+        Raises:
+            UnknownToolError: the client has no such tool, or it is not for LangChain.
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        tool = self._registry.get_tool(name, client)
+        if not tool.is_in("langchain"):
+            raise UnknownToolError(f"unknown tool `{name}`")
+        return _wrapper(self._registry, tool, client)
+
+    def all(self, client: str | None = None) -> list[SpecTool]:
+        """Every tool that a client may call, in the declared order.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+        tools = self._registry.tools(client, target="langchain")
+        return [_wrapper(self._registry, tool, client) for tool in tools]
+
+
+def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
+    schema = dict(tool.parameters)
+    # LangChain reads `properties` of a schema without asking whether it is there.
+    schema.setdefault("properties", {})
+    return SpecTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=schema,
+        registry=registry,
+        client=client,
+    )
+
+
+def _schema_model(registry: Registry, name: str, client: str | None) -> type[BaseModel]:
+    class Arguments(BaseModel):
+        model_config = ConfigDict(extra="allow")
+
+        @model_validator(mode="before")
+        @classmethod
+        def _valid(cls, value: Any) -> Any:
+            if not isinstance(value, dict):
+                raise ValueError("the arguments are not an object")
+            problems = registry.problems_with_arguments(name, value, client)
+            if problems:
+                raise ValueError("; ".join(problems))
+            return value
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+            return dict(registry.get_tool(name, client).parameters)
+
+    return Arguments
+
+
+def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
+    """What LangChain puts into its message to the model: text, or content blocks."""
+    if response.error is not None:
+        others = [b for b in response.content or () if b["type"] != "text"]
+        # An exception has no place for media: words tell that they are there.
+        words = map(unshown, shown_blocks(others))
+        raise ToolException("\n".join([response.error, *words]))
+    if response.content is None:
+        return response.text()
+    return shown_blocks(response.content)

@@ -1,0 +1,1 @@
+"""Records of the calls of persistent tools."""

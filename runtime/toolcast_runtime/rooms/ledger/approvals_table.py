@@ -1,0 +1,88 @@
+"""Questions to people and their answers, in the ledger's SQLite file or database.
+
+The table is shared by every process that has it, so that a round is taken once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from .keeping import keep_no_longer
+from .record import LedgerError
+from .rows import APPROVALS, RECORD_ERRORS, connected, json_text, storable
+
+if TYPE_CHECKING:
+    from ..consent.approvals import Asked
+    from .ledger_settings import LedgerSettings
+
+_ASKED = (
+    'INSERT INTO approvals (round, question, toolset, tool, client, "user", message,'
+    " arguments, asked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_TAKEN = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
+_GIVEN_BACK = "UPDATE approvals SET taken = NULL WHERE round = ?"
+_ANSWERED = (
+    "UPDATE approvals SET action = ?, taken = coalesce(taken, ?)"
+    " WHERE round = ? AND question = ?"
+)
+
+
+class ApprovalsTable:
+    """The table `approvals` of a toolset's ledger; each method is one short transaction."""
+
+    def __init__(self, settings: LedgerSettings) -> None:
+        self._settings = settings
+
+    async def begin(self, asked: Asked) -> None:
+        """As of `Approvals`."""
+        keep_no_longer(self._settings)
+        values = (
+            asked.round,
+            asked.question,
+            self._settings.toolset,
+            asked.tool,
+            asked.client,
+            storable(asked.user),
+            asked.message,
+            json_text(asked.arguments),
+            asked.asked,
+        )
+        await self._changed(_ASKED, values)
+
+    async def take(self, round: str) -> bool:
+        """As of `Approvals`."""
+        return await self._changed(_TAKEN, (_now(), round)) > 0
+
+    async def give_back(self, round: str) -> None:
+        """As of `Approvals`."""
+        await self._changed(_GIVEN_BACK, (round,))
+
+    async def answered(self, round: str, question: str, action: str) -> None:
+        """As of `Approvals`."""
+        await self._changed(_ANSWERED, (action, _now(), round, question))
+
+    async def _changed(self, statement: str, values: tuple[Any, ...]) -> int:
+        return await asyncio.to_thread(self._execute, statement, values)
+
+    def _execute(self, statement: str, values: tuple[Any, ...]) -> int:
+        """How many rows a statement changed."""
+        try:
+            url = self._settings.database()
+            if url is not None:
+                from .postgresql_ledger import changed
+
+                return changed(url, statement, values)
+            path = self._settings.file()
+            with closing(connected(path)) as connection:
+                connection.execute(APPROVALS)
+                return connection.execute(statement, values).rowcount
+        except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
+            raise OSError(f"the ledger cannot be written: {error}") from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,160 @@
+"""Rows of the ledger go when they are older than the toolset says.
+
+A thread removes them in small batches: at the first record or question of a process, and each
+hour from then on. A writer waits for one batch at most.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from .record import LedgerError
+from .rows import APPROVALS, connected
+
+if TYPE_CHECKING:
+    from .ledger_settings import LedgerSettings
+
+_logger = logging.getLogger("toolcast.ledger")
+
+_BATCH = 500
+_PAUSE = 0.1
+"""Seconds between two batches, in which others write."""
+_HOUR = 3600.0
+_UNANSWERED = timedelta(days=30)
+"""A question whose answer was not used stays as long, if the toolset says less."""
+
+
+class _Old(NamedTuple):
+    """How rows of a toolset are found that are too old, and removed."""
+
+    found: str
+    removed: str
+    removed_in_one: str
+
+
+# In one statement a look for them would hold up whoever writes to a SQLite file.
+_CALLS = _Old(
+    "SELECT id FROM calls WHERE toolset = ? AND started < ? ORDER BY started LIMIT 500",
+    "DELETE FROM calls WHERE id = ?",
+    "DELETE FROM calls WHERE id IN (SELECT id FROM calls"
+    " WHERE toolset = ? AND started < ? ORDER BY started LIMIT 500)",
+)
+_APPROVALS = _Old(
+    "SELECT round, question FROM approvals WHERE toolset = ?"
+    " AND asked < ? AND (taken IS NOT NULL OR asked < ?) LIMIT 500",
+    "DELETE FROM approvals WHERE round = ? AND question = ?",
+    "DELETE FROM approvals WHERE (round, question) IN ("
+    "SELECT round, question FROM approvals WHERE toolset = ?"
+    " AND asked < ? AND (taken IS NOT NULL OR asked < ?) LIMIT 500)",
+)
+
+
+def keep_no_longer(settings: LedgerSettings) -> None:
+    """Sees to it that old rows go, from now on until `stop`, if the toolset says so."""
+    if settings.keep is None:
+        return
+    sweeping = _sweeping.get(settings)
+    # In a forked child it is there and does not run.
+    if sweeping is None or not sweeping.is_alive():
+        sweeping = _sweeping[settings] = _Sweeping(settings)
+        sweeping.start()
+
+
+def stop(settings: LedgerSettings) -> None:
+    """Returns when no row is removed any more."""
+    sweeping = _sweeping.pop(settings, None)
+    if sweeping is not None:
+        sweeping.ended.set()
+        if sweeping.is_alive():
+            sweeping.join()
+
+
+def remove_old(settings: LedgerSettings, ended: threading.Event, now: datetime) -> int:
+    """Removes what is too old now; how many rows that was.
+
+    Args:
+        settings: of the toolset, which says how long rows are kept.
+        ended: no further batch begins when it is set.
+        now: the time.
+
+    Raises:
+        LedgerError: the ledger cannot be written.
+        OSError: its file cannot be made.
+        sqlite3.Error: its file cannot be used.
+        ImportError: the database's driver is not installed.
+    """
+    kept = _time(settings.keep or "")
+    before = [_text(now - kept), _text(now - max(kept, _UNANSWERED))]
+    total = 0
+    for old in (_CALLS, _APPROVALS):
+        values = [settings.toolset, *before][: old.found.count("?")]
+        while True:
+            gone = _removed(settings, old, values)
+            total += gone
+            # One batch is always removed: many processes make one call, and end.
+            if gone < _BATCH or ended.wait(_PAUSE):
+                break
+    return total
+
+
+class _Sweeping(threading.Thread):
+    """Removes the rows of one ledger."""
+
+    def __init__(self, settings: LedgerSettings) -> None:
+        super().__init__(name="ledger's old rows", daemon=True)
+        self._settings = settings
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Removes them until it is ended."""
+        keep = self._settings.keep
+        while True:
+            try:
+                gone = remove_old(self._settings, self.ended, datetime.now(UTC))
+            except (LedgerError, OSError, sqlite3.Error, ImportError) as error:
+                _logger.warning("rows older than %s stay: %s", keep, error)
+            else:
+                if gone:
+                    _logger.info("%d rows older than %s are gone", gone, keep)
+            if self.ended.wait(_HOUR):
+                return
+
+
+def _removed(settings: LedgerSettings, old: _Old, values: list[str]) -> int:
+    url = settings.database()
+    if url is not None:
+        from .postgresql_ledger import changed
+
+        return changed(url, old.removed_in_one, values)
+    path = settings.file()
+    if not path.exists():
+        return 0
+    with closing(connected(path)) as connection:
+        connection.execute(APPROVALS)
+        # Looking for them lets others write.
+        keys = connection.execute(old.found, values).fetchall()
+        if keys:
+            # What was in them is gone from the file, too.
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(old.removed, keys)
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        return len(keys)
+
+
+def _time(keep: str) -> timedelta:
+    number = int(keep[:-1])
+    return timedelta(days=number) if keep[-1] == "d" else timedelta(hours=number)
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds")
+
+
+_sweeping: dict[LedgerSettings, _Sweeping] = {}

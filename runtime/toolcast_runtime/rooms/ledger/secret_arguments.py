@@ -1,0 +1,227 @@
+"""Which arguments a spec marks as secret, and the arguments without them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.validation.applicators import in_place, inner_schemas
+from ...core.validation.json_bounds import MOST_LEVELS, measure
+from ...core.validation.references import REFERENCES, References
+from .secret_names import SecretNames, may_be_secret
+from .secret_texts import REDACTED, without_secrets
+
+__all__ = ["REDACTED", "Redaction"]
+
+# Besides those for the value itself.
+_BELOW = (
+    "not",
+    "prefixItems",
+    "patternProperties",
+    "items",
+    "additionalItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+_MOST_SCHEMAS = 20_000
+_MOST_NAMES = 100_000
+"""In the texts of one value."""
+_MOST_CHARACTERS = 300_000
+"""Of the longer texts of one value; reading them keeps an event loop for some 50 ms."""
+_LONGEST_NAME = 64
+_LONGEST_LAST_WORD = 16
+"""No word of the two tables below is as long, so that more of a name tells nothing."""
+_LAST_WORD = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z]+[0-9]*)[^A-Za-z0-9]*\Z")
+_WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
+_NAMING = frozenset(
+    "name key field column header param parameter property attribute variable var option"
+    " setting element label type scheme id k".split()
+)
+_HOLDING = frozenset(
+    "value val v content data text string default input row old new".split()
+)
+
+
+class Redaction:
+    """Replaces secrets in a tool's arguments by `[redacted]`.
+
+    Secret is what the schema says is `writeOnly` or of the format `password`, directly, by
+    reference, as an alternative or of any member, what a reference describes that cannot be
+    followed, and what is secret by its name (`secret_names`), declared or not. The name
+    counts wherever it stands: as a `name` beside a `value`, before it in a list, in a text
+    of JSON, a URL or a command. Too much is hidden rather than too little: also what
+    follows the first 100,000 names in texts, and what of longer texts
+    goes beyond 300,000 characters together.
+
+    Args:
+        schema: the JSON Schema of the arguments.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        marks = _Marks(schema)
+        self._names = None if marks.is_secret(schema) else marks.secret_names()
+
+    def of(self, value: Any) -> Any:
+        """A copy of a JSON value of bounded depth, without its secrets."""
+        return REDACTED if self._names is None else _Copy(self._names).of(value)
+
+
+class _Copy:
+    def __init__(self, names: frozenset[str]) -> None:
+        self._marked = names
+        self._names = SecretNames()
+        self._left = _MOST_NAMES
+        self._characters_left = _MOST_CHARACTERS
+
+    def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
+        if isinstance(value, str):
+            return self._text(value, levels)
+        if isinstance(value, Mapping):
+            held = self._held(value)
+            return {
+                key: (
+                    REDACTED
+                    if key in held or self._is_secret(key, item)
+                    else self.of(item, levels - 1)
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            secret = self._following(value)
+            return [
+                REDACTED if index in secret else self.of(item, levels - 1)
+                for index, item in enumerate(value)
+            ]
+        return value
+
+    def _is_secret(self, name: str, value: Any) -> bool:
+        return name in self._marked or self._names.is_secret(name, value)
+
+    def _is_secret_in_text(self, name: str, value: Any) -> bool | None:
+        self._left -= 1
+        if self._left < 0:
+            return None
+        return may_be_secret(name) and self._is_secret(name, value)
+
+    def _text(self, text: str, levels: int) -> str:
+        if len(text) > _LONGEST_NAME:
+            self._characters_left -= len(text)
+            if self._characters_left < 0:
+                return REDACTED
+        if text.lstrip()[:1] in ("{", "[", '"'):
+            try:
+                parsed = json.loads(text)
+            except (ValueError, RecursionError):
+                return without_secrets(text, self._is_secret_in_text)
+            size = measure(parsed)
+            if size.problem is None and size.levels < levels:
+                shown = self.of(parsed, levels - 1)
+                if shown != parsed:
+                    return json.dumps(shown, ensure_ascii=False)
+        # What JSON says twice, the parser gives once: the text itself counts, too.
+        return without_secrets(text, self._is_secret_in_text)
+
+    def _held(self, value: Mapping[str, Any]) -> frozenset[str]:
+        """The members that hold what other members name, as in a list of headers."""
+        held = {key for key in value if _last_word(key) in _HOLDING}
+        if not held:
+            return frozenset()
+        names = [value[key] for key in value if _last_word(key) in _NAMING]
+        listed = [n for name in names for n in (name if _is_list(name) else [name])]
+        secret = [name for name in listed if self._names_a_secret(name)]
+        return frozenset(
+            key
+            for key in held
+            if any(self._is_secret(name, value[key]) for name in secret)
+        )
+
+    def _following(self, items: Sequence[Any]) -> frozenset[int]:
+        """The places in a list after the name of a secret.
+
+        Names stand first (`["password", "=", "x"]`), in every second place
+        (`["Authorization", "x"]`), or are options (`["--password", "x"]`).
+        """
+        found: set[int] = set()
+        is_paired = len(items) % 2 == 0
+        for index, name in enumerate(items[:-1]):
+            if index in found or not _is_word(name):
+                continue
+            is_comparison = index == 0 and len(items) == 3
+            is_place = is_comparison or (is_paired and index % 2 == 0)
+            if not (is_place or name[0] == "-") or not self._names_a_secret(name):
+                continue
+            for place in range(index + 1, 3 if is_comparison else index + 2):
+                if self._is_secret(name.lstrip("-"), items[place]):
+                    found.add(place)
+        return frozenset(found)
+
+    def _names_a_secret(self, name: Any) -> bool:
+        is_name = isinstance(name, str) and len(name) <= _LONGEST_NAME
+        return is_name and may_be_secret(name) and self._is_secret(name, "")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _is_word(value: Any) -> bool:
+    """Whether a value can be a name, and no sentence or assignment."""
+    return isinstance(value, str) and bool(_WORD.fullmatch(value))
+
+
+def _last_word(name: str) -> str:
+    """`value` for `values` and `newValue`."""
+    found = _LAST_WORD.search(name[-_LONGEST_LAST_WORD:])
+    return found[1].lower().removesuffix("s") if found else ""
+
+
+class _Marks:
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._references = References(root)
+
+    def secret_names(self) -> frozenset[str] | None:
+        """The names of all properties, at any depth, that are marked as secret.
+
+        None when the schema is too large to be sure.
+        """
+        names: set[str] = set()
+        waiting, seen = [self._root], 0
+        while waiting:
+            part = waiting.pop()
+            seen += 1
+            if seen > _MOST_SCHEMAS:
+                return None
+            if isinstance(part, (list, tuple)):
+                waiting.extend(part)
+            elif isinstance(part, Mapping):
+                properties = part.get("properties")
+                if isinstance(properties, Mapping):
+                    names.update(n for n, s in properties.items() if self.is_secret(s))
+                waiting.extend(part.values())
+        return frozenset(names)
+
+    def is_secret(self, schema: Any) -> bool:
+        """Whether a schema, or one that holds for the value or its members, is marked."""
+        waiting, known = [schema], set[int]()
+        while waiting:
+            part = waiting.pop()
+            if not isinstance(part, Mapping) or id(part) in known:
+                continue
+            known.add(id(part))
+            if part.get("writeOnly") is True or part.get("format") == "password":
+                return True
+            for keyword in REFERENCES:
+                if isinstance(part.get(keyword), str):
+                    targets = self._references.targets(part[keyword])
+                    if not targets:
+                        return True  # nobody can say what it describes
+                    waiting.extend(targets)
+            waiting.extend(in_place(part))
+            for keyword in _BELOW:
+                waiting.extend(inner_schemas(part, keyword))
+        return False

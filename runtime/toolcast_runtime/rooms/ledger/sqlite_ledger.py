@@ -1,0 +1,124 @@
+"""The ledger as a SQLite file, for any number of loops, threads and processes.
+
+A record is committed where its call runs, which takes less than handing it over would, as long
+as that cannot take long: it is short, nobody else writes, and the log has not to be moved into
+the file. In all other cases a thread takes it, waits as long as need be, and writes what has
+come meanwhile as one batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+from .record import LedgerError, Record
+from .record_batches import Failed, RecordBatches
+from .rows import RECORD_ERRORS, connected, ending, wait_for_others, written
+
+_MOST_AT_ONCE = 1 << 16
+"""Characters of a record that is committed where its call runs."""
+_MOST_IN_LOG = 1 << 24
+"""Bytes of the log, about, before it is moved into the file."""
+_EACH_COMMIT = 2 * 4096
+"""Bytes that a commit of a short record adds to the log: one page or two, or seldom more."""
+
+
+class SqliteLedger(RecordBatches[sqlite3.Connection]):
+    """Records in a SQLite file in WAL mode.
+
+    Args:
+        path: the file; it and its folder are made for their owner alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._in_log = 0
+
+    async def write(self, record: Record) -> None:
+        """As of `Ledger`."""
+        if not self._write_at_once(record):
+            await super().write(record)
+
+    async def check(self) -> None:
+        """Returns when the file can be opened, made where it is not there, and locked."""
+        try:
+            connection = await asyncio.to_thread(connected, self._path)
+        except (OSError, sqlite3.Error) as error:
+            raise LedgerError(f"{self._path} cannot be written") from error
+        connection.close()
+
+    def _write_at_once(self, record: Record) -> bool:
+        """Commits a record here; False when that may take long, or did not work."""
+        with self._lock:
+            connection = self._connection
+            if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
+                return False
+            try:
+                make = written if record.outcome == "started" else ending
+                text, values, characters = make(record)
+                if characters > _MOST_AT_ONCE:
+                    return False
+                self._in_log += _EACH_COMMIT + characters
+                return connection.execute(text, values).rowcount == 1
+            except (sqlite3.Error, *RECORD_ERRORS):
+                # Somebody else writes, or worse: the thread waits, or reports what it is.
+                return False
+
+    def _write_batch(
+        self, connection: sqlite3.Connection | None, records: list[Record]
+    ) -> tuple[sqlite3.Connection | None, Failed]:
+        try:
+            if connection is None:
+                connection = connected(self._path)
+                # A process that was killed has left its log behind.
+                self._in_log = _size(Path(f"{self._path}-wal"))
+            wait_for_others(connection, is_patient=True)
+            self._make_room(connection)
+            failed = _write_all(connection, records)
+            wait_for_others(connection, is_patient=False)
+        except Exception as error:
+            if connection is not None:
+                connection.close()
+            lost = LedgerError(f"{self._path} cannot be written")
+            lost.__cause__ = error
+            return None, dict.fromkeys(range(len(records)), lost)
+        self._in_log += _EACH_COMMIT * len(records)
+        return connection, failed
+
+    def _make_room(self, connection: sqlite3.Connection) -> None:
+        """Moves the log into the file when it has grown; what is written next begins it anew.
+
+        Both wait for the disk, and nobody else writes here meanwhile, who could keep the log
+        from coming to an end.
+        """
+        if self._in_log > _MOST_IN_LOG:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._in_log = 0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:
+    """Commits the batch; a record that the file does not take fails alone, by its place."""
+    failed: Failed = {}
+    connection.execute("BEGIN IMMEDIATE")
+    for number, record in enumerate(records):
+        try:
+            if record.outcome == "started" or not _completed(connection, record):
+                connection.execute(*written(record)[:2])
+        except RECORD_ERRORS as error:
+            failed[number] = LedgerError("the record cannot be stored")
+            failed[number].__cause__ = error
+    connection.execute("COMMIT")
+    return failed
+
+
+def _completed(connection: sqlite3.Connection, record: Record) -> bool:
+    return connection.execute(*ending(record)[:2]).rowcount == 1

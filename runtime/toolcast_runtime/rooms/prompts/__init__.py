@@ -1,0 +1,1 @@
+"""The docs of a toolset's tools for system prompts."""

@@ -1,0 +1,114 @@
+"""Gemini's form: function declarations with `parametersJsonSchema`.
+
+Sources: the types of the package `google-genai` 3.4 (`FunctionDeclaration`, and the keywords that
+`GenerateContentConfig.response_json_schema` lists), Google's page on function calling, and the
+messages of its errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
+from .schemas.dialect import Dialect, Nullable, References
+from .tool_answers import IMAGES, PDF, Answer, Media
+
+_DIALECT = Dialect(
+    source="the keywords that google-genai's `response_json_schema` lists",
+    keywords=frozenset(
+        (
+            "type format title description enum items prefixItems minItems maxItems"
+            " minimum maximum anyOf properties additionalProperties required $ref"
+        ).split()
+    ),
+    enum_types=frozenset("string number integer null".split()),
+    references=References.NO_CYCLES,
+    has_reference_siblings=False,
+    nullable=Nullable.ANY_OF,
+    property_names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
+)
+
+
+def _schemas(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object in a rendered schema."""
+    if isinstance(value, Mapping):
+        yield value
+        for inner in value.values():
+            yield from _schemas(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _schemas(inner)
+
+
+def _max_items(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+    found = [
+        one.get("maxItems")
+        for tool in tools
+        for one in _schemas(tool.parameters.schema)
+    ]
+    return {
+        "items in all `maxItems` together": sum(n for n in found if isinstance(n, int))
+    }
+
+
+def _form(rendered: RenderedTool) -> dict[str, Any]:
+    form: dict[str, Any] = {
+        "name": rendered.name,
+        "description": rendered.tool.description,
+        "parametersJsonSchema": rendered.parameters.schema,
+    }
+    if rendered.returns is not None:
+        form["responseJsonSchema"] = rendered.returns.schema
+    return form
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    """A part; `output` and `error` are the keys that its reference names."""
+    parts = [*answer.parts({*IMAGES, PDF})]
+    words = "\n".join(one for one in parts if isinstance(one, str))
+    output = answer.response.result if answer.is_json else words
+    key = "output" if answer.response.success else "error"
+    given: dict[str, Any] = {"name": answer.name, "response": {key: output}}
+    if answer.call_id:
+        given["id"] = answer.call_id
+    media = [one for one in parts if isinstance(one, Media)]
+    if media:
+        given["parts"] = [
+            {"inlineData": {"mimeType": one.mime_type, "data": one.data}}
+            for one in media
+        ]
+    return {"functionResponse": given}
+
+
+def _in_one_tool(listed: ProviderTools) -> list[dict[str, Any]]:
+    """Gemini calls a list of functions a tool."""
+    declarations = [_form(rendered) for rendered in listed.rendered]
+    return [{"functionDeclarations": declarations}] if declarations else []
+
+
+GEMINI = ModelProvider(
+    name="gemini",
+    title="Gemini",
+    dialect=_DIALECT,
+    returns=_DIALECT,
+    names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
+    takes=frozenset(["returns"]),
+    form=_form,
+    answer=_answer,
+    arranged=_in_one_tool,
+    budgets=(
+        Budget(
+            512,
+            lambda tools: {"function declarations": len(tools)},
+            "its reference: at most 512 function declarations",
+        ),
+        Budget(
+            960,
+            _max_items,
+            "at risk of `INVALID_ARGUMENT`, measured in googleapis/python-genai#2170",
+            False,
+        ),
+    ),
+)

@@ -1,0 +1,394 @@
+"""One way in for every model provider: a table, and what is made with it.
+
+To add a provider is one module with one `ModelProvider`, and its row in `provider_table`:
+
+* its loose `Dialect`, and its strict one if it has a strict form;
+* the grammar of its names;
+* `form`, which puts one rendered tool into the provider's JSON;
+* `answer`, which puts the answer of a call into it;
+* `arranged`, where a list is more than its tools one after the other;
+* which fields of a spec the form has a place for, and the limits of the whole list.
+
+`render_tools` does the rest: names, schemas, losses, the strict form where a tool asks for it
+and has one, which tools are deferred, and the adapter that takes arguments back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...core.calls.tool_response import ToolResponse
+from ...core.definitions.tool import Tool
+from ...core.validation.compiled import build
+from .loss import Loss, Severity, pointer
+from .provider_names import provider_names
+from .schemas.dialect import Dialect, Inexpressible
+from .schemas.rendered import RenderedSchema
+from .schemas.schema_rendering import rendered_schema
+from .schemas.sent_arguments import restored_arguments
+from .sendable_examples import sendable_examples
+from .tool_answers import Answer
+
+_FIELDS = ("returns", "examples", "confirm", "annotations", "title")
+
+
+class ArgumentsError(ValueError):
+    """What a model sent as arguments is no JSON object."""
+
+
+class ToolCall(NamedTuple):
+    """A call as the spec says it, ready for `call_tool(*call)`.
+
+    Attributes:
+        name: the spec's name of the tool.
+        arguments: in the spec's words.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RenderedTool:
+    """A tool on its way into a provider's form.
+
+    Attributes:
+        tool: as the spec says it.
+        name: as the provider takes it.
+        parameters: its arguments in the provider's dialect.
+        is_strict: whether the provider's strict dialect is meant.
+        losses: what the form does not say.
+        returns: its result in the dialect of the provider's `returns`; None when it has
+            none, or the form has no place for it.
+        is_deferred: whether the model finds it by the provider's tool search.
+        is_programmatic: whether programs of the model may call it.
+        examples: the arguments of its examples as the provider takes them; none where the
+            form has no place for them.
+    """
+
+    tool: Tool
+    name: str
+    parameters: RenderedSchema
+    is_strict: bool
+    losses: tuple[Loss, ...]
+    returns: RenderedSchema | None = None
+    is_deferred: bool = False
+    is_programmatic: bool = False
+    examples: tuple[Mapping[str, Any], ...] = ()
+
+
+class ListOptions(NamedTuple):
+    """What a list is made for.
+
+    Attributes:
+        strict: whether the provider has to follow each schema exactly, or of which tools.
+            A tool that no strict schema says stays loose, with a loss that gives the reason.
+        tool_search: whether the model searches for the tools that are not `always` in each
+            request, where the provider has such a search.
+        programmatic: whether programs of the model, too, may call the tools that say what
+            they return and ask nobody, where the provider runs such programs.
+    """
+
+    strict: bool | Collection[str] = False
+    tool_search: bool = False
+    programmatic: bool = False
+
+
+class Budget(NamedTuple):
+    """A limit of a whole list, or of each namespace in it.
+
+    Attributes:
+        most: the largest number that is taken.
+        counts: the numbers of a list by what each counts, as a message says it: `tools`.
+        source: where the figure comes from.
+        is_refused: whether a request beyond is refused; else the provider advises against.
+    """
+
+    most: int
+    counts: Callable[[Sequence[RenderedTool]], Mapping[str, int]]
+    source: str
+    is_refused: bool = True
+
+
+def _one_after_the_other(listed: ProviderTools) -> list[dict[str, Any]]:
+    return [listed.provider.form(tool) for tool in listed.rendered]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelProvider:
+    """A provider's form for lists of tools: data, and three functions.
+
+    Attributes:
+        name: as callers and `toolset.yaml` name it.
+        title: as people call it.
+        dialect: what its loose form takes of JSON Schema.
+        strict: what its strict form takes; None without such a form.
+        returns: what it takes of the schema of a result; None when it takes none.
+        names: the grammar of the names of tools; None for that of specs.
+        own_names: the names of tools of its own that a list may have.
+        takes: the fields of a spec that it has a place for, of `returns`, `examples`,
+            `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
+        form: a rendered tool as the provider's JSON.
+        answer: the answer of a call as the provider takes it back.
+        arranged: the whole list as the provider's JSON.
+        has_tool_search: whether it has a search for tools that are deferred.
+        has_programs: whether it runs programs of the model that call tools.
+        budgets: the limits of a whole list.
+        is_strict_by_name: whether only tools that are named are strict: too many together
+            are refused, and `strict: true` is a loss of each.
+        refuses: what a strict tool must not have, in words, of its rendered parameters;
+            it is then rendered loose. None for none.
+    """
+
+    name: str
+    title: str
+    dialect: Dialect
+    strict: Dialect | None = None
+    returns: Dialect | None = None
+    names: re.Pattern[str] | None = None
+    own_names: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()
+    form: Callable[[RenderedTool], dict[str, Any]]
+    answer: Callable[[Answer], dict[str, Any]]
+    arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _one_after_the_other
+    has_tool_search: bool = False
+    has_programs: bool = False
+    budgets: tuple[Budget, ...] = ()
+    is_strict_by_name: bool = False
+    refuses: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The attributes of `ListOptions` that change its lists."""
+        has = {
+            "strict": self.strict is not None,
+            "tool_search": self.has_tool_search,
+            "programmatic": self.has_programs,
+        }
+        return frozenset(name for name in has if has[name])
+
+
+@dataclass(frozen=True)
+class ProviderTools:
+    """A list of tools for a provider, and the way back.
+
+    Attributes:
+        provider: whose form it has.
+        rendered: the tools, in their order.
+        sections: the headings of the toolset's sections by their names.
+        left_out: the tools that are not in it, each with the reason.
+    """
+
+    provider: ModelProvider
+    rendered: tuple[RenderedTool, ...]
+    sections: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[Loss, ...] = ()
+
+    @property
+    def tools(self) -> list[Any]:
+        """The value of `tools` in a request, as JSON, which the SDK's types take, too."""
+        return self.provider.arranged(self)
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the list does not say of its tools, sorted."""
+        found = [loss for tool in self.rendered for loss in tool.losses]
+        return tuple(sorted([*found, *self.left_out]))
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
+        """What a model wants to call, as the spec says it.
+
+        A null that stands for an optional parameter is taken out, names become the spec's;
+        no value is added or changed. What is not valid stays as it is: the call refuses it.
+
+        Args:
+            name: the provider's name of the tool. One that is not in the list stays.
+            arguments: as JSON text or read.
+
+        Raises:
+            ArgumentsError: they are no JSON object.
+        """
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except (ValueError, RecursionError) as failure:
+                raise ArgumentsError(f"the arguments are no JSON: {failure}") from None
+        if not isinstance(arguments, Mapping):
+            raise ArgumentsError("the arguments are no JSON object")
+        found = self._called(name)
+        if found is None:
+            return ToolCall(name, dict(arguments))
+        try:
+            meant = restored_arguments(arguments, found.parameters)
+        except ValueError:  # A text that is no Unicode, which the call refuses.
+            meant = dict(arguments)
+        return ToolCall(found.tool.name, meant)
+
+    def answer(
+        self, response: ToolResponse, name: str, call_id: str | None = None
+    ) -> Any:
+        """What goes back to the model, in the provider's form of a result: a JSON object.
+
+        Texts, images and files that the provider takes are in it; what it does not take is
+        named. Bytes stand as bytes where the provider's own package wants them.
+
+        Args:
+            response: what the call gave.
+            name: the provider's name of the tool, as the model called it.
+            call_id: what the model's message calls the call, where it does.
+        """
+        found = self._called(name)
+        has_returns = found is not None and found.returns is not None
+        return self.provider.answer(Answer(response, name, call_id or "", has_returns))
+
+    def _called(self, name: str) -> RenderedTool | None:
+        return next((one for one in self.rendered if one.name == name), None)
+
+
+def of_strict_schemas(
+    what: str, count: Callable[[Mapping[str, Any]], int]
+) -> Callable[[Sequence[RenderedTool]], Mapping[str, int]]:
+    """What a budget counts in all strict schemas of a list together."""
+
+    def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+        strict = [tool.parameters.schema for tool in tools if tool.is_strict]
+        return {f"{what} in its strict schemas together": sum(map(count, strict))}
+
+    return counts
+
+
+def render_tools(
+    provider: ModelProvider,
+    tools: Iterable[Tool],
+    options: ListOptions = ListOptions(),  # noqa: B008
+    sections: Mapping[str, str] | None = None,
+) -> ProviderTools:
+    """Tools in a provider's form.
+
+    One whose schema is no valid one, an external server's say, is left out: with it the provider
+    would refuse the whole request.
+
+    Args:
+        provider: whose form is wanted.
+        tools: in the order that they are listed in.
+        options: what the list is made for.
+        sections: the headings of the toolset's sections by their names.
+    """
+    listed = list(tools)
+    names = provider_names(
+        (tool.name for tool in listed), provider.names, provider.own_names
+    )
+    rendered, left_out = [], []
+    for tool in listed:
+        try:
+            rendered.append(_rendered(provider, tool, names[tool.name], options))
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}; the tool is left out"
+            path = pointer(refusal.path)
+            left_out.append(
+                Loss(tool.name, path, refusal.keyword, what, Severity.ERROR)
+            )
+    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
+
+
+def _rendered(
+    provider: ModelProvider, tool: Tool, name: str, options: ListOptions
+) -> RenderedTool:
+    losses = list(_lost_fields(provider, tool, name))
+    parameters = None
+    strict = options.strict
+    is_wanted = strict if isinstance(strict, bool) else tool.name in strict
+    if strict is True and provider.is_strict_by_name:
+        what = "not strict: too many strict tools are refused together; name those that need it"
+        losses.append(Loss(tool.name, "", "strict", what, Severity.WARNING))
+    elif is_wanted and provider.strict is not None:
+        try:
+            parameters = _schema(tool, "parameters", provider.strict)
+            too_much = provider.refuses(parameters.schema)
+            if too_much:
+                raise Inexpressible(("parameters",), "strict", too_much)
+        except Inexpressible as refusal:
+            parameters = None
+            losses.append(
+                Loss(
+                    tool.name,
+                    pointer(refusal.path),
+                    refusal.keyword,
+                    f"no strict schema: it {refusal.why}; the tool is not strict",
+                    Severity.WARNING,
+                )
+            )
+    is_strict = parameters is not None
+    if parameters is None:
+        parameters = _schema(tool, "parameters", provider.dialect)
+    losses += parameters.losses
+    returns = None
+    if tool.returns is not None and provider.returns is not None:
+        try:
+            returns = _schema(tool, "returns", provider.returns)
+            losses += returns.losses
+        except Inexpressible as refusal:
+            what = f"the schema {refusal.why}; it is left out"
+            losses.append(Loss(tool.name, pointer(refusal.path), "returns", what))
+    examples: list[Mapping[str, Any]] = []
+    if "examples" in provider.takes:
+        examples = list(sendable_examples(tool, parameters))
+        left_out = len(tool.examples) - len(examples)
+        if left_out:
+            what = f"{left_out} of {len(tool.examples)} are left out: they fail, or the form"
+            losses.append(
+                Loss(tool.name, "/examples", "examples", f"{what} has other arguments")
+            )
+    is_callable = tool.returns is not None and tool.confirm is None
+    return RenderedTool(
+        tool,
+        name,
+        parameters,
+        is_strict,
+        tuple(losses),
+        returns,
+        is_deferred=options.tool_search
+        and provider.has_tool_search
+        and not tool.always,
+        is_programmatic=options.programmatic and provider.has_programs and is_callable,
+        examples=tuple(examples),
+    )
+
+
+def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
+    """A schema of a tool in a dialect.
+
+    Raises:
+        Inexpressible: the dialect does not say it, or it is no valid schema: that of an
+            external server's tool, say, which nobody has checked.
+    """
+    schema = tool.returns if name == "returns" else tool.parameters
+    if name == "parameters":
+        for keyword in schema.keys() & {"const", "enum"}:
+            values = [schema[keyword]] if keyword == "const" else schema[keyword]
+            if not any(isinstance(value, Mapping) for value in values):
+                raise Inexpressible((name,), keyword, "takes no object, and so no call")
+    try:
+        build(schema)
+        return rendered_schema(schema, dialect, tool.name, name)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        raise Inexpressible((name,), name, "is no valid one") from None
+
+
+def _lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:
+    if name != tool.name:
+        yield Loss(tool.name, "/name", "name", f"it is called `{name}`")
+    has = {
+        "returns": tool.returns is not None,
+        "examples": bool(tool.examples),
+        "confirm": tool.confirm is not None,
+        "annotations": bool(tool.definition.get("annotations")),
+        "title": bool(tool.definition.get("title")),
+    }
+    for name in _FIELDS:
+        if has[name] and name not in provider.takes:
+            yield Loss(tool.name, f"/{name}", name, "there is no place for it")

@@ -1,0 +1,118 @@
+"""The table of what a provider takes of JSON Schema.
+
+A provider is described by data alone, a `Dialect` for its loose form and one for its strict
+form; `schema_rendering` applies it. A row that no provider needed yet is added here, with its
+default, and applied there; nothing in there knows a provider by name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+ANNOTATIONS = frozenset(
+    "title description default examples deprecated readOnly writeOnly".split()
+)
+"""The keywords that allow and refuse no value; JSON Schema 2020-12, validation, section 9."""
+
+
+class References(Enum):
+    """What becomes of references within the schema."""
+
+    KEPT = "kept"
+    """They lead to `$defs` of the root; a cycle is kept, too."""
+    NO_CYCLES = "no cycles"
+    """They are kept; what leads back to itself is cut there."""
+    INLINED = "inlined"
+    """What they name stands in their place; what leads back to itself is cut there."""
+
+
+class Nullable(Enum):
+    """How "or null" is spelled."""
+
+    ANY = "any"
+    """As the spec spells it; where it is added, in the type list."""
+    TYPE_LIST = "type list"
+    """`type: [string, null]`, wherever one type is all that stands beside it."""
+    ANY_OF = "anyOf"
+    """`anyOf: [{type: string}, {type: null}]`; there are no type lists."""
+
+
+class Patterns(Enum):
+    """Which regular expressions are taken."""
+
+    ANY = "any"
+    SIMPLE = "simple"
+    """No look-around, back reference or word boundary."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """What one form of one provider takes of JSON Schema.
+
+    Attributes:
+        source: where that is said.
+        name: what several providers' forms of one dialect are called together; None for the
+            title of the provider.
+        keywords: those that it takes; None for every one, unknown ones included. `$defs` need
+            not be named.
+        lost_at_root: those of them that it does not take at the root.
+        lost_of_parameters: those that it does not take of a parameter itself, which is a
+            property of the root.
+        formats: the values of `format` that it takes; None for any.
+        patterns: which regular expressions it takes.
+        enum_types: the JSON types of values of `enum` and `const`; None for any.
+        most_min_items: the largest `minItems` that it takes; None for any.
+        references: what becomes of references.
+        has_reference_siblings: whether keywords may stand beside `$ref`; else the reference
+            is wrapped in `anyOf`.
+        nullable: how "or null" is spelled.
+        is_closed: every object takes its declared properties alone. What no such object
+            expresses (a map, a value of any type) makes the tool loose.
+        is_required_whole: every property is in `required`: optional ones become nullable, and
+            the adapter takes their null for absent.
+        needs_items: whether an array without `items` is refused; then `items: {}` is added.
+        property_names: the grammar of names of properties; None for any. Others are mapped.
+        folds: whether what is lost is told in the description.
+    """
+
+    source: str
+    name: str | None = None
+    keywords: frozenset[str] | None = None
+    lost_at_root: frozenset[str] = frozenset()
+    lost_of_parameters: frozenset[str] = frozenset()
+    formats: frozenset[str] | None = None
+    patterns: Patterns = Patterns.ANY
+    enum_types: frozenset[str] | None = None
+    most_min_items: int | None = None
+    references: References = References.KEPT
+    has_reference_siblings: bool = True
+    nullable: Nullable = Nullable.ANY
+    is_closed: bool = False
+    is_required_whole: bool = False
+    needs_items: bool = False
+    property_names: re.Pattern[str] | None = None
+    folds: bool = True
+
+    def takes(self, keyword: str, *, at_root: bool = False) -> bool:
+        """Whether it takes a keyword."""
+        if at_root and keyword in self.lost_at_root:
+            return False
+        return self.keywords is None or keyword in self.keywords
+
+
+class Inexpressible(Exception):
+    """A closed dialect cannot say what a schema says.
+
+    Attributes:
+        path: where in the spec.
+        keyword: the keyword that says it.
+        why: in words.
+    """
+
+    def __init__(self, path: tuple[str | int, ...], keyword: str, why: str) -> None:
+        super().__init__(path, keyword, why)
+        self.path = path
+        self.keyword = keyword
+        self.why = why

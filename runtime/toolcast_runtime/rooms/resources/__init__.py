@@ -1,0 +1,1 @@
+"""Resources and MCP prompts: their definitions, what they give, content behind links."""

@@ -1,0 +1,1 @@
+"""Which tools are shown to the model for a message."""

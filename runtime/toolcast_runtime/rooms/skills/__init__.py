@@ -1,0 +1,1 @@
+"""Agent Skills: how to use a toolset's tools, for agents that read files on demand."""

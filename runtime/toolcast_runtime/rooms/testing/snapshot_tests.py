@@ -1,0 +1,484 @@
+"""The tests of a generated package: every live consumer against the definitions.
+
+Needs `pytest`. The definitions are read from their files here, not by the registry, so that an
+edit of either side shows; number spellings and the order of keys count.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ... import LEVEL, levels
+from ...core.calls.tool_validators import Validators
+from ...core.definitions.definitions import prompt_line
+from ...core.definitions.older_levels import at_newest_level
+from ...core.definitions.tool import Tool
+from ...core.files.regular_file import read_regular
+from ...core.registry.registry import Registry
+from ...core.validation import protocol
+from .mcp_wire import raw_tools_list
+
+_LARGEST = 8 * 1024 * 1024
+
+
+class GeneratedPackage:
+    """A generated package's files, and its registry.
+
+    Args:
+        registry: the module `registry`.
+    """
+
+    def __init__(self, registry: ModuleType) -> None:
+        self.registry: Registry = registry.REGISTRY
+        self.name = registry.__name__.rpartition(".")[0]
+        self.folder = Path(registry.__file__ or "").parent
+        self.definitions: dict[str, dict[str, Any]] = {}
+        level = levels.get(self.name, LEVEL)
+        self._spelled: dict[str, Any] = {}
+        for path in sorted((self.folder / "tools").glob("*.json")):
+            text = text_of(path)
+            definition = json.loads(text)
+            name = definition["mcp"]["name"]
+            self.definitions[name] = dict(at_newest_level(definition, level))
+            self._spelled[name] = spelled(text)["mcp"]
+
+    @property
+    def clients(self) -> tuple[str | None, ...]:
+        """The toolset's clients; None for the one caller of a toolset without clients."""
+        return self.registry.clients or (None,)
+
+    @cached_property
+    def blocks(self) -> dict[str, str]:
+        """The prompt files' texts without their signatures, by file name."""
+        return {
+            path.name: text_of(path).partition("\n")[2]
+            for path in sorted((self.folder / "prompts").glob("*.md"))
+        }
+
+    def offers(self, folder: str, client: str | None) -> list[dict[str, Any]]:
+        """The resources or MCP prompts of a client, as MCP lists them."""
+        files = sorted((self.folder / folder).glob("*.json"))
+        values = [json.loads(text_of(path)) for path in files]
+        return [
+            value["mcp"]
+            for value in values
+            if client is None or client in value.get("clients", ())
+        ]
+
+    def tool(self, name: str) -> Tool:
+        """The registry's tool of a definition."""
+        found = {tool.name: tool for tool in self.registry.local_tools}
+        ensure(name in found, f"{name}: the registry lacks it")
+        return found[name]
+
+    def offered(self, client: str | None, target: str) -> list[str]:
+        """The names of the definitions that a client gets in a target, in their order."""
+        access = self.registry.access()
+        return [
+            tool.name
+            for tool in self.registry.local_tools
+            if access.may_have(client, tool.name)
+            and target not in self.definitions[tool.name].get("exclusions", {})
+        ]
+
+    def a_client_of(self, name: str) -> str | None:
+        """A client that may have a tool; skips the test when nobody may."""
+        access = self.registry.access()
+        for client in self.clients:
+            if access.may_have(client, name):
+                return client
+        pytest.skip(f"no client may have {name}")
+
+    def skip_unless_in(self, name: str, target: str) -> None:
+        """Skips the test of a tool that is declared not to be in a target."""
+        reason = self.definitions[name].get("exclusions", {}).get(target)
+        if reason is not None:
+            pytest.skip(f"{name} is excluded from {target}: {reason}")
+
+    def spelled_of(self, names: Iterable[str]) -> dict[str, Any]:
+        """The tools of definitions, as MCP lists them, with numbers as they are written."""
+        return {name: self._spelled[name] for name in names}
+
+    def taken_by_strict_clients(
+        self, listed: Iterable[Mapping[str, Any]], revision: str
+    ) -> None:
+        """Holds a list to MCP's schema of a revision, and to what its authors were told.
+
+        A definition's `refused_by` says what clients refuse of it; `toolcast check` warned
+        of that. There may be nothing else, and nothing less.
+        """
+        for tool in listed:
+            name = tool["name"]
+            refusals = protocol.problems_with_tool(tool, revision)
+            told = self.definitions[name].get("refused_by", {}).get(revision, [])
+            what = f"{name}: what clients refuse by MCP {revision}"
+            same(what, sorted({refusal.place for refusal in refusals}), told)
+
+
+def text_of(path: Path) -> str:
+    """The text of a generated file."""
+    data = read_regular(str(path), _LARGEST)
+    return data.decode("utf-8").replace("\r\n", "\n")
+
+
+def spelled(text: str | bytes) -> Any:
+    """A JSON value whose numbers are kept as they are written."""
+
+    def number(digits: str) -> dict[str, str]:
+        return {"number": digits}
+
+    return json.loads(text, parse_int=number, parse_float=number)
+
+
+def same_tools(
+    what: str,
+    live: str | bytes,
+    expected: Mapping[str, Any],
+    *,
+    before_2026: bool = False,
+) -> None:
+    """Holds a list of MCP tools, as JSON text, to definitions by their names.
+
+    `before_2026`: it is for clients of a revision before 2026-07-28.
+    """
+    listed = spelled(live)
+    same(f"{what}: the names", [tool.get("name") for tool in listed], list(expected))
+    for tool, (name, definition) in zip(listed, expected.items(), strict=True):
+        shown = protocol.listed_before_2026(definition) if before_2026 else definition
+        same(f"{what}: {name}", tool, shown)
+
+
+def same(what: str, live: Any, expected: Any) -> None:
+    """Fails with a diff when two JSON values, or texts, are not the same in every detail."""
+    one, other = (
+        value if isinstance(value, str) else json.dumps(value, indent=2)
+        for value in (expected, live)
+    )
+    if one != other:
+        diff = difflib.unified_diff(
+            one.split("\n"), other.split("\n"), "definition", "live", lineterm="", n=2
+        )
+        raise AssertionError(f"{what} differs from the definitions\n" + "\n".join(diff))
+
+
+def ensure(holds: bool, message: str) -> None:
+    """Fails with a message, under `python -O` too."""
+    if not holds:
+        raise AssertionError(message)
+
+
+def snapshot_tests(
+    registry: ModuleType,
+    mcp_server: ModuleType | None = None,
+    langchain_tools: ModuleType | None = None,
+    cli: ModuleType | None = None,
+    prompts: ModuleType | None = None,
+    skills: ModuleType | None = None,
+) -> type:
+    """The class of tests of a generated package, for pytest to collect.
+
+    Args:
+        registry: the package's module `registry`.
+        mcp_server: its module of that name; None without that target, as with the others.
+        langchain_tools: likewise.
+        cli: likewise.
+        prompts: likewise.
+        skills: likewise.
+    """
+    package = GeneratedPackage(registry)
+    tests = [_registry_tests(package)]
+    server = None if mcp_server is None else mcp_server.SERVER
+    if any(tool.handler for tool in package.registry.local_tools):
+        tests.append(_handler_tests(server or package.registry.at_start()))
+    if mcp_server is not None:
+        tests.append(_mcp_tests(package, mcp_server.SERVER))
+        if mcp_server.SERVER.mcp_resources or mcp_server.SERVER.mcp_prompts:
+            tests.append(_offer_tests(package, mcp_server.SERVER))
+    if langchain_tools is not None:
+        tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
+    if cli is not None:
+        tests.append(_cli_tests(package, cli.main))
+    if prompts is not None:
+        tests.append(_prompt_tests(package, prompts.PROMPTS))
+    if skills is not None:
+        tests.append(_skill_tests(package, skills.SKILLS))
+    return type("TestSnapshots", tuple(tests), {})
+
+
+def _registry_tests(package: GeneratedPackage) -> type:
+    registry, definitions = package.registry, package.definitions
+    each_tool = pytest.mark.parametrize("tool", definitions)
+    each_client = pytest.mark.parametrize("client", package.clients)
+
+    class RegistryTests:
+        def test_the_registry_has_every_tool(self) -> None:
+            ensure(bool(definitions), f"no definition is in {package.folder}/tools")
+            live = sorted(tool.name for tool in registry.local_tools)
+            same("the registry's list of names", live, sorted(definitions))
+
+        def test_tools_are_in_the_declared_order(self) -> None:
+            places = [
+                (tool.section, tool.order is None, tool.order or 0, tool.name)
+                for tool in registry.local_tools
+            ]
+            sections = list(dict.fromkeys(section for section, *_ in places))
+            places.sort(key=lambda place: (sections.index(place[0]), *place[1:]))
+            names = [tool.name for tool in registry.local_tools]
+            same("the order of the tools", names, [name for *_, name in places])
+
+        @each_tool
+        def test_the_registry_shows_the_definition(self, tool: str) -> None:
+            live, expected = package.tool(tool), definitions[tool]
+            listed = b"[" + live.mcp_json() + b"]"
+            same_tools("the registry", listed, package.spelled_of([tool]))
+            same(f"{tool}: what is called", live.definition, expected["mcp"])
+            read = expected.get("description", expected["mcp"].get("description"))
+            function = {
+                "name": tool,
+                "description": expected["summary"] if read is None else read,
+                "parameters": expected["mcp"]["inputSchema"],
+            }
+            same(
+                f"{tool}: OpenAI",
+                live.openai(),
+                {"type": "function", "function": function},
+            )
+
+        @each_tool
+        def test_examples_fit_the_schema(self, tool: str) -> None:
+            validators = Validators(asserts_formats=registry.asserts_formats)
+            live = package.tool(tool)
+            for number, example in enumerate(definitions[tool].get("examples", ()), 1):
+                problems = validators.problems_with_arguments(
+                    live, example["arguments"]
+                )
+                ensure(not problems, f"{tool}: example {number}: {'; '.join(problems)}")
+
+        @each_client
+        def test_a_client_gets_what_is_meant_for_it(self, client: str | None) -> None:
+            for name in registry.names(client):
+                meant = definitions[name].get("clients")
+                ensure(meant is None or client in meant, f"{client} gets {name}")
+
+        @each_tool
+        def test_former_names_resolve_and_are_not_shown(self, tool: str) -> None:
+            for name in definitions[tool].get("renamed_from", ()):
+                present = registry.resolve(name)
+                ensure(present == tool, f"`{name}` is `{present}`, not `{tool}`")
+                word = re.compile(
+                    rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])"
+                )
+                for file, block in package.blocks.items():
+                    ensure(not word.search(block), f"{file} still says `{name}`")
+
+        def test_check_is_content(self) -> None:
+            _check(package.folder)
+
+    return RegistryTests
+
+
+def _handler_tests(importing: Any) -> type:
+    class HandlerTests:
+        def test_every_handler_can_be_imported(self) -> None:
+            """With the classes that it is given, so that no caller is the first to find out."""
+            failed = importing.import_handlers()
+            ensure(
+                not failed,
+                "\n".join(f"{n}: {type(e).__name__}: {e}" for n, e in failed.items()),
+            )
+
+    return HandlerTests
+
+
+def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    each_revision = pytest.mark.parametrize("revision", protocol.REVISIONS)
+
+    class McpTests:
+        @each_client
+        def test_the_mcp_server_has_every_tool(self, client: str | None) -> None:
+            expected = package.offered(client, "mcp")
+            same(f"MCP for {client}", list(server.names(client)), expected)
+
+        @each_client
+        @each_revision
+        def test_mcp_tools_list_is_exact(
+            self, client: str | None, revision: str
+        ) -> None:
+            module = f"{package.name}.mcp_server"
+            command = ["-m", module, "--local-tools", "--no-lifespan"]
+            command += [] if client is None else ["--client", client]
+            root = package.folder.parents[package.name.count(".")]
+            listed = raw_tools_list(command, root, revision)
+            expected = package.spelled_of(package.offered(client, "mcp"))
+            before_2026 = revision != protocol.REVISIONS[-1]
+            what = f"tools/list for {client}"
+            same_tools(what, listed, expected, before_2026=before_2026)
+            package.taken_by_strict_clients(json.loads(listed), revision)
+
+    return McpTests
+
+
+def _offer_tests(package: GeneratedPackage, server: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+
+    class OfferTests:
+        @each_client
+        def test_resources_and_prompts_are_the_definitions(
+            self, client: str | None
+        ) -> None:
+            expected = package.offers("mcp_resources", client)
+            live = [one.definition for one in server.resources(client)]
+            same(f"the resources of {client}", live, expected)
+            expected = package.offers("mcp_prompts", client)
+            live = [one.definition for one in server.prompts(client)]
+            same(f"the MCP prompts of {client}", live, expected)
+
+    return OfferTests
+
+
+def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    each_tool = pytest.mark.parametrize("tool", package.definitions)
+
+    class LangChainTests:
+        @each_client
+        def test_langchain_wraps_every_tool(self, client: str | None) -> None:
+            live = [tool.name for tool in tools.all(client)]
+            same(f"LangChain for {client}", live, package.offered(client, "langchain"))
+
+        @each_tool
+        def test_langchain_shows_the_definition(self, tool: str) -> None:
+            package.skip_unless_in(tool, "langchain")
+            live = tools.get(tool, package.a_client_of(tool))
+            function = package.tool(tool).openai()["function"]
+            schema = {**package.definitions[tool]["mcp"]["inputSchema"]}
+            schema.setdefault("properties", {})
+            expected = {**function, "parameters": schema}
+            shown = [live.name, live.description, live.args_schema]
+            same(f"{tool}: LangChain", shown, list(expected.values()))
+
+    return LangChainTests
+
+
+def _cli_tests(package: GeneratedPackage, main: Any) -> type:
+    from click.testing import CliRunner
+
+    each_client = pytest.mark.parametrize("client", package.clients)
+    each_tool = pytest.mark.parametrize("tool", package.definitions)
+
+    def run(client: str | None, *words: str) -> Any:
+        acting = [] if client is None else ["--client", client]
+        return CliRunner().invoke(main, [*acting, *words, "--help"])
+
+    class CommandTests:
+        @each_client
+        def test_the_command_line_has_every_command(self, client: str | None) -> None:
+            decisions = [
+                package.definitions[name].get("cli") or {"command": None}
+                for name in package.offered(client, "cli")
+            ]
+            expected = dict.fromkeys(d["command"] for d in decisions if d["command"])
+            shown = run(client).output.partition("\nCommands:\n")[2]
+            live = re.findall(r"^  (\S+)", shown, re.MULTILINE)
+            same(f"the commands for {client}", live, list(expected))
+
+        @each_tool
+        def test_a_command_answers(self, tool: str) -> None:
+            package.skip_unless_in(tool, "cli")
+            client = package.a_client_of(tool)
+            for line in package.definitions[tool].get("cli", {}).get("lines", ()):
+                result = run(client, *shlex.split(line["words"]))
+                ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
+
+    return CommandTests
+
+
+def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    files: dict[str, str] = prompts.files()
+
+    class PromptTests:
+        def test_every_prompt_file_is_there(self) -> None:
+            same("the list of prompt files", sorted(package.blocks), sorted(files))
+
+        @pytest.mark.parametrize("file", files)
+        def test_a_prompt_file_is_what_the_definitions_give(self, file: str) -> None:
+            same(f"prompts/{file}", package.blocks.get(file, ""), files[file])
+
+        @each_client
+        def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
+            blocks = [prompts.section(name, client) for name in prompts.sections]
+            offered = package.offered(client, "prompts")
+            documented = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
+            parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
+            explained = sorted(name for name in offered if parts[name].get("usage"))
+            same(f"the sections for {client}", sorted(documented), explained)
+            preamble = prompts.preamble(client).split("\n")
+            listed = "\n".join(blocks).split("\n")
+            for name in parts:
+                if "prompt" in package.definitions[name]:
+                    line = prompt_line(name, package.definitions[name])
+                    is_told = line in preamble and line in listed
+                    is_met = line in preamble or line in listed
+                    ensure(
+                        (is_told, is_met) == (name in offered,) * 2,
+                        f"the bullets of {client}: {name}",
+                    )
+
+    return PromptTests
+
+
+def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
+    each_client = pytest.mark.parametrize("client", package.clients)
+    files: dict[str, str] = skills.files()
+    folder = package.folder / "skills"
+    there = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*.md")}
+
+    class SkillTests:
+        def test_every_file_of_a_skill_is_there(self) -> None:
+            same("the files of skills", sorted(there), sorted(files))
+
+        @pytest.mark.parametrize("file", files)
+        def test_a_skill_is_what_the_definitions_give(self, file: str) -> None:
+            lines = text_of(there[file]).splitlines(keepends=True)
+            rest = [line for line in lines if " by Toolcast from " not in line]
+            same(f"skills/{file}", "".join(rest), files[file])
+
+        @each_client
+        def test_a_skill_names_a_clients_own_tools(self, client: str | None) -> None:
+            told = "\n".join(t for s in skills.of(client) for t in s.files.values())
+            named = re.findall(r"^(?:- \*\*|# )([^\s*]+)(?:\*\*: .*)?$", told, re.M)
+            others = package.definitions.keys() - package.offered(client, "skills")
+            same(f"tools of others for {client}", sorted(others & {*named}), [])
+
+    return SkillTests
+
+
+def _check(folder: Path) -> None:
+    """`toolcast check` of the workspace that a folder is in; skips where that cannot be."""
+    roots = [root for root in folder.parents if (root / "toolcast.yaml").is_file()]
+    if not roots:
+        pytest.skip("the specs are not here")
+    if importlib.util.find_spec("toolcast") is None:
+        pytest.skip("the generator, toolcast, is not installed")
+    from contextlib import redirect_stderr, redirect_stdout
+    from importlib.metadata import entry_points
+    from io import StringIO
+
+    [program] = entry_points(group="console_scripts", name="toolcast")
+    told = StringIO()
+    with redirect_stdout(told), redirect_stderr(told), pytest.raises(SystemExit) as end:
+        program.load()(["check", "--project", str(roots[0])])
+    ensure(not end.value.code, told.getvalue())

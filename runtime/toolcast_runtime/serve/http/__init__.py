@@ -1,0 +1,1 @@
+"""A toolset's MCP endpoints over streamable HTTP, and paths for administrators."""

@@ -1,0 +1,300 @@
+"""A toolset's ASGI application: an MCP endpoint a client, health, and admin paths.
+
+Needs `mcp` 2.x and the Starlette that comes with it. No session is kept, so that any
+worker on any machine can answer any request, of both protocol eras; but where a person is asked
+in the middle of a call of the older era (`sessions`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Router
+
+from ..mcp.callers import CALLED
+from ..mcp.sdk_server import build_server
+from .admin import AdminAnswer, AdminRequest, AdminRoute
+from .guard import AllowedHosts, Guard, put_back
+from .readiness import Readiness
+from .refusals import refusal
+from .sessions import MOST_SESSIONS, Sessions
+from .settings import Listening
+from .turns import Turns
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ..mcp.toolset_server import ToolsetServer
+    from ..oauth.resource_server import ResourceServer
+
+_logger = logging.getLogger("toolcast.http")
+
+
+def http_app(
+    server: ToolsetServer,
+    listening: Listening,
+    *,
+    is_one_of_several: bool = False,
+    is_alone: bool = True,
+) -> Router:
+    """The ASGI application that serves every endpoint of the settings.
+
+    Args:
+        server: what is served.
+        listening: where, and for whom.
+        is_one_of_several: other processes answer at the same address.
+        is_alone: nobody else in the process uses the registry, which it closes at its end.
+
+    Raises:
+        SealingError: a person cannot be asked as the server is set up, and a tool has to.
+        UnknownClientError: an endpoint is of a client that the toolset does not have.
+        AccessError: who may have which tool cannot be found out.
+    """
+    hosts = AllowedHosts(listening.hosts, listening.settings.allowed_origins)
+    most = listening.settings.max_body
+    turns = Turns()
+
+    def guarded(
+        app: ASGIApp,
+        variable: str,
+        realm: str,
+        *methods: str,
+        oauth: ResourceServer | None = None,
+    ) -> ASGIApp:
+        tokens = listening.tokens.get(variable)
+        return Guard(app, hosts, tokens, realm, methods, most, turns, oauth)
+
+    managers: list[StreamableHTTPSessionManager] = []
+    sessions: list[Sessions] = []
+    readiness = Readiness(server)
+    # Whole paths and no patterns: what a path means must not hang on another one.
+    apps: dict[str, ASGIApp] = {
+        "/health": _Logged(_health, None),
+        "/ready": _Logged(readiness.answer, None),
+    }
+    opened = {}
+    if listening.issuer is not None:
+        from ..oauth.endpoints import metadata_at, opened_by
+
+        opened = opened_by(listening.issuer, server, listening.settings.endpoints)
+        for path, told in metadata_at(opened.values()).items():
+            apps[path] = _Logged(told, None)
+    for endpoint in listening.settings.endpoints:
+        sdk = build_server(
+            server,
+            endpoint.client,
+            is_one_of_several=is_one_of_several,
+            # Without its token nobody knows that it is that program.
+            # Nor whether a token of OAuth is of it.
+            approves=endpoint.approves
+            and endpoint.token_variable in listening.tokens
+            and endpoint.path not in opened,
+        )
+        alone = _manager(sdk, most)
+        managers.append(alone)
+        answering: ASGIApp = alone.handle_request
+        methods = ["POST"]
+        if not is_one_of_several and server.asks(endpoint.client):
+            kept = _manager(sdk, most, stateless=False)
+            managers.append(kept)
+            answering = with_session = Sessions(kept, alone)
+            sessions.append(with_session)
+            methods.append("DELETE")
+        realm = f"{server.name} {endpoint.client or 'mcp'}"
+        answering = _owing_no_answer(answering)
+        oauth = opened.get(endpoint.path)
+        if oauth is not None:
+            from ..oauth.step_up import StepUp
+
+            answering = StepUp(answering, oauth, server, endpoint.client, realm)
+        app = guarded(answering, endpoint.token_variable, realm, *methods, oauth=oauth)
+        bare = endpoint.path.rstrip("/")
+        apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
+    admin = listening.settings.admin_variable
+    added = [route for part in server.parts for route in part.admin_routes]
+    for route in (_list_tools_route(server), *added):
+        work: ASGIApp = _nothing
+        if admin in listening.tokens:
+            realm = f"{server.name} admin"
+            work = guarded(_admin_app(route), admin, realm, route.method)
+        apps[route.path] = _Logged(work, "(admin)")
+
+    async def at_path(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await _nothing(scope, receive, send)
+            return
+        # Below another application's path, or a proxy's, its own paths stay the same.
+        path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
+        await apps.get(path, _nothing)(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        try:
+            readiness.import_handlers()
+            async with AsyncExitStack() as stack:
+                for manager in managers:
+                    await stack.enter_async_context(manager.run())
+                works = [
+                    asyncio.ensure_future(work())
+                    for part in server.parts
+                    for work in part.started
+                ]
+                yield
+                for work in works:
+                    work.cancel()
+                await asyncio.gather(*works, return_exceptions=True)
+                await asyncio.gather(*(each.ended() for each in sessions))
+        finally:
+            if is_alone:
+                # Calls have ended or were cancelled; what they left to write is written.
+                await server.registry.close()
+
+    return Router(default=at_path, lifespan=lifespan)
+
+
+def _list_tools_route(server: ToolsetServer) -> AdminRoute:
+    """`GET /api/admin/list-mcp-tools`: which client has which tools at which path."""
+
+    async def answer(request: AdminRequest) -> AdminAnswer:
+        clients = {}
+        for endpoint in server.http.endpoints if server.http else ():
+            tools = [
+                {"name": tool.name, "summary": tool.summary, "always": tool.always}
+                for tool in await server.offered(endpoint.client)
+            ]
+            entry = {"path": endpoint.path, "tools": tools}
+            clients[endpoint.client or ""] = entry
+        value: dict[str, Any] = {"server": server.name, "version": server.version}
+        if "" in clients:
+            return AdminAnswer({**value, **clients[""]})
+        return AdminAnswer({**value, "clients": clients})
+
+    return AdminRoute("GET", "/api/admin/list-mcp-tools", answer)
+
+
+def _manager(
+    sdk: Server[Any], most: int, *, stateless: bool = True
+) -> StreamableHTTPSessionManager:
+    return StreamableHTTPSessionManager(
+        sdk,
+        stateless=stateless,
+        max_sessions=MOST_SESSIONS,
+        max_request_body_size=most,
+        # The guard has looked at hosts and origins.
+        security_settings=TransportSecuritySettings(
+            enable_dns_rebinding_protection=False
+        ),
+    )
+
+
+def _admin_app(route: AdminRoute) -> ASGIApp:
+    """The application of an administrator's path; whoever gets here has the token."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        text = await Request(scope, receive).body()
+        try:
+            body = json.loads(text) if text.strip() else None
+        except (ValueError, RecursionError):
+            answer = AdminAnswer({"error": "the body is not JSON"}, 400)
+        else:
+            try:
+                answer = await route.answer(AdminRequest(body))
+            except Exception:
+                _logger.exception("%s %s failed", route.method, route.path)
+                answer = AdminAnswer({"error": "it failed; the log says why"}, 500)
+        fresh = {"cache-control": "no-store"}
+        response = JSONResponse(answer.value, answer.status, fresh)
+        await response(scope, receive, send)
+
+    return app
+
+
+def _owing_no_answer(app: ASGIApp) -> ASGIApp:
+    """Refuses requests that the SDK takes for notifications, because their id is none."""
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        body = (await receive()).get("body", b"")
+        is_refused = False
+
+        async def checked(message: Message) -> None:
+            nonlocal is_refused
+            if message["type"] == "http.response.start" and message["status"] == 202:
+                is_refused = _is_request(body)
+                if is_refused:
+                    error = refusal(400, "the id of a request is text or a number")
+                    await error(scope, receive, send)
+            if not is_refused:
+                await send(message)
+
+        await app(scope, put_back(body, receive), checked)
+
+    return answering
+
+
+def _is_request(body: bytes) -> bool:
+    message = json.loads(body)
+    return isinstance(message, dict) and {"id", "method"} <= message.keys()
+
+
+async def _health(scope: Scope, receive: Receive, send: Send) -> None:
+    """For who starts processes again, and knows neither the host's name nor a token."""
+    await JSONResponse({"status": "ok"})(scope, receive, send)
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close"})
+    else:
+        await Response(status_code=404)(scope, receive, send)
+
+
+class _Logged:
+    """Writes one line a request: who, where, what came of it. Nothing that was sent.
+
+    A call that was answered has a line of its own.
+    """
+
+    def __init__(self, app: ASGIApp, client: str | None) -> None:
+        self._app = app
+        self._client = client
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started, status = time.perf_counter(), 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            taken = round((time.perf_counter() - started) * 1000, 3)
+            is_told = CALLED in scope and 0 < status < 400
+            _logger.log(
+                logging.DEBUG if is_told else logging.INFO,
+                "%s %s %s in %s ms",
+                scope["method"],
+                scope["path"],
+                status or "no answer",
+                taken,
+                extra={
+                    "client": self._client,
+                    "method": scope["method"],
+                    "path": scope["path"],
+                    "status": status,
+                    "milliseconds": taken,
+                },
+            )

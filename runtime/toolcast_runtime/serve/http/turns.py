@@ -1,0 +1,100 @@
+"""Turns for work that keeps an event loop busy, so that others are answered between two."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Set
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+LARGE_ANSWER = 100_000
+"""Characters; beyond that an answer takes as long as a call by itself."""
+
+_PAUSE_SECONDS = 0.002
+_ROUNDS = 5
+_LARGE_VALUES = 250
+_LARGE_CHARACTERS = 10_000
+_ONE_VALUE = {bool, int, float, type(None)}
+_HOLDING = (list, tuple, Mapping, Set)
+
+_Result = TypeVar("_Result")
+
+
+class Turns:
+    """Turns of one event loop.
+
+    Pieces of work that are short by themselves are together as long as there are callers. Here
+    each waits for its turn, and between two the loop is free for as long as the one before took,
+    up to a moment or some rounds. One that comes alone waits for nobody.
+    """
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._free_until = 0.0
+
+    async def wait(self) -> None:
+        """Returns when the caller may go on, up to the next thing that it awaits."""
+        async with self._lock:
+            loop = asyncio.get_running_loop()
+            # Rounds of the loop and no sleep: while nobody else has work, they take no time.
+            for _ in range(_ROUNDS):
+                # What kept the loop until now is over then, and known.
+                await asyncio.sleep(0)
+                if loop.time() >= self._free_until:
+                    break
+            loop.call_soon(self._taken_since, loop.time(), loop)
+
+    def _taken_since(self, started: float, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        self._free_until = now + min(now - started, _PAUSE_SECONDS)
+
+    async def in_thread(self, work: Callable[[], _Result]) -> _Result:
+        """What a function gives that runs in a thread, while nothing else has its turn."""
+        async with self._lock:
+            return await asyncio.to_thread(work)
+
+
+TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
+"""Where others wait to be answered, the turns of their event loop."""
+
+
+async def turn(*values: Any, characters: int = _LARGE_CHARACTERS) -> None:
+    """Waits for a turn to work on large values; goes on at once with small ones.
+
+    Args:
+        values: what is worked on.
+        characters: of texts in one of them that make it large.
+    """
+    turns = TURNS.get()
+    if turns is not None and any(_is_large(value, characters) for value in values):
+        await turns.wait()
+
+
+def _is_large(value: Any, most: int) -> bool:
+    """Looks at no more values than a small one has; a handler may give any object."""
+    values = characters = 0
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, (str, bytes)):
+            characters += len(item)
+            if characters > most:
+                return True
+            continue
+        if type(item) in _ONE_VALUE:
+            continue
+        held = item if isinstance(item, _HOLDING) else _attributes(item)
+        values += len(held)
+        if values > _LARGE_VALUES:
+            return True
+        left.extend(held)
+        if isinstance(held, Mapping):
+            left.extend(held.values())
+    return False
+
+
+def _attributes(item: Any) -> list[Any]:
+    slots = getattr(type(item), "__slots__", ())
+    names = (slots,) if isinstance(slots, str) else slots
+    values = [getattr(item, name, None) for name in names if name != "__dict__"]
+    return [*values, *getattr(item, "__dict__", {}).values()]

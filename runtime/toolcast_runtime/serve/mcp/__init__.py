@@ -1,0 +1,1 @@
+"""A toolset's MCP server."""

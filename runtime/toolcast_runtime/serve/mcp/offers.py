@@ -1,0 +1,367 @@
+"""What a server answers about resources, MCP prompts and completion.
+
+Each is answered, and so declared as a capability, only where the client has some.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/server/resources, /prompts and
+/utilities/completion
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp.shared.path_security import is_absolute_path
+from mcp.shared.uri_template import UriTemplate
+
+from ...core.access.caller import CALLER
+from ...core.calls.call_context import CALL_GUARD, CallContext
+from ...core.calls.progress import Reports
+from ...rooms.consent.questions import Questions
+from ...rooms.resources.given import (
+    Failed,
+    contents_of,
+    messages_of,
+    problems_with_arguments,
+)
+from .asking import asker
+from .progress_notifications import asked_for
+from .results import sendable
+from .tools_list import is_before_2026
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+
+    from ...core.definitions.tool import Tool
+    from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
+    from ...rooms.resources.kept_content import KeptContent
+    from ...rooms.skills.served_skills import ServedSkills
+    from .sealing import Sealing
+    from .toolset_server import ToolsetServer
+
+_logger = logging.getLogger("toolcast")
+
+_NOT_FOUND_BEFORE_2026 = -32002
+_MOST_COMPLETIONS = 100
+_STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
+
+
+def offers(
+    served: ToolsetServer,
+    client: str | None,
+    seal: Sealing,
+    kept: KeptContent | None,
+    skills: ServedSkills | None,
+) -> dict[str, Any]:
+    """The SDK's handlers for what a client has of these, by their names; empty for nothing.
+
+    Args:
+        served: what is served.
+        client: who is served.
+        seal: seals what a client keeps while a person is asked.
+        kept: what links lead to; None when nothing is kept.
+        skills: the client's skills, whose files are resources; None when there are none.
+    """
+    resources = served.resources(client)
+    prompts = served.prompts(client)
+    found: dict[str, Any] = {}
+    if resources or kept is not None or skills is not None:
+        answers = _Resources(served, client, seal, kept, resources, skills)
+        found["on_list_resources"] = answers.list
+        found["on_list_resource_templates"] = answers.list_templates
+        found["on_read_resource"] = answers.read
+    if prompts:
+        said = _Prompts(served, client, seal, kept, prompts)
+        found["on_list_prompts"] = said.list
+        found["on_get_prompt"] = said.get
+    if any(one.values for one in resources) or any(one.values for one in prompts):
+        found["on_completion"] = partial(_complete, resources, prompts)
+    return found
+
+
+class _Offer:
+    """What runs the handlers of resources and prompts."""
+
+    def __init__(
+        self,
+        served: ToolsetServer,
+        client: str | None,
+        seal: Sealing,
+        kept: KeptContent | None,
+    ) -> None:
+        self._served = served
+        self._client = client
+        self._seal = seal
+        self._kept = kept
+
+    @asynccontextmanager
+    async def _context(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.ReadResourceRequestParams | types.GetPromptRequestParams,
+        state: str | None,
+        handler: Tool | None,
+        arguments: Mapping[str, str],
+    ) -> AsyncGenerator[tuple[CallContext, Any]]:
+        """What a handler knows of its request, and what asks a person for it."""
+        if handler is None:
+            yield CallContext("", self._client), None
+            return
+        if context.request is not None and self._served.parts:
+            CALL_GUARD.set(
+                partial(self._served.refusal, headers=context.request.headers)
+            )
+        ask = asker(context, params.input_responses, state, self._seal.refusal)
+        approvals = self._served.calls_of(handler).approvals
+        questions = Questions(ask, approvals, handler, self._client, arguments)
+        keep = None
+        if self._kept is not None:
+            keep = partial(self._kept.keep, CALLER.get().user)
+        call = CallContext(handler.name, self._client, None, questions, keep)
+        progress = asked_for(context, has_heartbeat=self._served.heartbeat)
+        if progress is None:
+            yield call, ask
+            return
+        async with progress, Reports(progress) as reports:
+            call.report = reports.report
+            yield call, ask
+
+
+class _Resources(_Offer):
+    """Answers about resources."""
+
+    def __init__(
+        self,
+        served: ToolsetServer,
+        client: str | None,
+        seal: Sealing,
+        kept: KeptContent | None,
+        resources: Sequence[McpResource],
+        skills: ServedSkills | None,
+    ) -> None:
+        super().__init__(served, client, seal, kept)
+        self._skills = skills
+        self._by_uri = {
+            one.definition["uri"]: one for one in resources if "uri" in one.definition
+        }
+        self._templates = [
+            (UriTemplate.parse(one.definition["uriTemplate"]), one)
+            for one in resources
+            if "uriTemplate" in one.definition
+        ]
+
+    async def list(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.PaginatedRequestParams | None,
+    ) -> types.ListResourcesResult:
+        """`resources/list`."""
+        _refuse_cursor(params)
+        listed = [one.definition for one in self._by_uri.values()]
+        listed += [] if self._skills is None else self._skills.listed()
+        return types.ListResourcesResult.model_validate({"resources": listed})
+
+    async def list_templates(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.PaginatedRequestParams | None,
+    ) -> types.ListResourceTemplatesResult:
+        """`resources/templates/list`."""
+        _refuse_cursor(params)
+        listed = [one.definition for _, one in self._templates]
+        return types.ListResourceTemplatesResult.model_validate(
+            {"resourceTemplates": listed}
+        )
+
+    async def read(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.ReadResourceRequestParams,
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        """`resources/read`."""
+        answer = partial(self._read, context, params)
+        result = await self._seal.answered(context, params.request_state, answer)
+        return cast("types.ReadResourceResult | types.InputRequiredResult", result)
+
+    async def _read(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.ReadResourceRequestParams,
+        state: str | None,
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        found = self._find(params.uri)
+        contents = None
+        if found is not None:
+            resource, variables = found
+            handler = resource.handler
+            calls = self._served.calls_of(handler)
+            asked = self._context(context, params, state, handler, variables)
+            async with asked as (call, ask):
+                try:
+                    contents = await contents_of(
+                        resource, params.uri, variables, calls, call
+                    )
+                except Failed as failed:
+                    if ask is not None and (needed := ask.result()) is not None:
+                        return cast("types.InputRequiredResult", needed)
+                    raise _failure(failed) from None
+        elif self._kept is not None:
+            contents = self._kept.contents(CALLER.get().user, params.uri)
+        if found is None and contents is None and self._skills is not None:
+            contents = self._skills.contents(params.uri)
+        if contents is None:
+            old = is_before_2026(context.protocol_version)
+            raise MCPError(
+                _NOT_FOUND_BEFORE_2026 if old else types.INVALID_PARAMS,
+                "Resource not found",
+                {"uri": sendable(params.uri)},
+            )
+        return types.ReadResourceResult.model_validate({"contents": [contents]})
+
+    def _find(self, uri: str) -> tuple[McpResource, dict[str, str]] | None:
+        if uri in self._by_uri:
+            return self._by_uri[uri], {}
+        for template, resource in self._templates:
+            try:
+                matched = template.match(uri)
+            except ValueError:  # an encoding that is none, or too long
+                continue
+            if matched is None:
+                continue
+            variables = {name: str(value) for name, value in matched.items()}
+            operators = {one.name: one.operator for one in template.variables}
+            if all(
+                _is_taken(resource, name, value, operators[name])
+                for name, value in variables.items()
+            ):
+                return resource, variables
+        return None
+
+
+class _Prompts(_Offer):
+    """Answers about prompts."""
+
+    def __init__(
+        self,
+        served: ToolsetServer,
+        client: str | None,
+        seal: Sealing,
+        kept: KeptContent | None,
+        prompts: Sequence[McpPrompt],
+    ) -> None:
+        super().__init__(served, client, seal, kept)
+        self._prompts = {one.name: one for one in prompts}
+
+    async def list(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.PaginatedRequestParams | None,
+    ) -> types.ListPromptsResult:
+        """`prompts/list`."""
+        _refuse_cursor(params)
+        listed = [one.definition for one in self._prompts.values()]
+        return types.ListPromptsResult.model_validate({"prompts": listed})
+
+    async def get(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.GetPromptRequestParams,
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        """`prompts/get`."""
+        prompt = self._prompts.get(params.name)
+        if prompt is None:
+            unknown = f"Unknown prompt: {sendable(params.name)}"
+            raise MCPError(types.INVALID_PARAMS, unknown)
+        arguments = params.arguments or {}
+        problems = problems_with_arguments(prompt, arguments)
+        if problems:
+            raise MCPError(types.INVALID_PARAMS, sendable("; ".join(problems)))
+        answer = partial(self._get, context, params, prompt, arguments)
+        result = await self._seal.answered(context, params.request_state, answer)
+        return cast("types.GetPromptResult | types.InputRequiredResult", result)
+
+    async def _get(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.GetPromptRequestParams,
+        prompt: McpPrompt,
+        arguments: Mapping[str, str],
+        state: str | None,
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        calls = self._served.calls_of(prompt.handler)
+        asked = self._context(context, params, state, prompt.handler, arguments)
+        async with asked as (call, ask):
+            try:
+                messages = await messages_of(prompt, arguments, calls, call)
+            except Failed as failed:
+                if ask is not None and (needed := ask.result()) is not None:
+                    return cast("types.InputRequiredResult", needed)
+                raise _failure(failed) from None
+        about = prompt.definition.get("description")
+        return types.GetPromptResult.model_validate(
+            {"description": about, "messages": messages}
+        )
+
+
+async def _complete(
+    resources: Sequence[McpResource],
+    prompts: Sequence[McpPrompt],
+    context: ServerRequestContext[Any, Any],
+    params: types.CompleteRequestParams,
+) -> types.CompleteResult:
+    """`completion/complete`: the values that begin with what is there, of those declared."""
+    ref = params.ref
+    one: McpResource | McpPrompt | None
+    if isinstance(ref, types.PromptReference):
+        one = next((p for p in prompts if p.name == ref.name), None)
+    else:
+        templates = (r for r in resources if r.definition.get("uriTemplate") == ref.uri)
+        one = next(templates, None)
+    if one is None:
+        raise MCPError(types.INVALID_PARAMS, "there is nothing of that name or URI")
+    begun = params.argument.value
+    values = [
+        v for v in one.values.get(params.argument.name, ()) if v.startswith(begun)
+    ]
+    return types.CompleteResult(
+        completion=types.Completion(
+            values=values[:_MOST_COMPLETIONS],
+            total=len(values),
+            has_more=len(values) > _MOST_COMPLETIONS,
+        )
+    )
+
+
+def _is_taken(resource: McpResource, name: str, value: str, operator: str) -> bool:
+    """Whether a handler may be given a value: none that is more than the template shows.
+
+    So one part of a path is one, and no value leads upwards, also within a folder, since a
+    handler may let some of its folders be read and others not. A replacement character stands
+    for bytes that are no UTF-8, and so for any.
+    """
+    if name in resource.values:
+        return value in resource.values[name]
+    parts = value.replace("\\", "/").split("/")
+    is_path = operator != "?"
+    return not (
+        (is_path and not value)
+        or (operator == "" and len(parts) > 1)
+        or ".." in parts
+        or is_absolute_path(value)
+        or _STRANGE.search(value)
+    )
+
+
+def _failure(failed: Failed) -> MCPError:
+    return MCPError(types.INTERNAL_ERROR, sendable(str(failed)))
+
+
+def _refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")

@@ -1,0 +1,180 @@
+"""The answer to `tools/list`: the tools exactly as the specs have them.
+
+The SDK's models drop unknown keys and nulls, change the order of keys, and refuse the whole
+list for one tool. So its answer gets its tools behind the models, in the SDK's middleware: as
+JSON text where the transport writes `RawJson`, else as plain objects. One thing is not as in the
+specs: clients before 2026-07-28 are not shown an `outputSchema` that they would refuse.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from ...core.calls.untrusted_text import escaped
+from ...core.registry.registry import UnknownToolError
+from ...core.validation.protocol import (
+    REVISIONS,
+    listed_before_2026,
+    problems_with_tool,
+)
+from ..stdio.framing import RawJson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp.server.context import (
+        CallNext,
+        HandlerResult,
+        ServerMiddleware,
+        ServerRequestContext,
+    )
+
+    from ...core.definitions.tool import Tool
+    from .toolset_server import ToolsetServer
+
+_logger = logging.getLogger("toolcast")
+
+_MOST_LISTS = 16
+_HEADER_KEY = "x-mcp-header"
+"""Marks a parameter that callers over HTTP repeat in a header.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+"""
+
+
+async def empty_list(
+    context: ServerRequestContext[Any, Any],
+    params: types.PaginatedRequestParams | None,
+) -> types.ListToolsResult:
+    """The handler of `tools/list`; `exact_tools` puts the tools in."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
+    return types.ListToolsResult(tools=[])
+
+
+def exact_tools(
+    served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+) -> ServerMiddleware[Any]:
+    """The middleware that puts a client's tools into the SDK's answer.
+
+    Args:
+        served: whose tools.
+        client: who is served.
+        takes_raw_json: the transport writes `RawJson` as it is, so that a list is sent
+            without one object being built for it.
+    """
+    # Callers with other permissions are shown other lists.
+    shown: dict[tuple[bool, tuple[str, ...]], Any] = {}
+    left_out: set[tuple[str, bool]] = set()
+
+    async def put_in(
+        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method != "tools/list" or not isinstance(result, dict):
+            return result
+        old = is_before_2026(ctx.protocol_version)
+        present = served.names(client)
+        local = shown.get((old, present))
+        if local is None:
+            if len(shown) == _MOST_LISTS:
+                shown.clear()
+            local = _local(served.tools(client), old, takes_raw_json=takes_raw_json)
+            shown[old, present] = local
+        external = await served.external_tools(client)
+        return {
+            **result,
+            "tools": _with(local, _taken(external, old, left_out)),
+        }
+
+    return put_in
+
+
+def is_before_2026(revision: str) -> bool:
+    """Whether a client speaks a revision that begins with a handshake."""
+    return revision in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _local(
+    tools: list[Tool], old: bool, *, takes_raw_json: bool
+) -> RawJson | list[Mapping[str, Any]]:
+    if not takes_raw_json:
+        shown = listed_before_2026 if old else _whole
+        return [shown(tool.definition) for tool in tools]
+    texts = []
+    for tool in tools:
+        is_whole = not old or listed_before_2026(tool.definition) is tool.definition
+        texts.append(tool.mcp_json(without=None if is_whole else "outputSchema"))
+    return RawJson(b"[" + b",".join(texts) + b"]")
+
+
+def _taken(
+    external: list[Tool], old: bool, left_out: set[tuple[str, bool]]
+) -> list[Mapping[str, Any]]:
+    """External tools that strict clients of an era take; no spec could warn of the others.
+
+    Args:
+        external: the tools, of strangers.
+        old: the client speaks a revision before 2026-07-28.
+        left_out: what has been logged already, which is added to.
+    """
+    taken = []
+    for tool in external:
+        shown = listed_before_2026(tool.definition) if old else tool.definition
+        refusals = problems_with_tool(shown, REVISIONS[0 if old else -1])
+        if not refusals:
+            taken.append(shown)
+        elif (tool.name, old) not in left_out:
+            left_out.add((tool.name, old))
+            why = escaped(f"`{refusals[0].place}` {refusals[0].problem}")
+            _logger.warning("%s is not listed: clients refuse %s", tool.name, why)
+    return taken
+
+
+def _whole(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    return definition
+
+
+def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
+    """A list of tools and further ones, as JSON text where the list is."""
+    if not further:
+        return own
+    if not isinstance(own, RawJson):
+        return [*own, *further]
+    text = json.dumps(further, ensure_ascii=False).encode("utf-8")
+    return RawJson(text if own.text == b"[]" else own.text[:-1] + b"," + text[1:])
+
+
+def header_schemas(
+    served: ToolsetServer, client: str | None
+) -> Callable[[str], Mapping[str, Any] | None]:
+    """Gives the schema that the SDK compares a call's headers with; None compares none.
+
+    Without it the SDK lists all tools for each call over HTTP.
+    """
+    plain: set[str] = set()
+
+    def input_schema(name: str) -> Mapping[str, Any] | None:
+        # One look-up a call, and no walk through a schema that asks for no header.
+        present = served.registry.resolve(name)
+        if present in plain or not served.has(present):
+            return None
+        try:
+            schema = served.registry.get_tool(present, client).parameters
+        except UnknownToolError:
+            return None
+        if _HEADER_KEY not in json.dumps(schema):
+            plain.add(present)
+            return None
+        return schema
+
+    return input_schema

@@ -1,0 +1,151 @@
+"""The keys and addresses of the authorization server, as it publishes them.
+
+Sources: RFC 8414, OpenID Connect Discovery 1.0, RFC 7517.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
+
+from .fetching import NotThere, fetch
+from .oauth_settings import ASYMMETRIC, Issuer, is_safe_url
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FRESH = 300.0
+_LONGEST = 3_600.0
+_PAUSE = 30.0
+_PATIENCE = 10.0
+_MOST_KEYS = 100
+_LONGEST_URL = 200
+_logger = logging.getLogger("toolcast.http")
+
+
+class AuthorizationServer:
+    """Asked when something is needed, and not for each token.
+
+    Keys are fetched again after five minutes, and for a key that is unknown, at most once in
+    30 seconds: tokens of nobody's must not make requests. While they cannot be fetched, those of
+    the last hour hold, and while they are, nobody waits for a key that is known.
+    """
+
+    def __init__(self, issuer: Issuer) -> None:
+        self._issuer = issuer
+        self._metadata: Mapping[str, Any] | None = None
+        self._keys: dict[str | None, PyJWK] = {}
+        self._fetched = self._tried = float("-inf")
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
+        """The key of an id; None when the server has no such key for the algorithm.
+
+        Raises:
+            NotThere: the keys are not to be had.
+        """
+        age = time.monotonic() - self._fetched
+        is_known = age <= _LONGEST and number in self._keys
+        if age > _FRESH or not is_known:
+            await self._renewed(is_known=is_known)
+        if time.monotonic() - self._fetched > _LONGEST:
+            raise NotThere("the keys of the authorization server are not to be had")
+        key = self._keys.get(number)
+        return key if key is not None and key.algorithm_name == algorithm else None
+
+    async def introspection_uri(self) -> str:
+        """Where tokens are asked for.
+
+        Raises:
+            NotThere: the server does not say.
+        """
+        return self._issuer.introspection_uri or await self._address(
+            "introspection_endpoint"
+        )
+
+    async def _renewed(self, *, is_known: bool) -> None:
+        """Fetches the keys, or waits for who does; not for a key that is known."""
+        if self._renewal is not None and not self._renewal.done():
+            if is_known:
+                return
+        elif time.monotonic() - self._tried < _PAUSE:
+            return
+        else:
+            self._tried = time.monotonic()
+            self._renewal = asyncio.create_task(self._renew())
+        # A caller who goes away does not end what others wait for.
+        await asyncio.shield(self._renewal)
+
+    async def _renew(self) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                uri = self._issuer.jwks_uri or await self._address("jwks_uri")
+                self._keys = _keys(await fetch(uri))
+        except (NotThere, TimeoutError) as error:
+            why = str(error) or f"no answer within {_PATIENCE:g} s"
+            _logger.error("the keys of the issuer cannot be fetched: %s", why)
+        else:
+            self._fetched = time.monotonic()
+
+    async def _address(self, name: str) -> str:
+        if self._metadata is None:
+            self._metadata = await self._discovered()
+        uri = self._metadata.get(name)
+        if not isinstance(uri, str) or not is_safe_url(uri):
+            self._metadata = None
+            raise NotThere(f"the metadata of the issuer has no usable `{name}`")
+        return uri
+
+    async def _discovered(self) -> Mapping[str, Any]:
+        issuer = self._issuer.issuer
+        parts = urlsplit(issuer)
+        origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+        openid = "/.well-known/openid-configuration"
+        another = ""
+        for url in dict.fromkeys(
+            (
+                f"{origin}/.well-known/oauth-authorization-server{path}",
+                f"{origin}{openid}{path}",
+                f"{origin}{path}{openid}",
+            )
+        ):
+            try:
+                found = await fetch(url)
+            except NotThere:
+                continue
+            # Who speaks for another issuer is not asked for keys.
+            if found.get("issuer") == issuer:
+                return found
+            named = found.get("issuer")
+            if isinstance(named, str) and is_safe_url(named):
+                another = f": what is there is of {named[:_LONGEST_URL]}"
+        raise NotThere(f"{issuer} publishes no metadata of its own{another}")
+
+
+def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
+    """The keys by id, of which those that are not understood are left out."""
+    listed = found.get("keys")
+    if not isinstance(listed, list):
+        raise NotThere("the authorization server publishes no list of keys")
+    keys: dict[str | None, PyJWK] = {}
+    for entry in listed[:_MOST_KEYS]:
+        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
+            continue
+        number = entry.get("kid")
+        if number is not None and not isinstance(number, str):
+            continue
+        try:
+            key = PyJWK(entry)
+        except (PyJWTError, ValueError, TypeError, KeyError):
+            continue
+        if key.algorithm_name in ASYMMETRIC:
+            keys[number] = key
+    if not keys:
+        raise NotThere("the authorization server publishes no key that can be used")
+    return keys

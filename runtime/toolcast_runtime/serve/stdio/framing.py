@@ -1,0 +1,442 @@
+"""MCP messages as lines of JSON over two file descriptors, for the SDK's `Server.run`.
+
+One thread reads and one writes, which works alike for pipes, sockets, terminals and files of
+every operating system, and changes no flag that a descriptor shares with other processes. The
+event loop waits for neither. What is read ahead is bounded, and so is what a client leaves
+unread: beyond that nothing more is read from it.
+
+Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import queue
+import secrets
+import select
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+
+if TYPE_CHECKING:
+    from mcp_types import JSONRPCMessage, RequestId
+
+_logger = logging.getLogger("toolcast")
+
+MOST_BYTES = 1 << 24
+"""Of one incoming line; longer ones are refused without being kept."""
+SOME_UNSENT = 1 << 20
+"""Bytes that wait for the client before whoever sends has to wait too."""
+MOST_UNSENT = 1 << 22
+"""Bytes that wait for the client before nothing more is taken from it."""
+
+_READ_BYTES = 1 << 16
+_CHUNKS_AHEAD = 2
+"""Chunks that are read before the session has taken the messages in them."""
+_PATIENCE_WITH_CLIENT = 5.0
+"""Seconds that a client may take to read the last answers."""
+# Nobody can guess it, so that no text of a message can stand for it.
+_PLACE = secrets.token_hex(16)
+
+
+class RawJson:
+    """A value inside of a result that is JSON text already."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+
+def line_of(message: JSONRPCMessage) -> bytes:
+    """The line that the SDK would send, with `RawJson` tools as they are."""
+    result: Any = getattr(message, "result", None)
+    tools = result.get("tools") if isinstance(result, dict) else None
+    try:
+        if isinstance(tools, RawJson):
+            shown = message.model_copy(update={"result": {**result, "tools": _PLACE}})
+            head, _, tail = _dumped(shown).partition(f'"{_PLACE}"'.encode())
+            return b"".join((head, tools.text, tail, b"\n"))
+        return _dumped(message) + b"\n"
+    except ValueError:
+        # A client that waits for an answer gets one.
+        _logger.exception("a message cannot be sent")
+        number = getattr(message, "id", None)
+        return _error(number, INTERNAL_ERROR, "the answer cannot be sent")
+
+
+def message_of(line: bytes) -> JSONRPCMessage | None:
+    """The message of a line; None when it is none."""
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return None
+    # The SDK takes a request for a notification when its `id` is no text and no number.
+    if isinstance(message, JSONRPCNotification) and b'"id"' in line:
+        return None if "id" in json.loads(line) else message
+    return message
+
+
+def refusal(line: bytes | None) -> bytes | None:
+    """The answer to a line that is no message; None where the protocol has none.
+
+    Args:
+        line: None for one that is too long.
+    """
+    if line is None:
+        _logger.warning("a message of more than %d bytes was not read", MOST_BYTES)
+        text = f"the message is longer than {MOST_BYTES} bytes"
+        return _error(None, INVALID_REQUEST, text)
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        _logger.warning("a line of %d bytes is not JSON", len(line))
+        return _error(None, PARSE_ERROR, "the message is not JSON in UTF-8")
+    _logger.warning("a message is refused: it is not JSON-RPC as MCP has it")
+    if isinstance(value, list):
+        return _error(None, INVALID_REQUEST, "a message is an object, not a batch")
+    if isinstance(value, dict) and not {"id", "method"} <= value.keys():
+        # A notification has no answer, and neither has an answer.
+        return None
+    number = value["id"] if isinstance(value, dict) else None
+    if isinstance(number, bool) or not isinstance(number, (int, str)):
+        number = None
+    text = "the message is not a JSON-RPC request, or not in Unicode"
+    return _error(number, INVALID_REQUEST, text)
+
+
+def _dumped(message: JSONRPCMessage) -> bytes:
+    text = message.model_dump_json(by_alias=True, exclude_unset=True)
+    return text.encode("utf-8")
+
+
+def _error(number: object, code: int, text: str) -> bytes:
+    error = {"code": code, "message": text}
+    value = {"jsonrpc": "2.0", "id": number, "error": error}
+    # ASCII, so that an id which is not Unicode comes back as it came.
+    return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines, whatever pieces it comes in."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def take(self, data: bytes) -> Iterator[bytes | None]:
+        """The lines that end in this piece, without blank ones; None for one too long."""
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            self._keep(data[start:end])
+            start = end + 1
+            yield from self.end()
+        self._keep(data[start:])
+
+    def end(self) -> Iterator[bytes | None]:
+        """The line that was begun, if there is one."""
+        parts, size = self._parts, self._size
+        self._parts, self._size = [], 0
+        if size > self._most:
+            yield None
+        else:
+            line = b"".join(parts)
+            if line and not line.isspace():
+                yield line
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._most:
+            self._parts.clear()
+        elif part:
+            self._parts.append(part)
+
+
+class _Stream:
+    """What both of the SDK's streams have: they are left by closing them."""
+
+    async def aclose(self) -> None:
+        """Ends the stream."""
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Any:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class Outgoing(_Stream):
+    """The SDK's WriteStream: messages to a file descriptor.
+
+    Args:
+        number: the descriptor.
+        grace: seconds that calls may still take when nothing more is read.
+
+    Attributes:
+        unanswered: the numbers of the requests that have no answer yet.
+        when_gone: called when the client has closed its side.
+    """
+
+    def __init__(self, number: int, grace: float) -> None:
+        self.unanswered: set[RequestId] = set()
+        self._grace = grace
+        self._is_given_up = False
+        self.when_gone: Callable[[], None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._unsent = 0
+        self._is_open = True
+        # Set whenever what somebody may wait for has changed.
+        self._changed = asyncio.Event()
+        self._is_waited_for = False
+        _start(self._write_lines, number)
+
+    def write(self, line: bytes) -> None:
+        """Sends a line as soon as the client takes it."""
+        if self._is_open:
+            with self._lock:
+                self._unsent += len(line)
+            self._lines.put(line)
+
+    async def send(self, item: SessionMessage) -> None:
+        """Sends a message; waits while the client leaves too much unread.
+
+        Raises:
+            anyio.BrokenResourceError: the client is gone.
+        """
+        message = item.message
+        self.write(line_of(message))
+        if isinstance(message, (JSONRPCResponse, JSONRPCError)):
+            self.settle(message.id)
+        if self._unsent > SOME_UNSENT:
+            await self.until_below(SOME_UNSENT)
+        if not self._is_open:
+            raise anyio.BrokenResourceError
+
+    def settle(self, number: RequestId | None) -> None:
+        """Takes note that a request has its answer, or gets none."""
+        if number is not None:
+            self.unanswered.discard(number)
+        self._changed.set()
+
+    async def until_below(self, most: int) -> None:
+        """Waits until no more bytes than so many wait for the client, or it is gone."""
+        await self._until(lambda: self._unsent <= most)
+
+    async def until_answered(self) -> None:
+        """Waits, within the grace period, until every request has its answer."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._grace):
+                await self._until(lambda: self._is_given_up or not self.unanswered)
+        if self.unanswered and self._is_open:
+            _logger.warning("%d calls are given up at the end", len(self.unanswered))
+
+    def give_up(self) -> None:
+        """Waits for no more answers."""
+        self._is_given_up = True
+        self._changed.set()
+
+    async def aclose(self) -> None:
+        """Waits, for a while, until the client has taken everything."""
+        try:
+            async with asyncio.timeout(_PATIENCE_WITH_CLIENT):
+                await self.until_below(0)
+        except TimeoutError:
+            _logger.warning("the client did not read its last answers")
+        self.close()
+
+    def close(self) -> None:
+        """Sends nothing more."""
+        if self._is_open:
+            self._is_open = False
+            self._lines.put(None)
+            self._changed.set()
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        while self._is_open and not is_so():
+            self._changed.clear()
+            self._is_waited_for = True
+            # Looked at again once the thread is told, so that no change is missed.
+            if not is_so():
+                await self._changed.wait()
+
+    def _write_lines(self, number: int) -> None:
+        """The thread's work."""
+        while (line := self._lines.get()) is not None:
+            try:
+                _write(number, line)
+            except OSError:
+                # The client is gone; nobody is left to be told.
+                _tell(self._loop, self._gone)
+                return
+            with self._lock:
+                self._unsent -= len(line)
+            if self._is_waited_for:
+                self._is_waited_for = False
+                _tell(self._loop, self._changed.set)
+
+    def _gone(self) -> None:
+        self.close()
+        if self.when_gone is not None:
+            self.when_gone()
+
+
+class Incoming(_Stream):
+    """The SDK's ReadStream: messages from a file descriptor.
+
+    Args:
+        number: the descriptor.
+        outgoing: where what is no message is answered.
+    """
+
+    def __init__(self, number: int, outgoing: Outgoing) -> None:
+        self._outgoing = outgoing
+        self._loop = asyncio.get_running_loop()
+        self._splitter = LineSplitter()
+        self._lines: deque[bytes | None] = deque()
+        self._arrived = asyncio.Event()
+        self._is_open = True
+        self._chunks = threading.Semaphore(_CHUNKS_AHEAD)
+        self._chunks_read = 0
+        outgoing.when_gone = self.close
+        _start(self._read_chunks, number)
+
+    async def receive(self) -> SessionMessage:
+        """The next message.
+
+        The end is told when what was asked has been answered, or has taken too long: the
+        session gives up its calls then, and `echo ... | server` wants its answers.
+
+        Raises:
+            anyio.EndOfStream: there is none any more.
+        """
+        while True:
+            await self._outgoing.until_below(MOST_UNSENT)
+            while not self._lines:
+                # Every message of what was read has been taken.
+                while self._chunks_read:
+                    self._chunks_read -= 1
+                    self._chunks.release()
+                if not self._is_open:
+                    await self._outgoing.until_answered()
+                    raise anyio.EndOfStream
+                self._arrived.clear()
+                await self._arrived.wait()
+            line = self._lines.popleft()
+            message = None if line is None else message_of(line)
+            if message is not None:
+                self._note(message)
+                return SessionMessage(message)
+            answer = refusal(line)
+            if answer is not None:
+                self._outgoing.write(answer)
+
+    async def aclose(self) -> None:
+        """Ends the stream and drops what was read ahead."""
+        self._lines.clear()
+        self.close()
+
+    def close(self) -> None:
+        """Reads nothing more; what was read before is still given."""
+        self._is_open = False
+        self._arrived.set()
+
+    def end(self) -> None:
+        """Somebody wants the server to end; a client that is gone waits for no answer."""
+        if not self._is_open:
+            self._outgoing.give_up()
+        self.close()
+
+    def __aiter__(self) -> Incoming:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    def _note(self, message: JSONRPCMessage) -> None:
+        """Takes note of which requests are to be answered."""
+        if isinstance(message, JSONRPCRequest):
+            self._outgoing.unanswered.add(message.id)
+        elif (
+            isinstance(message, JSONRPCNotification)
+            and message.method == "notifications/cancelled"
+        ):
+            number = (message.params or {}).get("requestId")
+            if isinstance(number, (int, str)):
+                self._outgoing.settle(number)
+
+    def _read_chunks(self, number: int) -> None:
+        """The thread's work."""
+        data = b"\n"
+        while data:
+            self._chunks.acquire()
+            try:
+                data = _read(number)
+            except OSError as error:
+                _logger.error("stdin cannot be read: %s", error)
+                data = b""
+            _tell(self._loop, self._take, data)
+
+    def _take(self, data: bytes) -> None:
+        if not self._is_open:
+            return
+        self._chunks_read += 1
+        self._lines.extend(self._splitter.take(data) if data else self._splitter.end())
+        if not data:
+            self._is_open = False
+        self._arrived.set()
+
+
+def _start(work: Callable[[int], None], number: int) -> None:
+    # A daemon, because nothing ends a read or a write that the other side does not answer.
+    threading.Thread(target=work, args=(number,), daemon=True).start()
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop, what: Callable[..., None], *given: object
+) -> None:
+    """Runs a function in the loop, if it has not ended."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(what, *given)
+
+
+def _read(number: int) -> bytes:
+    while True:
+        try:
+            return os.read(number, _READ_BYTES)
+        except BlockingIOError:
+            # Whoever gave the descriptor has set it so; others may rely on that.
+            select.select([number], [], [])
+
+
+def _write(number: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(number, rest) :]
+        except BlockingIOError:
+            select.select([], [number], [])

@@ -1,0 +1,13 @@
+"""The tests of generated packages."""
+
+try:
+    import pytest  # noqa: F401 - asked for first, to say how to install it
+except ImportError as error:
+    raise ImportError(
+        f"{__name__} needs pytest: pip install 'toolcast-runtime[testing]'"
+    ) from error
+
+from .rooms.testing.shared_endpoint import endpoint_tests
+from .rooms.testing.snapshot_tests import snapshot_tests
+
+__all__ = ["endpoint_tests", "snapshot_tests"]
