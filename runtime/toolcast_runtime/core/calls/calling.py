@@ -29,7 +29,7 @@ from .plain_json import NotJsonError, plain_json
 from .threads import Outcome, in_thread
 
 if TYPE_CHECKING:
-    from ...rooms.consent.questions import Questions
+    from ..question import Questions
 
 _logger = logging.getLogger("toolcast")
 
