@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.calls.threads import in_thread
+from ...core.calls.work import in_thread
 from ...core.context import Declined
 from ...core.question import Answer, Question
 from ...core.validation.checker import Checker
