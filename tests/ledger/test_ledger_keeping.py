@@ -21,7 +21,7 @@ from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
 from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 from toolcast_runtime.rooms.ledger.keeping import remove_old, stop
-from toolcast_runtime.rooms.ledger.ledger import open_ledger
+from toolcast_runtime.rooms.ledger.recorder import open_ledger
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

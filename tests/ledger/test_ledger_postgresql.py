@@ -26,7 +26,7 @@ from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
 from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 from toolcast_runtime.rooms.ledger.keeping import remove_old
-from toolcast_runtime.rooms.ledger.ledger import open_ledger
+from toolcast_runtime.rooms.ledger.recorder import open_ledger
 
 psycopg = pytest.importorskip("psycopg")
 pytestmark = pytest.mark.skipif(

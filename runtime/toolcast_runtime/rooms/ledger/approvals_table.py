@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from . import sqlite_ledger
 from .keeping import keep_no_longer
 from .record import LedgerError
-from .rows import APPROVALS, RECORD_ERRORS, connected, json_text, storable
+from .rows import RECORD_ERRORS, json_text, storable
 
 if TYPE_CHECKING:
     from ..consent.approvals import Asked
@@ -76,10 +76,7 @@ class ApprovalsTable:
                 from .postgresql_ledger import changed
 
                 return changed(url, statement, values)
-            path = self._settings.file()
-            with closing(connected(path)) as connection:
-                connection.execute(APPROVALS)
-                return connection.execute(statement, values).rowcount
+            return sqlite_ledger.changed(self._settings.file(), statement, values)
         except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
             raise OSError(f"the ledger cannot be written: {error}") from error
 

@@ -21,8 +21,7 @@ from typing import Any
 
 from ..external.server_settings import fill_in
 from .record import LedgerError, Record
-from .rows import connected
-from .sqlite_ledger import SqliteLedger
+from .sqlite_ledger import SqliteLedger, connected
 
 try:
     import httpx
