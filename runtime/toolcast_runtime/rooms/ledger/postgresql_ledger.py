@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 from .record_batches import Failed, RecordBatches
 from .rows import RECORD_ERRORS, VERSION, WRITTEN, made, values
 
 if TYPE_CHECKING:
-    from .ledger_settings import LedgerSettings
+    from ...core.toolset_settings import LedgerSettings
 
 _logger = logging.getLogger("toolcast.ledger")
 

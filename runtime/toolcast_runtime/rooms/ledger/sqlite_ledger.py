@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files.private_file import make_private
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 from .record_batches import Failed, RecordBatches
 from .rows import RECORD_ERRORS, VERSION, WRITTEN, made, values
 
