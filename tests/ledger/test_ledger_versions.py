@@ -13,8 +13,8 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger import rows
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
@@ -80,7 +80,9 @@ async def test_approvals_of_the_second_version_get_the_column(tmp_path: Path) ->
         connection.execute('ALTER TABLE approvals DROP COLUMN "user"')
         connection.execute("PRAGMA user_version = 2")
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
-    await table.begin(Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, "2026"))
+    await table.begin(
+        Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, {}, "2026")
+    )
     with closing(sqlite3.connect(path)) as connection:
         asked = connection.execute("SELECT round, user FROM approvals").fetchall()
     assert asked == [("1", "mia\\ud800")]

@@ -15,9 +15,15 @@ from typing import Any
 from ...core.calls.background_loop import in_loop
 from ...core.context import CALLER, Declined
 from ...core.definitions.tool import Tool
-from ...core.question import Answer, AskPerson, InputNeeded, Question
+from ...core.question import (
+    Answer,
+    Approvals,
+    Asked,
+    AskPerson,
+    InputNeeded,
+    Question,
+)
 from ...core.validation.checker import Checker
-from .approvals import Approvals, Asked
 from .confirmation import readable
 from .requested_schema import problems_with_form
 
@@ -25,6 +31,8 @@ _logger = logging.getLogger("toolcast")
 
 MOST_SECONDS = 600.0
 """How long a person may take while the call waits."""
+_KEPT_SECONDS = 3600.0
+"""How long a round is remembered in memory; sealed state is refused long before."""
 
 
 class Questions:
@@ -200,8 +208,6 @@ class Questions:
             raise _unrecorded(self._tool.name) from None
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
-        from ..ledger.secret_arguments import Redaction
-
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         asked = Asked(
             round,
@@ -210,7 +216,8 @@ class Questions:
             self._client,
             CALLER.get().user,
             message,
-            Redaction(self._tool.parameters).of(self._arguments),
+            self._arguments,
+            self._tool.parameters,
             now,
         )
         try:
@@ -224,6 +231,33 @@ class Questions:
             await self._approvals().answered(round, question.name, said)
         except OSError:
             raise _unrecorded(self._tool.name) from None
+
+
+class ApprovalsInMemory:
+    """What was asked of one process, which is enough where no other gets its requests."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, float] = {}
+
+    async def begin(self, asked: Asked) -> None:
+        """As of `Approvals`."""
+        now = time.monotonic()
+        for round, since in list(self._open.items()):
+            if now - since < _KEPT_SECONDS:
+                break
+            del self._open[round]
+        self._open.setdefault(asked.round, now)
+
+    async def take(self, round: str) -> bool:
+        """As of `Approvals`."""
+        return self._open.pop(round, None) is not None
+
+    async def give_back(self, round: str) -> None:
+        """As of `Approvals`."""
+        self._open[round] = time.monotonic()
+
+    async def answered(self, round: str, question: str, action: str) -> None:
+        """As of `Approvals`."""
 
 
 def _has_loop() -> bool:

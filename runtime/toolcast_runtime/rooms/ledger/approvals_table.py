@@ -14,10 +14,11 @@ from ...core.toolset_settings import LedgerError
 from . import sqlite_ledger
 from .keeping import keep_no_longer
 from .rows import RECORD_ERRORS, json_text, storable
+from .secret_arguments import Redaction
 
 if TYPE_CHECKING:
+    from ...core.question import Asked
     from ...core.toolset_settings import LedgerSettings
-    from ..consent.approvals import Asked
 
 _ASKED = (
     'INSERT INTO approvals (round, question, toolset, tool, client, "user", message,'
@@ -48,7 +49,7 @@ class ApprovalsTable:
             asked.client,
             storable(asked.user),
             asked.message,
-            json_text(asked.arguments),
+            json_text(Redaction(asked.parameters).of(asked.arguments)),
             asked.asked,
         )
         await self._changed(_ASKED, values)
