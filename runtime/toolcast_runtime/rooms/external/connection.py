@@ -7,6 +7,7 @@ costs its own tools: each step has a deadline, and what goes wrong ends in `down
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import random
@@ -17,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...core.calls.tool_validators import Validators
-from ...core.calls.untrusted_text import escaped, without
+from ...core.calls.untrusted_text import escaped, without, without_in
 from ...core.context import ToolResponse
 from ...core.definitions.provider import ServerState
 from ...core.definitions.tool import Tool
@@ -27,9 +28,8 @@ from ...core.server_settings import (
     Resolved,
     resolve,
 )
+from ...core.validation.json_bounds import measure
 from .listing import Listing, take_tools
-from .result import response_of
-from .sdk_logging import quieten
 from .server_lock import Lock, changed_besides, held
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _STEADY_SECONDS = 30.0
 _REFRESH_SECONDS = 300.0
 _BETWEEN_LISTS = 1.0
 _MOST_NAMED = 10
+_LONGEST_ERROR = 4_000
 _LONGEST_REPORT = 4_000
 """Of a message's characters that are looked at; fewer are passed on."""
 
@@ -146,11 +147,21 @@ class Connection:
     async def call_own(
         self, own: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
-        """Calls a tool by the server's own name. Its caller keeps the time and checks."""
+        """Calls a tool by the server's own name. Its caller keeps the time and checks.
+
+        A refusal of the server is an answer, too.
+        """
         await self.decided()
         if self._session is None:
             return self._unreachable()
-        return await self._sent(self._session, own, arguments, report)
+        from .session import Refused
+
+        try:
+            told = None if report is None else self._told(report)
+            answer = await self._session.call(own, arguments, told)
+        except Refused as refused:
+            return ToolResponse(error=self._cleaned(str(refused)))
+        return _response(answer, self._resolved.secrets)
 
     async def close(self) -> None:
         """Ends the connection and the server's process. It may be used again."""
@@ -165,8 +176,8 @@ class Connection:
         self, name: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
         await self.decided()
-        offer, session = self._offer, self._session
-        if offer is None or session is None:
+        offer = self._offer
+        if offer is None:
             return self._unreachable()
         tool = offer.listing.tools.get(name)
         if tool is None:
@@ -178,7 +189,7 @@ class Connection:
                 error=f"the arguments of `{name}` are not valid:{lines}"
             )
         own = offer.listing.own_names[name]
-        response = await self._sent(session, own, arguments, report)
+        response = await self.call_own(own, arguments, report)
         if response.error is None and tool.returns is not None:
             problems = offer.validators.problems_with_result(tool, response.result)
             if problems:
@@ -187,23 +198,6 @@ class Connection:
                 mismatch = "the tool's result does not match its declared schema"
                 return ToolResponse(error=mismatch)
         return response
-
-    async def _sent(
-        self,
-        session: Session,
-        own: str,
-        arguments: Mapping[str, Any],
-        report: Report | None,
-    ) -> ToolResponse:
-        """What the server answers to a call; a refusal is an answer, too."""
-        from .session import Refused
-
-        try:
-            told = None if report is None else self._told(report)
-            answer = await session.call(own, arguments, told)
-        except Refused as refused:
-            return ToolResponse(error=self._cleaned(str(refused)))
-        return response_of(answer, self._resolved.secrets)
 
     def _unreachable(self) -> ToolResponse:
         where = f"the external server `{self.server.name}`"
@@ -228,7 +222,6 @@ class Connection:
         await asyncio.to_thread(import_module, f"{__package__}.session")
         from .session import Refused, opened_session
 
-        quieten()
         try:
             self._resolved = resolve(self.server, os.environ)
             async with opened_session(self.server, self._resolved) as session:
@@ -363,3 +356,33 @@ class Connection:
 
     def _log(self, level: int, text: str) -> None:
         _logger.log(level, "external server %s: %s", self.server.name, text)
+
+
+def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolResponse:
+    """What a CallToolResult in its form on the wire says.
+
+    The result is the structured content where there is one, the text where there is only
+    text, and otherwise the content blocks.
+
+    Args:
+        answer: the result, checked to be one by the SDK.
+        secrets: texts that are taken out, should the server send them back.
+    """
+    problem = measure(answer).problem
+    if problem is not None:
+        return ToolResponse(error=f"the tool's answer has {problem}")
+    blocks = [without_in(dict(block), secrets) for block in answer.get("content") or ()]
+    text = "\n".join(
+        block.get("text", "") for block in blocks if block["type"] == "text"
+    )
+    is_text = all(block["type"] == "text" for block in blocks)
+    value = without_in(answer.get("structuredContent"), secrets)
+    if answer.get("isError"):
+        if not text and value is not None:
+            text = json.dumps(value, ensure_ascii=False)
+        error = text[:_LONGEST_ERROR] or "the tool failed"
+        return ToolResponse(error=error, content=None if is_text else blocks)
+    result = value
+    if value is None:
+        result = text if is_text else blocks
+    return ToolResponse(result=result, content=blocks if blocks else None)
