@@ -7,7 +7,8 @@ import inspect
 import logging
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -187,10 +188,8 @@ class Questions:
     async def _take(self, round: str) -> None:
         if round in self._taken:
             return
-        try:
+        with self._recording():
             is_free = await self._approvals().take(round)
-        except OSError:
-            raise _unrecorded(self._tool.name) from None
         if not is_free:
             raise Declined(
                 "this answer was used already, and each counts once, or its question is"
@@ -201,11 +200,9 @@ class Questions:
 
     async def _give_back(self) -> None:
         """Nothing was done with the answers yet, and the call will bring them again."""
-        try:
+        with self._recording():
             for round in self._taken:
                 await self._approvals().give_back(round)
-        except OSError:
-            raise _unrecorded(self._tool.name) from None
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -220,17 +217,25 @@ class Questions:
             self._tool.parameters,
             now,
         )
-        try:
+        with self._recording():
             await self._approvals().begin(asked)
-        except OSError:
-            raise _unrecorded(self._tool.name) from None
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
-        try:
-            said = "client" if answer.is_clients else answer.action
+        said = "client" if answer.is_clients else answer.action
+        with self._recording():
             await self._approvals().answered(round, question.name, said)
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """What is done with the approvals; nothing goes on when they cannot be kept."""
+        try:
+            yield
         except OSError:
-            raise _unrecorded(self._tool.name) from None
+            _logger.exception("a question of %s is refused", self._tool.name)
+            raise Declined(
+                "nobody can be asked: questions are recorded, and the ledger cannot be"
+                " written; the log says why"
+            ) from None
 
 
 class ApprovalsInMemory:
@@ -287,11 +292,3 @@ def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
         raise Declined(f"the answer is not what was asked for: {'; '.join(problems)}")
     asked = question.schema["properties"]
     return {name: value for name, value in content.items() if name in asked}
-
-
-def _unrecorded(tool: str) -> Declined:
-    _logger.exception("a question of %s is refused", tool)
-    return Declined(
-        "nobody can be asked: questions are recorded, and the ledger cannot be written;"
-        " the log says why"
-    )
