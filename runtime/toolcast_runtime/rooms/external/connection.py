@@ -86,9 +86,7 @@ class Connection:
         self._decided = asyncio.Event()
         self._resolved = Resolved()
         self._seen: dict[str, Tool] = {}
-        self._reported: tuple[str, ...] = ()
-        self._changed: tuple[str, ...] = ()
-        self._changed_besides: tuple[str, ...] = ()
+        self._told: dict[str, tuple[str, ...]] = {}
         self._count = 0
 
     @property
@@ -157,7 +155,7 @@ class Connection:
         from .session import Refused
 
         try:
-            told = None if report is None else self._told(report)
+            told = None if report is None else self._passed_on(report)
             answer = await self._session.call(own, arguments, told)
         except Refused as refused:
             return ToolResponse(error=self._cleaned(str(refused)))
@@ -288,10 +286,9 @@ class Connection:
 
         is_refusing = self.server.on_change != "log"
         found = held(self._lock, listed, as_listed, is_refusing=is_refusing)
-        if found.changed != self._changed:
+        if self._is_new("tools", found.changed):
             verb = "is refused" if is_refusing else "is offered all the same"
             self._tell_what_changed(found.changed, verb)
-        self._changed = found.changed
         return found.definitions
 
     async def _hold_besides(self, session: Session, lock: Lock) -> None:
@@ -305,9 +302,13 @@ class Connection:
         if session.is_lost:
             return
         changed = changed_besides(lock, listed, session.instructions, as_listed)
-        if changed != self._changed_besides:
+        if self._is_new("besides", changed):
             self._tell_what_changed(changed, "reaches no caller")
-        self._changed_besides = changed
+
+    def _is_new(self, kind: str, lines: tuple[str, ...]) -> bool:
+        """Whether something else was told last; what stays as it is is told once."""
+        before, self._told[kind] = self._told.get(kind, ()), lines
+        return lines != before
 
     def _tell_what_changed(self, lines: Sequence[str], verb: str) -> None:
         hint = f"`toolcast lock {self.server.name}` tells more"
@@ -319,12 +320,11 @@ class Connection:
             self._log(logging.WARNING, f"against its lock {more} more changed")
 
     def _tell_what_is_left_out(self, listing: Listing) -> None:
-        if listing.left_out and listing.left_out != self._reported:
+        if self._is_new("left out", listing.left_out) and listing.left_out:
             named = "; ".join(listing.left_out[:_MOST_NAMED])
             more = len(listing.left_out) - _MOST_NAMED
             rest = f"; and {more} more" if more > 0 else ""
             self._log(logging.WARNING, f"tools that are not offered: {named}{rest}")
-        self._reported = listing.left_out
 
     def _tell_what_is_other(self, listing: Listing) -> None:
         """A definition that changes behind a name may be an attack on who trusts it."""
@@ -337,7 +337,7 @@ class Connection:
             named = ", ".join(changed[:_MOST_NAMED])
             self._log(logging.WARNING, f"changed what these tools say: {named}")
 
-    def _told(self, report: Report) -> ProgressFnT:
+    def _passed_on(self, report: Report) -> ProgressFnT:
         """Passes a server's reports on, whose words are a stranger's."""
 
         async def told(

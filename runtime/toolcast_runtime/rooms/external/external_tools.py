@@ -127,12 +127,11 @@ class ExternalTools:
         if lock is None or not found.is_for(client):
             return {}
         taken = take_tools(found, lock.tools, self._reserved)
-        return {
-            name: replace(tool, name=own, definition={**tool.definition, "name": own})
-            for (name, tool), own in zip(
-                taken.tools.items(), taken.own_names.values(), strict=True
-            )
-        }
+        locked_tools = {}
+        for name, tool in taken.tools.items():
+            own = {**tool.definition, "name": taken.own_names[name]}
+            locked_tools[name] = replace(tool, name=own["name"], definition=own)
+        return locked_tools
 
     async def call_proxied(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
