@@ -12,8 +12,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.calls.threads import in_thread
 from ...core.calls.untrusted_text import shown
+from ...core.calls.work import in_thread
 from ...core.context import Declined
 from ...core.question import Answer, Question
 from ...core.validation.checker import Checker

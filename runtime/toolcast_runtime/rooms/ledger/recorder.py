@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ...core.calls.own_function import own_function
+from ...core.calls.handlers import own_function
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
