@@ -29,15 +29,8 @@ from ..definitions.tool import Confirm, Tool, deprecation_line
 from ..question import InputNeeded
 from ..rooms import MissingRoomError
 from ..toolset_settings import LedgerError, LifespanError
-from .calling import (
-    Invoke,
-    awaited,
-    invalid,
-    invoke_handler,
-    invoked_in,
-    run_call,
-)
-from .handlers import HandlerAdapter, Wrap, adapt_handler
+from .calling import Invoke, awaited, invalid, invoke_handler, invoked_in, run_call
+from .handlers import HandlerAdapter, adapt_handler
 from .progress import Reports
 from .tool_validators import Validators
 from .watching import is_watched, log_call, span
@@ -388,17 +381,8 @@ class ToolCalls:
         """
         handler = self._handlers.get(tool.name)
         if handler is None:
-            named = tool.handler or ""
-            schema, typed = tool.parameters, self._typed(tool)
-            handler = adapt_handler(named, schema, self._package, tool.uses, typed)
-            self._handlers[tool.name] = handler
+            handler = self._handlers[tool.name] = adapt_handler(tool, self._package)
         return handler
-
-    def _typed(self, tool: Tool) -> Wrap | None:
-        """What stands around a handler that is not given JSON values."""
-        if not (tool.has_python_values or tool.arguments_type or tool.result_type):
-            return None
-        return lambda function: rooms.typed(function, tool, self._package)
 
 
 class RunsCalls(Protocol):

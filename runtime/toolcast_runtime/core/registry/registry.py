@@ -18,8 +18,7 @@ from ..access.clients import (
     Client,
 )
 from ..calls.work import run_sync, sync
-from ..definitions.definitions import DefinitionError
-from .toolset import Found, Toolset
+from .toolset import Found, Toolset, owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -89,18 +88,17 @@ class Registry:
     ) -> None:
         toolset = Toolset(
             tools_package,
-            handlers=handlers,
-            sections=sections,
-            clients=clients,
-            override=override,
-            ledger=ledger,
-            providers=providers,
-            lifespan=lifespan,
-            formats=formats,
+            handlers,
+            sections,
+            clients,
+            override,
+            ledger,
+            providers,
+            lifespan,
+            formats,
         )
         self._router = router
-        self._hold(toolset.package, (toolset,), (toolset,))
-        self.reserve_names(reserved_names)
+        self._hold(toolset.package, (toolset,), (toolset,), reserved_names)
 
     @classmethod
     def of_several(
@@ -131,30 +129,23 @@ class Registry:
         return made
 
     def _hold(
-        self, package: str, toolsets: Sequence[Toolset], offering: Sequence[Toolset]
+        self,
+        package: str,
+        toolsets: Sequence[Toolset],
+        offering: Sequence[Toolset],
+        reserved_names: Sequence[str] = (),
     ) -> None:
         self.package = package
         self.toolsets = tuple(toolsets)
         # Those whose providers' tools are there, too.
         self._offering = tuple(one for one in toolsets if one in offering)
-        self._tools: dict[str, Tool] = {}
-        self._former_names: dict[str, str] = {}
-        self._owners: dict[str, Toolset] = {}
-        for one in toolsets:
-            self._tools |= one.tools
-            self._former_names |= one.former_names
-            for name in (*one.tools, *one.former_names):
-                if self._owners.setdefault(name, one) is not one:
-                    other = self._owners[name].package
-                    raise DefinitionError(
-                        f"{package}: {other} and {one.package} both have a tool `{name}`"
-                    )
-        if len({one.has_clients for one in toolsets}) > 1:
-            raise DefinitionError(f"{package}: some of its toolsets have no clients")
-        self._several = None
-        if len(self.toolsets) > 1:
-            self._several = AccessOfSeveral(self.toolsets, self._owners)
-        self.reserve_names(self._owners)
+        self._owners = owners(package, toolsets)
+        self._tools = {n: tool for one in toolsets for n, tool in one.tools.items()}
+        former = [one.former_names for one in toolsets]
+        self._former_names = {n: name for each in former for n, name in each.items()}
+        is_one = len(self.toolsets) == 1
+        self._several = None if is_one else AccessOfSeveral(toolsets, self._owners)
+        self.reserve_names({*self._owners, *reserved_names})
 
     @property
     def has_clients(self) -> bool:
@@ -179,11 +170,8 @@ class Registry:
     @property
     def lifespan_resources(self) -> tuple[str, ...]:
         """The names of all that handlers may use."""
-        return tuple(
-            name
-            for one in self.toolsets
-            for name in (one.lifespan.resources if one.lifespan else ())
-        )
+        spans = [one.lifespan for one in self.toolsets if one.lifespan is not None]
+        return tuple(name for span in spans for name in span.resources)
 
     @property
     def asserts_formats(self) -> bool:
@@ -256,13 +244,7 @@ class Registry:
         return self._tools[present]
 
     async def find_tool(self, name: str, client: str | None = None) -> Tool:
-        """A tool, local or a provider's, by its present or a former name.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            UnknownToolError: the client has no such tool.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """A tool, local or a provider's, by its present or a former name; raises as `get_tool`."""
         return (await self.find(name, client)).tool
 
     async def find(self, name: str, client: str | None = None) -> Found:
@@ -281,18 +263,13 @@ class Registry:
         raise UnknownToolError(f"unknown tool `{name}`")
 
     async def list_tools(self, client: str | None = None) -> list[Tool]:
-        """A client's tools: the local ones in their order, then the providers'.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """A client's tools: the local ones in their order, then the providers'; raises as `tools`."""
         return [*self.tools(client), *await self.remote_tools(client)]
 
     async def remote_tools(
         self, client: str | None = None, *, is_always: bool = False
     ) -> list[Tool]:
-        """The providers' tools that a client may have, each name once; raises as `list_tools`.
+        """The providers' tools that a client may have, each name once; raises as `tools`.
 
         `is_always`: only those of every turn; a provider without any is not waited for.
         """
@@ -306,11 +283,11 @@ class Registry:
         return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
+        """A client's tools as MCP's `tools/list` shows them; raises as `tools`."""
         return [tool.definition for tool in await self.list_tools(client)]
 
     async def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """A client's tools in OpenAI's Chat Completions format; raises as `list_tools`."""
+        """A client's tools in OpenAI's Chat Completions format; raises as `tools`."""
         return [tool.openai() for tool in await self.list_tools(client)]
 
     async def get_openai_tools_by_names(
@@ -320,8 +297,7 @@ class Registry:
 
         Raises:
             UnknownToolError: the client has no tool of one of the names.
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            Exception: as `tools`.
         """
         return [(await self.find_tool(name, client)).openai() for name in names]
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..access.clients import Access, Client
-from ..definitions.definitions import own_tools
+from ..definitions.definitions import DefinitionError, own_tools
 from ..definitions.provider import Wanted
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ class Toolset:
     def __init__(
         self,
         tools_package: ModuleType,
-        *,
         handlers: str | None = None,
         sections: Sequence[str] = (),
         clients: Mapping[str, Client] | None = None,
@@ -221,3 +220,22 @@ class Found(NamedTuple):
     tool: Tool
     provider: ToolProvider | None
     toolset: Toolset
+
+
+def owners(package: str, toolsets: Sequence[Toolset]) -> dict[str, Toolset]:
+    """Whose tool each present and former name is, in a package that has several together.
+
+    Raises:
+        DefinitionError: two have a tool of one name, or only some have clients.
+    """
+    found: dict[str, Toolset] = {}
+    for one in toolsets:
+        for name in (*one.tools, *one.former_names):
+            if found.setdefault(name, one) is not one:
+                other = found[name].package
+                raise DefinitionError(
+                    f"{package}: {other} and {one.package} both have a tool `{name}`"
+                )
+    if len({one.has_clients for one in toolsets}) > 1:
+        raise DefinitionError(f"{package}: some of its toolsets have no clients")
+    return found

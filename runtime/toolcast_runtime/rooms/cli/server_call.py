@@ -19,7 +19,6 @@ from ...core.definitions.tool import Tool
 from ...core.server_settings import ExternalServer, MissingVariableError, resolve
 from ...core.validation.json_bounds import measure
 from ...core.validation.schema_visits import multiplies
-from ..external.sdk_logging import IS_QUIET, quieten
 from .call_once import CannotCall, OfferedTools, Request, call_once
 from .progress_line import ProgressLine
 from .terminal import has_terminal
@@ -59,8 +58,6 @@ async def _call(server: ExternalServer, resolved: Resolved, request: Request) ->
     from ..external.session import opened_session
     from .server_questions import Asking
 
-    IS_QUIET.set(True)
-    quieten()
     watched = _Watched(server.call_timeout, ProgressLine(resolved.secrets))
     ask = Asking(server.name, watched.paused) if has_terminal() else None
     async with opened_session(server, resolved, ask) as session:

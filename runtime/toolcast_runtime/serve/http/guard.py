@@ -15,8 +15,9 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers
 
+from ...core.context import TURNS
 from .refusals import refusal
-from .turns import TURNS, Turns
+from .turns import Turns
 
 if TYPE_CHECKING:
     from starlette.responses import Response
