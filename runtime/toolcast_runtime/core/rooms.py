@@ -28,7 +28,8 @@ _ROOMS = {
     "approvals": ("ledger.approvals_table", ("ApprovalsTable",)),
     "lifespan": ("lifespan.resources", ("Resources",)),
     "values": ("values.typed_function", ("typed_function",)),
-    "router": ("router.router", ("Router", "chosen_from")),
+    "router": ("router.router", ("Router",)),
+    "route": ("router.route", ("chosen_from",)),
 }
 """Modules below `rooms`, and what the core uses of each."""
 
@@ -192,7 +193,7 @@ def router() -> Router:
 
 def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> list[Any]:
     """What a router chooses from: the tools of a catalogue, or the routed ones of them."""
-    found: list[Any] = _loaded("router").chosen_from(tools, catalog)
+    found: list[Any] = _loaded("route").chosen_from(tools, catalog)
     return found
 
 

@@ -195,8 +195,10 @@ class AccessOfSeveral(Access):
         self._owners = owners
 
     def may_have(self, client: str | None, tool: str) -> bool:
-        """As `Access`; a name that is nobody's own may be an external server's tool."""
-        self.client(client)
+        """As `Access`; a client that no toolset has may have none.
+
+        A name that is nobody's own may be an external server's tool.
+        """
         owner = self._owners.get(tool)
         asked = self._toolsets if owner is None else (owner,)
         return any(

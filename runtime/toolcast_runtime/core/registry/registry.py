@@ -469,11 +469,7 @@ class Registry:
 
     @property
     def calls(self) -> ToolCalls:
-        """What runs calls, for parts of the runtime that hand it work themselves.
-
-        Raises:
-            LookupError: there are several toolsets, and each has its own.
-        """
+        """What runs calls; LookupError for several toolsets, each of which has its own."""
         return self._only.calls
 
     @property
