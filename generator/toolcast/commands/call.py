@@ -15,7 +15,7 @@ from .options import client_option, project_option, server_options, toolset_opti
 
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
-    from toolcast_runtime.rooms.cli.call_once import Request
+    from toolcast_runtime.rooms.cli.call import Request
 
     from ..model.mcp_servers import McpServer
     from ..model.model import Toolset, Workspace
@@ -69,7 +69,7 @@ def command(
     Texts become values by the schema of their parameter. What is wrong with the arguments
     is told before anything is called. Without TOOL it lists the tools.
     """
-    from toolcast_runtime.rooms.cli.call_once import Request
+    from toolcast_runtime.rooms.cli.call import Request
 
     if len(given) + (server is not None) > 1:
         fail("give one of --server, --mcp-stdio and --mcp-url")
@@ -126,9 +126,15 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
 
 
 def _on_server(server: ExternalServer, request: Request) -> int:
-    from toolcast_runtime.rooms.cli.call_once import CannotCall
-    from toolcast_runtime.rooms.cli.server_call import call_on_server
+    from toolcast_runtime.rooms.cli.call import CannotCall
 
+    try:
+        from ..servers.server_call import call_on_server
+    except ImportError:
+        fail(
+            "MCP servers need a package that is not installed\n"
+            "  help: pip install 'toolcast-runtime[mcp]'"
+        )
     try:
         return call_on_server(server, request)
     except CannotCall as error:

@@ -1,11 +1,11 @@
-"""One call: the tool is found, its arguments are checked, its answer is shown.
+"""One call by hand: the tool is found, its arguments are checked, its answer is shown.
 
+It is the same for a toolset's tool, which `__main__` calls, and for one of any MCP server.
 Needs `click`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +14,15 @@ import click
 
 from ...core.calls.untrusted_text import escaped
 from ...core.definitions.tool import Tool
-from .answer_text import print_answer_to_call, raw_json
-from .plain_schemas import properties_of
-from .words import WrongWords, arguments_of, likely, usage
+from .answers import echo, print_answer_to_call, raw_json
+from .words import (
+    WrongWords,
+    arguments_of,
+    likely,
+    problems_with,
+    properties_of,
+    usage,
+)
 
 OK, FAILED, UNUSABLE = 0, 1, 2
 _MOST_LISTED = 60
@@ -75,12 +81,9 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         return _unknown(offered, request.tool)
     try:
         arguments = arguments_of(tool, request.words, request.json_text)
-        json.dumps(arguments, ensure_ascii=False).encode("utf-8")
     except WrongWords as wrong:
         return _refused(tool, str(wrong).split("\n"))
-    except UnicodeEncodeError:
-        return _refused(tool, ["the words are not valid UTF-8"])
-    problems = list(offered.problems(tool, arguments))
+    problems = problems_with(arguments, lambda all_: offered.problems(tool, all_))
     if problems:
         return _refused(tool, [*problems, *_misspelt(tool, arguments, problems)])
     answer = await offered.call(tool, arguments)
@@ -94,18 +97,18 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
 def _unknown(offered: OfferedTools, name: str | None) -> int:
     names = sorted(offered.tools)
     if name is None:
-        _say(f"error: name the tool; {offered.where} has:")
+        echo(f"error: name the tool; {offered.where} has:", err=True)
     else:
         meant = likely(name, names)
         hint = f"; did you mean `{escaped(meant)}`?" if meant else ""
-        _say(f"error: {offered.where} has no tool `{escaped(name)}`{hint}")
+        echo(f"error: {offered.where} has no tool `{escaped(name)}`{hint}", err=True)
         if meant is not None:
             return UNUSABLE
     for one in names[:_MOST_LISTED]:
         summary = escaped(offered.tools[one].summary, 60)
-        _say(f"  {escaped(one)}{f'  {summary}' if summary else ''}")
+        echo(f"  {escaped(one)}{f'  {summary}' if summary else ''}", err=True)
     if len(names) > _MOST_LISTED:
-        _say(f"  and {len(names) - _MOST_LISTED} more")
+        echo(f"  and {len(names) - _MOST_LISTED} more", err=True)
     return UNUSABLE
 
 
@@ -115,21 +118,20 @@ def _misspelt(
     """Names that the schema takes as they are, and that were meant for another one."""
     named = properties_of(tool)
     for name in arguments:
-        meant = None if name in named else likely(name, [*named])
+        meant = None if name in named else likely(name, named)
         if meant is not None and not any(f"`{name}`" in one for one in problems):
             yield f"`{name}` is none of its parameters; did you mean `{meant}`?"
 
 
 def _refused(tool: Tool, problems: Sequence[str]) -> int:
     for problem in problems:
-        _say(f"error: {escaped(problem, 1000)}")
+        echo(f"error: {escaped(problem, 1000)}", err=True)
     lines = list(usage(tool))
-    _say(f"  help: `{escaped(tool.name)}` takes{':' if lines else ' no arguments'}")
+    echo(
+        f"  help: `{escaped(tool.name)}` takes{':' if lines else ' no arguments'}",
+        err=True,
+    )
     for line in lines[:_MOST_LISTED]:
-        _say(f"    {line}")
-    _say("  nothing was called")
+        echo(f"    {line}", err=True)
+    echo("  nothing was called", err=True)
     return UNUSABLE
-
-
-def _say(text: str) -> None:
-    click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"), err=True)
