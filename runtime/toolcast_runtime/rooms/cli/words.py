@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, NoReturn
 
-from ...core.calls.untrusted_text import escaped
 from ...core.definitions.tool import Tool
 from ...core.files.regular_file import read_regular
 from ...core.validation.references import References
@@ -23,71 +22,7 @@ _MOST_BYTES = 1 << 24
 _MOST_REFERENCES = 20
 _DEEPEST = 2
 _MOST_NAMES = 500
-_WORD = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
-_OF_JSON = ("object", "null")
-_TYPES = ("string", "integer", "number", "boolean", "array", *_OF_JSON)
-
-
-class WrongWords(ValueError):
-    """The words give no arguments. The text has a line for each that is wrong."""
-
-
-def arguments_of(
-    tool: Tool, words: Sequence[str], json_text: str | None
-) -> dict[str, Any]:
-    """The arguments that `NAME=TEXT` and `NAME:=JSON` give, by the schemas of the parameters.
-
-    Args:
-        tool: whose call it is.
-        words: a name again adds to a list; `:=` takes a value of any kind.
-        json_text: the arguments as one JSON object, to which the words add.
-
-    Raises:
-        WrongWords: a word is neither, or its value is not what it has to be.
-    """
-    try:
-        arguments = json_object(json_text)
-    except ValueError as error:
-        raise WrongWords(f"--arguments: {error}") from None
-    wrong: list[str] = []
-    texts: dict[str, list[str]] = {}
-    for word in words:
-        found = _WORD.fullmatch(word)
-        if found is None or not found["name"]:
-            wrong.append(f"`{escaped(word)}` is neither NAME=TEXT nor NAME:=JSON")
-        elif not found["is_json"]:
-            texts.setdefault(found["name"], []).append(found["text"])
-        elif found["name"] in texts:
-            wrong.append(f"`{escaped(found['name'])}` is given in both forms")
-        else:
-            try:
-                arguments[found["name"]] = json_value(found["text"])
-            except ValueError as error:
-                wrong.append(f"`{escaped(found['name'])}`: {error}")
-    properties = properties_of(tool)
-    for name, several in texts.items():
-        try:
-            arguments[name] = _value_of(properties.get(name, {}), several)
-        except ValueError as error:
-            wrong.append(f"`{escaped(name)}`: {error}")
-    if wrong:
-        raise WrongWords("\n".join(wrong))
-    return arguments
-
-
-def usage(tool: Tool) -> Iterator[str]:
-    """A line for each parameter: how `NAME=TEXT` gives it, and what it is."""
-    required = tool.parameters.get("required")
-    for name, schema in properties_of(tool).items():
-        types, values = types_of(schema), choices(schema)
-        is_text = any(one not in _OF_JSON for one in types) or (values and not types)
-        told = [" or ".join(types)] if types else []
-        if values:
-            told = ["one of " + ", ".join(values)]
-        if isinstance(required, list) and name in required:
-            told.append("required")
-        sign = "=" if is_text else ":="
-        yield escaped(f"{name}{sign}... ({', '.join(told) or 'any value'})")
+_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
 def problems_with(
@@ -157,16 +92,6 @@ def list_value(schema: Any, words: Sequence[str]) -> list[Any]:
     return [to_value(items, word) for word in words]
 
 
-def _value_of(schema: Any, texts: Sequence[str]) -> Any:
-    """A text as a value, or several as a list, which may be one of what a schema names."""
-    if len(texts) == 1 and not takes_list(schema):
-        return to_value(schema, texts[0])
-    for one in (schema, *_members(schema)):
-        if takes_list(one):
-            return list_value(one, texts)
-    raise ValueError("it is given more than once, and is no list")
-
-
 def takes_list(schema: Any) -> bool:
     """Whether a parameter is a list and nothing else."""
     return isinstance(schema, Mapping) and schema.get("type") == "array"
@@ -180,7 +105,7 @@ def types_of(schema: Any) -> tuple[str, ...]:
     found = [*named] if isinstance(named, list) else [named]
     values = [*_listed(schema, "enum"), schema.get("const")]
     found += ["string" for value in values if isinstance(value, str)]
-    for member in _members(schema):
+    for member in members(schema):
         found += types_of(member)
     return tuple(dict.fromkeys(one for one in found if one in _TYPES))
 
@@ -195,7 +120,8 @@ def typed(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _members(schema: Any) -> list[Any]:
+def members(schema: Any) -> list[Any]:
+    """What a value may be, where a schema names several: a list, or null, say."""
     return [*_listed(schema, "anyOf"), *_listed(schema, "oneOf")]
 
 
@@ -243,9 +169,9 @@ def _plain(references: References, schema: Any, depth: int) -> Any:
     if "items" in plain:
         plain["items"] = _plain(references, plain["items"], depth + 1)
     for keyword in ("anyOf", "oneOf"):
-        if isinstance(plain.get(keyword), list):
-            members = plain[keyword]
-            plain[keyword] = [_plain(references, one, depth + 1) for one in members]
+        listed = plain.get(keyword)
+        if isinstance(listed, list):
+            plain[keyword] = [_plain(references, one, depth + 1) for one in listed]
     return plain
 
 

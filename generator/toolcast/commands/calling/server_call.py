@@ -32,12 +32,6 @@ from toolcast_runtime.core.server_settings import (
 )
 from toolcast_runtime.core.validation.json_bounds import measure
 from toolcast_runtime.core.validation.schema_visits import multiplies
-from toolcast_runtime.rooms.cli.call import (
-    CannotCall,
-    OfferedTools,
-    Request,
-    call_once,
-)
 from toolcast_runtime.rooms.cli.terminal import (
     ProgressLine,
     ask_at_terminal,
@@ -46,6 +40,8 @@ from toolcast_runtime.rooms.cli.terminal import (
 from toolcast_runtime.rooms.consent.requested_schema import problems_with_form
 from toolcast_runtime.rooms.external.sdk_logging import IS_QUIET, quieten
 from toolcast_runtime.rooms.external.session import Refused, Session, opened_session
+
+from .one_call import CannotCall, OfferedTools, Request, call_once
 
 _YES = {
     "type": "object",

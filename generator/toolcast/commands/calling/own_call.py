@@ -1,7 +1,7 @@
 """The process in which the handlers of a toolset run, for `toolcast call`.
 
-The generator imports nothing that it generated, and no handler; so it starts this, with what
-is asked for as one JSON text. Needs `click`.
+The command itself imports nothing that was generated, and no handler; so it starts this, with
+what is asked for as one JSON text. Needs `click`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from ...core.access.clients import AccessError, UnknownClientError
-from ...core.calls.background_loop import run_sync
-from ...core.context import ToolResponse
-from ...core.definitions.tool import Tool
-from ...core.question import Answer, Question
-from ...core.registry.registry import Registry
-from .answers import echo
-from .call import UNUSABLE, CannotCall, OfferedTools, Request, call_once
-from .terminal import ProgressLine, ask_at_terminal, closing
+from toolcast_runtime.core.access.clients import AccessError, UnknownClientError
+from toolcast_runtime.core.calls.background_loop import run_sync
+from toolcast_runtime.core.context import ToolResponse
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.core.question import Answer, Question
+from toolcast_runtime.core.registry.registry import Registry
+from toolcast_runtime.rooms.cli.answers import echo
+from toolcast_runtime.rooms.cli.terminal import (
+    ProgressLine,
+    ask_at_terminal,
+    closing,
+)
+
+from .one_call import UNUSABLE, CannotCall, OfferedTools, Request, call_once
 
 
 def main(package: str, request: str) -> int:
