@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from toolcast_runtime.core.access.clients import AccessError, UnknownClientError
-from toolcast_runtime.core.calls.background_loop import run_sync
+from toolcast_runtime.core.calls.work import run_sync
 from toolcast_runtime.core.context import ToolResponse
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question

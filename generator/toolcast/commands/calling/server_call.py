@@ -18,9 +18,9 @@ from typing import Any
 
 import mcp_types as types
 
-from toolcast_runtime.core.calls.background_loop import run_sync
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.calls.untrusted_text import escaped, without, without_in
+from toolcast_runtime.core.calls.work import run_sync
 from toolcast_runtime.core.context import Declined
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question

@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from ...core.definitions.deprecation import deprecation_line
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import Tool, deprecation_line
 from ...core.registry.registry import Registry
 from .answers import OUTPUT, print_answer
 from .parameters import Parameter, parameters_of, spelling, typed_words

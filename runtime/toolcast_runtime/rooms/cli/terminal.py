@@ -17,9 +17,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...core.calls.background_loop import run_sync
-from ...core.calls.threads import in_thread
 from ...core.calls.untrusted_text import escaped, shown, without
+from ...core.calls.work import in_thread, run_sync
 from ...core.context import Declined
 from ...core.question import Answer, Question
 from ...core.registry.registry import Registry

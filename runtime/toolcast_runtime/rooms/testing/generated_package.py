@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from ... import LEVEL, levels
-from ...core.definitions.older_levels import at_newest_level
+from ...core.definitions.definitions import at_newest_level
 from ...core.definitions.tool import Tool
 from ...core.files.regular_file import read_regular
 from ...core.registry.registry import Registry
