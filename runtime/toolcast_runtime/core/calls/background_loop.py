@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from .call_context import CURRENT_CALL
+from ..context import CURRENT_CALL
 
 if TYPE_CHECKING:
     import asyncio

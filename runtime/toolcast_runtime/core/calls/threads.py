@@ -18,8 +18,8 @@ from queue import SimpleQueue
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..context import ToolError
 from .given_up import runs_on
-from .tool_response import ToolError
 
 MOST_THREADS = 64
 """Of one event loop, hung ones among them."""

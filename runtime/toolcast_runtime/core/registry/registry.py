@@ -22,17 +22,15 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
-    from ...rooms.consent.question import AskPerson
-    from ...rooms.ledger.ledger_settings import LedgerSettings
-    from ...rooms.lifespan.lifespan_settings import Lifespan
     from ...rooms.lifespan.resources import Resources
     from ...rooms.router.router import Router
     from ..access.override_file import OverrideFile
-    from ..calls.call_context import Keep, ReportProgress
     from ..calls.tool_calls import ToolCalls
-    from ..calls.tool_response import ToolResponse
+    from ..context import Keep, ReportProgress, ToolResponse
     from ..definitions.provider import ToolProvider
     from ..definitions.tool import Tool
+    from ..question import AskPerson
+    from ..toolset_settings import LedgerSettings, Lifespan
     from .at_start import AtStart
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Concatenate, Protocol, TypeAlias, TypeVar, overload
 
-from ..calls.tool_response import ToolResponse
+from ..context import ToolResponse
 
 _Result = TypeVar("_Result")
 _Given_co = TypeVar("_Given_co", covariant=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
-from ..calls.tool_response import ToolError, ToolResponse
+from ..context import ToolError, ToolResponse
 
 
 async def tool_result(response: Awaitable[ToolResponse]) -> Any:

@@ -18,9 +18,9 @@ from .progress_line import ProgressLine
 from .terminal import ask_at_terminal
 
 if TYPE_CHECKING:
-    from ...core.calls.tool_response import ToolResponse
+    from ...core.context import ToolResponse
+    from ...core.question import Answer, Question
     from ...core.registry.registry import Registry
-    from ..consent.question import Answer, Question
 
 
 def call_in_toolset(package: str, request: Request) -> int:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...core.context import Declined
 from ...core.definitions.tool import Confirm
+from ...core.question import Question
 from ...core.validation.checker import Checker
-from .question import Declined, Question
 
 _FIELD = "approve"
 """The field of the form that has to be true: a form sent without a look is no yes."""

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ...core.calls.background_loop import background_loop, is_kept_waiting
-from .lifespan_settings import Lifespan, LifespanError
+from ...core.toolset_settings import Lifespan, LifespanError
 from .run import join_run
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.calls.own_function import own_class
-from ...core.calls.tool_response import ToolResponse
+from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
 from .python_values import PythonValues
 from .written_bytes import WrittenBytes

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...core.access.caller import CALLER
+from ...core.context import CALLER
 from ...core.files.secret import secret
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
+    from ...core.toolset_settings import LinkLimits
     from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
-    from ...rooms.resources.link_limits import LinkLimits
     from ...rooms.skills.skills import Skill, Skills
     from ..http.settings import HttpSettings
     from .server_part import ServerPart

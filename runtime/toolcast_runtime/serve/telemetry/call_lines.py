@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...core.calls.untrusted_text import escaped
 
 if TYPE_CHECKING:
-    from ...core.access.caller import Caller
+    from ...core.context import Caller
 
 _logger = logging.getLogger("toolcast.calls")
 _MOST_SHOWN = 128

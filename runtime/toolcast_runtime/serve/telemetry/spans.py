@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from ...core.calls.call_context import CallContext
+    from ...core.context import CallContext
 
 
 class Watched(Protocol):
