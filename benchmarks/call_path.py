@@ -101,7 +101,9 @@ def _over_http(revision: str, told: Path) -> None:
     bearer = f"Authorization: Bearer {_TOKEN}\r\n"
 
     def call() -> None:
-        connection.sendall(rpc_request(port, "/mcp/", "tools/call", CALL, revision, bearer))
+        connection.sendall(
+            rpc_request(port, "/mcp/", "tools/call", CALL, revision, bearer)
+        )
         answer = b""
         while b'"result"' not in answer:
             part = connection.recv(65536)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ...core.access.clients import AccessError, UnknownClientError
 from ...core.toolset_settings import LifespanError
-from ..stdio.ending import GRACE_SECONDS, START_FAILED
+from ..stdio.process import GRACE_SECONDS, START_FAILED
 from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
 from .sealing import SealingError
 

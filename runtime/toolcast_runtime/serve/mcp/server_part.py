@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from ..http.admin import AdminRoute
+from ..http.settings import AdminRoute
 
 
 class ServerPart(Protocol):

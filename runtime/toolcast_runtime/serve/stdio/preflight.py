@@ -68,7 +68,8 @@ def problems(
 
 def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
     """What a server for other machines lacks in the environment."""
-    from ..http.settings import Listening, SettingsError
+    from ..http.listening import Listening
+    from ..http.settings import SettingsError
     from ..mcp.sealing import SealingError, sealing
 
     if server is not None and server.http is not None:
