@@ -21,8 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
-from ..mcp.callers import CALLED
-from ..mcp.sdk_server import build_server
+from ..mcp.sdk_server import CALLED, build_server
 from .guard import AllowedHosts, Guard, put_back, refusal
 from .listening import Listening
 from .readiness import Readiness

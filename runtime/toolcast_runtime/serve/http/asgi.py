@@ -82,7 +82,6 @@ class AsgiApp:
     async def _serve(self, receive: Receive, send: Send) -> None:
         from ...core.access.clients import AccessError, UnknownClientError
         from ...core.toolset_settings import LifespanError
-        from ..mcp.sealing import SealingError
         from .settings import SettingsError
 
         await receive()
@@ -94,7 +93,6 @@ class AsgiApp:
                 await receive()
         except (
             SettingsError,
-            SealingError,
             UnknownClientError,
             AccessError,
             LifespanError,

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 
 from ...core.context import Caller
 from ..http.guard import refusal
-from ..mcp.callers import IDENTITY
+from ..mcp.sdk_server import IDENTITY
 from .access_tokens import AccessTokens, TokenRefused
 from .authorization_server import AuthorizationServer, NotThere
 

@@ -70,7 +70,7 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
     """What a server for other machines lacks in the environment."""
     from ..http.listening import Listening
     from ..http.settings import SettingsError
-    from ..mcp.sealing import SealingError, sealing
+    from ..mcp.sealing import sealing
 
     if server is not None and server.http is not None:
         try:
@@ -80,7 +80,7 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
         try:
             for endpoint in server.http.endpoints:
                 sealing(server, endpoint.client, is_one_of_several=True)
-        except SealingError as error:
+        except SettingsError as error:
             yield str(error)
     registries = [one.registry for one in server.toolsets] if server else [registry]
     for one in registries:

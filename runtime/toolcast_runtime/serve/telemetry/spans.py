@@ -7,7 +7,7 @@ call that a request of MCP asks for is that of the request; other calls have one
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +26,9 @@ class Watched(Protocol):
         """Says what came of the call."""
 
 
+TRACE_PARENT = "traceparent"
+"""The key of what a caller says of its own span."""
+
 REQUEST: ContextVar[Watched | None] = ContextVar("watched_request", default=None)
 """The request that is answered here, until it has called a tool: handlers call others."""
 
@@ -37,6 +40,21 @@ def is_traced() -> bool:
     return trace is not None and not isinstance(
         trace.get_tracer_provider(), trace.ProxyTracerProvider
     )
+
+
+def is_measured() -> bool:
+    """Whether somebody may have set metrics up: by itself nothing imports their API."""
+    return "opentelemetry.metrics" in sys.modules
+
+
+def is_observed(meta: Mapping[str, Any] | None) -> bool:
+    """Whether a request of MCP is measured, or part of a span here or at its caller's.
+
+    Args:
+        meta: what the request says of itself.
+    """
+    is_handed_on = meta is not None and TRACE_PARENT in meta
+    return is_handed_on or is_measured() or is_traced()
 
 
 def is_watched() -> bool:
