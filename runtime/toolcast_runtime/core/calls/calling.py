@@ -22,11 +22,9 @@ from ..context import (
 )
 from ..definitions.tool import Tool
 from ..validation.protocol import problems_with_content
-from .background_loop import in_loop
-from .given_up import MOST_GIVEN_UP, give_up, is_stuck
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
-from .threads import Outcome, in_thread
+from .work import MOST_GIVEN_UP, Outcome, give_up, in_loop, in_thread, is_stuck
 
 if TYPE_CHECKING:
     from ..question import Questions

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...rooms.consent.questions import Questions
 from ...serve.http.turns import turn
-from ...serve.telemetry.call_lines import log_call
-from ...serve.telemetry.spans import is_watched, span
 from ..access.clients import AccessError
 from ..context import (
     CALL_GUARD,
@@ -24,9 +22,8 @@ from ..context import (
     ToolResponse,
     nobody_to_ask,
 )
-from ..definitions.deprecation import deprecation_line
 from ..definitions.provider import Proxies, ToolProvider
-from ..definitions.tool import Confirm, Tool
+from ..definitions.tool import Confirm, Tool, deprecation_line
 from ..toolset_settings import LifespanError
 from .calling import (
     Invoke,
@@ -38,8 +35,9 @@ from .calling import (
 )
 from .handlers import HandlerAdapter, Wrap, adapt_handler
 from .progress import Reports
-from .threads import Outcome
 from .tool_validators import Validators
+from .watching import is_watched, log_call, span
+from .work import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..calls.own_function import own_function
+from ..calls.handlers import own_function
 from ..definitions.provider import HasServers
 
 if TYPE_CHECKING:

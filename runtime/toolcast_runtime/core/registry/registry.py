@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
-from ..calls.background_loop import run_sync, sync
+from ..calls.work import run_sync, sync
+from ..definitions.definitions import own_tools
 from ..definitions.provider import Wanted
-from .own_tools import own_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -415,7 +415,7 @@ class Registry:
         if self._tool_calls is not None:
             await self._tool_calls.close()
         if self._resources is not None:
-            from ..calls.given_up import until_ended
+            from ..calls.work import until_ended
 
             # A plain handler that was told to stop has a second to let go of what is closed now.
             await until_ended(1.0)

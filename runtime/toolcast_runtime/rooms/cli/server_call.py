@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.background_loop import run_sync
 from ...core.calls.tool_validators import Validators
 from ...core.calls.untrusted_text import escaped, without, without_in
+from ...core.calls.work import run_sync
 from ...core.context import Declined
 from ...core.definitions.tool import Tool
 from ...core.server_settings import ExternalServer, MissingVariableError, resolve

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...core.access.clients import AccessError, UnknownClientError
-from ...core.calls.background_loop import run_sync
+from ...core.calls.work import run_sync
 from ...core.definitions.tool import Tool
 from .call_once import CannotCall, OfferedTools, Request, call_once
 from .closing import closing

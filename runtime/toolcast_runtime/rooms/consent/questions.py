@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ...core.calls.background_loop import in_loop
+from ...core.calls.work import in_loop
 from ...core.context import CALLER, Declined
 from ...core.definitions.tool import Tool
 from ...core.question import Answer, AskPerson, InputNeeded, Question

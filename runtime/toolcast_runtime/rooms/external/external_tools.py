@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...core.calls.background_loop import in_background, run_sync
+from ...core.calls.work import in_background, run_sync
 from ...core.context import ToolResponse
-from ...core.definitions.look_alikes import look_alike_key
+from ...core.definitions.module_names import look_alike_key
 from ...core.definitions.provider import ServerState, Wanted
 from ...core.definitions.tool import Tool
 from ...core.server_settings import ExternalServer, MissingVariableError, resolve

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ...core.calls.own_function import own_function
+from ...core.calls.handlers import own_function
 from ...core.toolset_settings import LedgerError, LedgerSettings
 from .record import Ledger, Record
 

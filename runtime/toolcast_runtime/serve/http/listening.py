@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ...core.files.secret import read_secret
+from ...core.files.regular_file import read_secret
 from .settings import HttpSettings, SettingsError
 
 if TYPE_CHECKING:

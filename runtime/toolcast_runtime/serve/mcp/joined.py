@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...core.access.clients import Access
-from ...core.calls.background_loop import sync
+from ...core.calls.work import sync
 from ...core.definitions.definitions import DefinitionError
 from ...core.registry.registry import Registry, UnknownToolError
 from .server import McpServer

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import time
 from contextlib import asynccontextmanager
 from functools import cache, cached_property, partial
@@ -19,11 +20,10 @@ import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
+from ...core.calls.watching import is_traced, log_call
 from ...core.context import CALL_GUARD, CALLER, Caller
 from ...core.registry.registry import UnknownToolError
 from ...core.validation.protocol import is_listed_before_2026
-from ..telemetry.call_lines import log_call
-from ..telemetry.spans import is_observed
 from .results import (
     call_result,
     failure,
@@ -54,6 +54,8 @@ CALLED = "toolcast.called"
 """The key of an ASGI scope whose request has called a tool, which the log has a line of."""
 
 _SESSION = "mcp-session-id"
+_PARENT = "traceparent"
+"""The key of what a caller says of its own span."""
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
 
@@ -258,7 +260,7 @@ class _Requests:
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._listed, call_next)
-            if is_observed(ctx.meta):
+            if _is_observed(ctx):
                 return await self._observed(ctx, call_next)
             return await call_next(ctx)
         finally:
@@ -285,6 +287,13 @@ class _Requests:
         from ..telemetry.mcp_requests import ObservedRequests
 
         return ObservedRequests(self._served, self._client)
+
+
+def _is_observed(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the request is measured, or part of a span here or at its caller's."""
+    is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
+    # By itself nothing imports the API of metrics.
+    return is_handed_on or "opentelemetry.metrics" in sys.modules or is_traced()
 
 
 def _caller(ctx: ServerRequestContext[Any, Any], names: Sequence[str]) -> Caller:

@@ -191,7 +191,7 @@ class ToolsetServer:
         Raises:
             DefinitionError: the handler of one uses what the lifespan does not give.
         """
-        from ...core.registry.own_tools import refuse_unknown_resources
+        from ...core.definitions.definitions import refuse_unknown_resources
 
         handlers = [one.handler for one in offers if one.handler is not None]
         known = self.registry.lifespan_resources

@@ -8,6 +8,7 @@ Source: https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-a
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 from opentelemetry import propagate, trace
 from pydantic import ValidationError
 
-from .spans import REQUEST, TRACE_PARENT, is_measured
+from ...core.calls.watching import REQUEST
 
 if TYPE_CHECKING:
     from mcp.server.context import (
@@ -48,6 +49,7 @@ _OTHER = "_OTHER"
 """What stands for names that a stranger has made up: each would be a time series."""
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 _MOST_SHOWN = 128
+_PARENT = "traceparent"
 _SESSION = "mcp-session-id"
 
 
@@ -74,7 +76,7 @@ class ObservedRequests:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         shared = _shared(ctx, self._client)
-        if ctx.method == "initialize" and ctx.request is None and is_measured():
+        if ctx.method == "initialize" and ctx.request is None and _is_measured():
             self._begun = time.perf_counter(), shared
         request = _Request(ctx, shared, self._target(ctx))
         return await request.answered(ctx, call_next)
@@ -172,7 +174,7 @@ class _Request:
                 raise
             finally:
                 REQUEST.reset(token)
-                if is_measured():
+                if _is_measured():
                     seconds = time.perf_counter() - started
                     _duration("operation").record(seconds, self._measured)
 
@@ -200,7 +202,7 @@ def _shared(ctx: ServerRequestContext[Any, Any], client: str | None) -> dict[str
 
 def _parent(meta: Any) -> Context | None:
     """The caller's trace, if it hands one on that can be read."""
-    if not meta or TRACE_PARENT not in meta:
+    if not meta or _PARENT not in meta:
         return None
     try:
         context = propagate.extract(meta)
@@ -209,6 +211,11 @@ def _parent(meta: Any) -> Context | None:
         return None
     is_valid = trace.get_current_span(context).get_span_context().is_valid
     return context if is_valid else None
+
+
+def _is_measured() -> bool:
+    """Whether somebody may have set metrics up: by itself nothing imports their API."""
+    return "opentelemetry.metrics" in sys.modules
 
 
 @cache
