@@ -85,8 +85,8 @@ format: $(STAMP) ## Format the hand-written code
 	@$(BIN)/python -m black --quiet $(CODE) tests benchmarks docs
 	@$(BIN)/python -m ruff check --fix --quiet $(CODE) tests benchmarks docs
 
-docs: $(STAMP) ## Build the documentation as a site into build/site/
-	@$(BIN)/python docs/website/build.py build/site
+docs: $(STAMP) ## Build the documentation as a site into build/site/; a broken link ends it
+	@$(BIN)/python -m properdocs build -f docs/website/properdocs.yml
 
 build: $(STAMP) ## Build the wheels and source archives of all three distributions into dist/
 	@for folder in . runtime letta; do (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done
