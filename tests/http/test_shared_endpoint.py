@@ -16,12 +16,13 @@ from starlette.testclient import TestClient
 from tests.conftest import Project
 from tests.http.serving import rpc
 from toolcast_runtime import LEVEL
+from toolcast_runtime.http import SettingsError
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import DefinitionError, Registry
 from toolcast_runtime.rooms.testing.generated_package import raw_tools_list
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening, SettingsError
+from toolcast_runtime.serve.http.listening import Listening
 
 WORKSPACE = """
     version: 1
