@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ..validation.declared_names import DeclaredNames
+from ..validation.checker import DeclaredNames
 from .own_function import own_function
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]

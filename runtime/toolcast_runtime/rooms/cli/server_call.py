@@ -16,7 +16,7 @@ from ...core.calls.tool_validators import Validators
 from ...core.calls.untrusted_text import escaped, without, without_in
 from ...core.definitions.tool import Tool
 from ...core.validation.json_bounds import measure
-from ...core.validation.schema_visits import multiplies
+from ...core.validation.schema_limits import multiplies
 from ..consent.question import Declined
 from ..external.sdk_logging import IS_QUIET, quieten
 from ..external.server_settings import ExternalServer, MissingVariableError, resolve

@@ -7,9 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...core.validation.applicators import in_place, inner_schemas
 from ...core.validation.json_bounds import MOST_LEVELS, measure
-from ...core.validation.references import REFERENCES, References
+from ...core.validation.references import (
+    REFERENCES,
+    References,
+    in_place,
+    inner_schemas,
+)
 from .secret_names import SecretNames, may_be_secret
 from .secret_texts import REDACTED, without_secrets
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
-from ...core.validation.formats import ASSERTED
+from ...core.validation.compiled import ASSERTED
 from .encodings import encoding_of
 
 _DURATION = re.compile(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...core.validation.applicators import in_place
-from ...core.validation.references import REFERENCES
+from ...core.validation.references import REFERENCES, in_place
 from .encodings import ENCODINGS, Encoding, encoding_of
 from .python_values import PythonValues, for_item
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ....core.validation.applicators import held_schemas
-from ....core.validation.references import REFERENCES, References
+from ....core.validation.references import REFERENCES, References, held_schemas
 from .dialect import ANNOTATIONS
 
 Path = tuple[str | int, ...]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ....core.validation.applicators import IN_PLACE
+from ....core.validation.references import IN_PLACE
 from ..loss import Effect, Losses, Severity
 from .closed_objects import Closing
 from .dialect import Dialect, Inexpressible, Patterns

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ....core.validation.applicators import in_place, inner_schemas
 from ....core.validation.compiled import build
+from ....core.validation.references import in_place, inner_schemas
 from .json_types import is_of_type, types_of
 from .property_names import named_properties, renamed_keys
 from .rendered import RenderedSchema
