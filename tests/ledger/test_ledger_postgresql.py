@@ -20,8 +20,8 @@ import pytest
 from tests.examples.ren.postgres import postgres_server
 from tests.ledger.test_ledger_processes import PROGRAM, ROOT
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.core.access.caller import Caller, calling_as
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
 from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.core.access.caller import Caller, calling_as
+from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger import rows

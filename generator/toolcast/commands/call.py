@@ -14,8 +14,8 @@ from .exit_codes import fail, workspace_or_end
 from .options import client_option, project_option, server_options, toolset_option
 
 if TYPE_CHECKING:
+    from toolcast_runtime.core.server_settings import ExternalServer
     from toolcast_runtime.rooms.cli.call_once import Request
-    from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
     from ..model.mcp_servers import McpServer
     from ..model.model import Toolset, Workspace

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from ...core.calls.tool_response import ToolResponse
+from ...core.context import ToolResponse
 from ...core.files.folder import Folder
 
 OUTPUT = "toolcast.output"

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ...core.calls.background_loop import run_sync
+from ...core.calls.work import run_sync
 from ...core.registry.registry import Registry
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import click
 
-from ...core.definitions.deprecation import deprecation_line
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import Tool, deprecation_line
 from ...core.registry.registry import Registry
 from .answers import OUTPUT, print_answer
 from .closing import closing

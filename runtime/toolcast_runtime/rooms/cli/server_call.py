@@ -11,21 +11,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.background_loop import run_sync
 from ...core.calls.tool_validators import Validators
 from ...core.calls.untrusted_text import escaped, without, without_in
+from ...core.calls.work import run_sync
+from ...core.context import Declined
 from ...core.definitions.tool import Tool
+from ...core.server_settings import ExternalServer, MissingVariableError, resolve
 from ...core.validation.json_bounds import measure
 from ...core.validation.schema_limits import multiplies
-from ..consent.question import Declined
 from ..external.sdk_logging import IS_QUIET, quieten
-from ..external.server_settings import ExternalServer, MissingVariableError, resolve
 from .call_once import CannotCall, OfferedTools, Request, call_once
 from .progress_line import ProgressLine
 from .terminal import has_terminal
 
 if TYPE_CHECKING:
-    from ..external.server_settings import Resolved
+    from ...core.server_settings import Resolved
     from ..external.session import Session
 
 

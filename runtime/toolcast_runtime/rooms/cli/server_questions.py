@@ -18,8 +18,9 @@ from typing import Any
 import mcp_types as types
 
 from ...core.calls.untrusted_text import escaped
+from ...core.context import Declined
+from ...core.question import Answer, Question
 from ...core.validation.json_bounds import measure
-from ..consent.question import Answer, Declined, Question
 from ..consent.requested_schema import problems_with_form
 from .terminal import ask_at_terminal
 

@@ -12,10 +12,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.calls.threads import in_thread
+from ...core.calls.untrusted_text import shown
+from ...core.calls.work import in_thread
+from ...core.context import Declined
+from ...core.question import Answer, Question
 from ...core.validation.checker import Checker
-from ..consent.confirmation import shown
-from ..consent.question import Answer, Declined, Question
 
 _TERMINAL = "/dev/tty"
 _MOST_TRIES = 3

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...core.access.clients import AccessError, UnknownClientError
-from ...core.calls.background_loop import run_sync
+from ...core.calls.work import run_sync
 from ...core.definitions.tool import Tool
 from .call_once import CannotCall, OfferedTools, Request, call_once
 from .closing import closing
@@ -18,9 +18,9 @@ from .progress_line import ProgressLine
 from .terminal import ask_at_terminal
 
 if TYPE_CHECKING:
-    from ...core.calls.tool_response import ToolResponse
+    from ...core.context import ToolResponse
+    from ...core.question import Answer, Question
     from ...core.registry.registry import Registry
-    from ..consent.question import Answer, Question
 
 
 def call_in_toolset(package: str, request: Request) -> int:

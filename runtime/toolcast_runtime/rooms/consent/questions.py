@@ -12,13 +12,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ...core.access.caller import CALLER
-from ...core.calls.background_loop import in_loop
+from ...core.calls.work import in_loop
+from ...core.context import CALLER, Declined
 from ...core.definitions.tool import Tool
+from ...core.question import Answer, AskPerson, InputNeeded, Question
 from ...core.validation.checker import Checker
 from .approvals import Approvals, Asked
 from .confirmation import readable
-from .question import Answer, AskPerson, Declined, InputNeeded, Question
 from .requested_schema import problems_with_form
 
 _logger = logging.getLogger("toolcast")

@@ -16,21 +16,26 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.tool_response import ToolResponse
 from ...core.calls.tool_validators import Validators
 from ...core.calls.untrusted_text import escaped, without
+from ...core.context import ToolResponse
 from ...core.definitions.provider import ServerState
 from ...core.definitions.tool import Tool
+from ...core.server_settings import (
+    ExternalServer,
+    MissingVariableError,
+    Resolved,
+    resolve,
+)
 from .listing import Listing, take_tools
 from .result import response_of
 from .sdk_logging import quieten
 from .server_lock import Lock, changed_besides, held
-from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
 
 if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
 
-    from ...core.calls.call_context import Report
+    from ...core.context import Report
     from .session import Session
 
 _logger = logging.getLogger("toolcast")

@@ -16,16 +16,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...core.calls.background_loop import in_background, run_sync
-from ...core.calls.tool_response import ToolResponse
-from ...core.definitions.look_alikes import look_alike_key
+from ...core.calls.work import in_background, run_sync
+from ...core.context import ToolResponse
+from ...core.definitions.module_names import look_alike_key
 from ...core.definitions.provider import ServerState, Wanted
 from ...core.definitions.tool import Tool
+from ...core.server_settings import ExternalServer, MissingVariableError, resolve
 from .sdk_logging import IS_QUIET
-from .server_settings import ExternalServer, MissingVariableError, resolve
 
 if TYPE_CHECKING:
-    from ...core.calls.call_context import CallContext
+    from ...core.context import CallContext
     from .connection import Connection
     from .server_lock import Lock
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from .server_settings import Resolved
+from ...core.server_settings import Resolved
 
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 300.0

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.calls.tool_response import ToolResponse
 from ...core.calls.untrusted_text import without_in
+from ...core.context import ToolResponse
 from ...core.validation.json_bounds import measure
 
 _LONGEST_ERROR = 4_000

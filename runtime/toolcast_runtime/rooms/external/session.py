@@ -21,10 +21,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from ...core.server_settings import ExternalServer, Resolved
 from .http_transport import http_transport
 from .server_lock import BESIDES
 from .server_process import MOST_BYTES
-from .server_settings import ExternalServer, Resolved
 from .stdio_transport import Ending, stdio_transport
 
 _MOST_PAGES = 100

@@ -17,8 +17,8 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from ...core.server_settings import Resolved
 from .server_process import MOST_BYTES, READ_BYTES, ServerProcess, kill, started, stop
-from .server_settings import Resolved
 
 _MOST_GARBAGE = 1_000
 _BURST_OF_LINES = 1_000

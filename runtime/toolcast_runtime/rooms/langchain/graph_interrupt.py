@@ -13,7 +13,8 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 
-from ..consent.question import Answer, Declined, InputNeeded, Question
+from ...core.context import Declined
+from ...core.question import Answer, InputNeeded, Question
 
 _ACTIONS = ("accept", "decline", "cancel")
 

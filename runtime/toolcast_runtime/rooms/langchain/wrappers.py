@@ -13,11 +13,11 @@ from typing import Any
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...core.calls.background_loop import run_sync
-from ...core.calls.tool_response import ToolResponse
+from ...core.calls.shown_blocks import shown_blocks, unshown
+from ...core.calls.work import run_sync
+from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.registry.registry import Registry, UnknownToolError
-from ..resources.shown_blocks import shown_blocks, unshown
 from .graph_interrupt import GraphInterrupt
 
 

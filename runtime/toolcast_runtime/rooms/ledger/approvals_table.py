@@ -11,13 +11,13 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ...core.toolset_settings import LedgerError
 from .keeping import keep_no_longer
-from .record import LedgerError
 from .rows import APPROVALS, RECORD_ERRORS, connected, json_text, storable
 
 if TYPE_CHECKING:
+    from ...core.toolset_settings import LedgerSettings
     from ..consent.approvals import Asked
-    from .ledger_settings import LedgerSettings
 
 _ASKED = (
     'INSERT INTO approvals (round, question, toolset, tool, client, "user", message,'

@@ -13,11 +13,11 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from .record import LedgerError
+from ...core.toolset_settings import LedgerError
 from .rows import APPROVALS, connected
 
 if TYPE_CHECKING:
-    from .ledger_settings import LedgerSettings
+    from ...core.toolset_settings import LedgerSettings
 
 _logger = logging.getLogger("toolcast.ledger")
 

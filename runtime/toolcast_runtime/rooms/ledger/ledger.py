@@ -8,9 +8,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ...core.calls.own_function import own_function
-from .ledger_settings import LedgerSettings
-from .record import Ledger, LedgerError, Record
+from ...core.calls.handlers import own_function
+from ...core.toolset_settings import LedgerError, LedgerSettings
+from .record import Ledger, Record
 
 _logger = logging.getLogger("toolcast.ledger")
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 from .record_batches import Failed, RecordBatches
 from .rows import (
     APPROVALS,
@@ -32,7 +33,7 @@ from .rows import (
 )
 
 if TYPE_CHECKING:
-    from .ledger_settings import LedgerSettings
+    from ...core.toolset_settings import LedgerSettings
 
 _logger = logging.getLogger("toolcast.ledger")
 

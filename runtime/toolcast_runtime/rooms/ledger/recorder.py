@@ -14,13 +14,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ...core.calls.call_context import CallContext, CallOutcome
-from ...core.calls.tool_response import ToolResponse
+from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
+from ...core.toolset_settings import LedgerError, LedgerSettings
 from ...core.validation.json_bounds import measure
 from .ledger import open_ledger
-from .ledger_settings import LedgerSettings
-from .record import Ledger, LedgerError, Record
+from .record import Ledger, Record
 from .secret_arguments import Redaction
 
 _logger = logging.getLogger("toolcast.ledger")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...core.files.private_file import make_private
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 
 VERSION = 3
 # The files that SQLite makes beside its own.

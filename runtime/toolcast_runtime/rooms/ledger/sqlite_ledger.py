@@ -12,7 +12,8 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 from .record_batches import Failed, RecordBatches
 from .rows import RECORD_ERRORS, connected, ending, wait_for_others, written
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.tool_response import ToolError, ToolResponse
+from ...core.context import ToolError, ToolResponse
 from .content_blocks import resource_contents
 
 if TYPE_CHECKING:
-    from ...core.calls.call_context import CallContext
     from ...core.calls.tool_calls import ToolCalls
+    from ...core.context import CallContext
     from .definitions_of_mcp import McpPrompt, McpResource
 
 _PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")

@@ -21,8 +21,7 @@ import pytest
 
 from ... import LEVEL, levels
 from ...core.calls.tool_validators import Validators
-from ...core.definitions.definitions import prompt_line
-from ...core.definitions.older_levels import at_newest_level
+from ...core.definitions.definitions import at_newest_level, prompt_line
 from ...core.definitions.tool import Tool
 from ...core.files.regular_file import read_regular
 from ...core.registry.registry import Registry

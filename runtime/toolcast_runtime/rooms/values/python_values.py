@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ...core.context import NotTaken
 from ...core.validation.compiled import build, compiled
 from ...core.validation.json_bounds import measure
 from ...core.validation.references import REFERENCES, References, held_schemas
 from .format_values import conversion_of
-from .refusal import NotTaken
 
 _ADDRESS = "urn:toolcast:arguments"
 _CHOICES = ("anyOf", "oneOf")

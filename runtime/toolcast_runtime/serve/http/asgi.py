@@ -81,7 +81,7 @@ class AsgiApp:
 
     async def _serve(self, receive: Receive, send: Send) -> None:
         from ...core.access.clients import AccessError, UnknownClientError
-        from ...rooms.lifespan.lifespan_settings import LifespanError
+        from ...core.toolset_settings import LifespanError
         from ..mcp.sealing import SealingError
         from .settings import SettingsError
 

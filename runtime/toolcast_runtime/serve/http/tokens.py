@@ -13,7 +13,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from ...core.files.secret import read_secret
+from ...core.files.regular_file import read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

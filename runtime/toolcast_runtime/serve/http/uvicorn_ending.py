@@ -14,7 +14,7 @@ import threading
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ...rooms.lifespan.lifespan_settings import LifespanError
+from ...core.toolset_settings import LifespanError
 from ..stdio.ending import CLOSING_SECONDS, SIGNALS, START_FAILED, Ending
 
 if TYPE_CHECKING:

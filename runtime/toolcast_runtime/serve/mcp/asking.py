@@ -20,7 +20,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ...rooms.consent.question import Answer, AskPerson, Declined, InputNeeded, Question
+from ...core.context import Declined
+from ...core.question import Answer, AskPerson, InputNeeded, Question
 from .tools_list import is_before_2026
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core.access.caller import CALLER, Caller
+from ...core.context import CALLER, Caller
 
 if TYPE_CHECKING:
     from mcp.server.context import (

@@ -20,9 +20,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
-from ...core.access.caller import CALLER
-from ...core.calls.call_context import CALL_GUARD, CallContext
 from ...core.calls.progress import Reports
+from ...core.context import CALL_GUARD, CALLER, CallContext
 from ...rooms.consent.questions import Questions
 from ...rooms.resources.given import (
     Failed,

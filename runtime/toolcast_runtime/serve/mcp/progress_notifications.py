@@ -13,7 +13,7 @@ from .results import sendable
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-    from ...core.calls.call_context import ReportProgress
+    from ...core.context import ReportProgress
 
 HEARTBEAT_SECONDS = 5.0
 """Without a report, before the last one is sent again: below what clients wait at least."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 
 if TYPE_CHECKING:
-    from ...core.calls.tool_response import ToolResponse
+    from ...core.context import ToolResponse
 
 
 def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:

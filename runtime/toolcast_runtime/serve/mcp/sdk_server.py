@@ -14,10 +14,9 @@ import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
-from ...core.access.caller import CALLER
-from ...core.calls.call_context import CALL_GUARD
+from ...core.calls.watching import log_call
+from ...core.context import CALL_GUARD, CALLER
 from ...core.validation.protocol import is_listed_before_2026
-from ..telemetry.call_lines import log_call
 from ..telemetry.mcp_requests import PipeSession, watched_requests
 from .asking import Approved, asker
 from .callers import CALLED, told_who_asks

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...core.access.caller import CALLER
-from ...core.files.secret import secret
+from ...core.context import CALLER
+from ...core.files.regular_file import secret
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext

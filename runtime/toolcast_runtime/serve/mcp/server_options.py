@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
 from ...core.access.clients import AccessError, UnknownClientError
-from ...rooms.lifespan.lifespan_settings import LifespanError
+from ...core.toolset_settings import LifespanError
 from ..stdio.ending import GRACE_SECONDS, START_FAILED
 from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
 from .sealing import SealingError

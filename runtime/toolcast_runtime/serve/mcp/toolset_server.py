@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
+    from ...core.toolset_settings import LinkLimits
     from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
-    from ...rooms.resources.link_limits import LinkLimits
     from ...rooms.skills.skills import Skill, Skills
     from ..http.settings import HttpSettings
     from .server_part import ServerPart
@@ -168,7 +168,7 @@ class ToolsetServer:
         Raises:
             DefinitionError: the handler of one uses what the lifespan does not give.
         """
-        from ...core.registry.own_tools import refuse_unknown_resources
+        from ...core.definitions.definitions import refuse_unknown_resources
 
         handlers = [one.handler for one in offers if one.handler is not None]
         known = self.registry.lifespan_resources

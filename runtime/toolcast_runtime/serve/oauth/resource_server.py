@@ -14,7 +14,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.responses import JSONResponse
 
-from ...core.access.caller import Caller
+from ...core.context import Caller
 from ..http.refusals import refusal
 from ..mcp.callers import IDENTITY
 from .access_tokens import AccessTokens, TokenRefused

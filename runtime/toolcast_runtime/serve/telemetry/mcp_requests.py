@@ -19,7 +19,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 from opentelemetry import propagate, trace
 from pydantic import ValidationError
 
-from .spans import REQUEST, is_traced
+from ...core.calls.watching import REQUEST, is_traced
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

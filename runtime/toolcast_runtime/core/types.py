@@ -1,4 +1,4 @@
-"""What generated modules say of handlers, for type checkers; nothing here does anything.
+"""What generated modules say of handlers, for type checkers, and the result of a typed call.
 
 A tool's module has a function that is never called and calls the handler with what its spec
 says, so that a type checker's message names the handler and the parameter.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Concatenate, Protocol, TypeAlias, TypeVar, overload
 
-from ..calls.tool_response import ToolResponse
+from .context import ToolError, ToolResponse
 
 _Result = TypeVar("_Result")
 _Given_co = TypeVar("_Given_co", covariant=True)
@@ -74,3 +74,17 @@ class ResourceHandlerForm(Protocol):
 
     @overload
     def __call__(self, handler: _Handler, arguments: object, /) -> _Handler: ...
+
+
+async def tool_result(response: Awaitable[ToolResponse]) -> Any:
+    """What a tool gives; content blocks when it answers with these alone.
+
+    Raises:
+        ToolError: the call failed; the text is the one for the model.
+    """
+    answer = await response
+    if answer.error is not None:
+        raise ToolError(answer.error)
+    if answer.result is None and answer.content is not None:
+        return answer.content
+    return answer.result

@@ -1,16 +1,36 @@
-"""Where a toolset's calls are recorded."""
+"""What a toolset says of what its calls use: its lifespan, its ledger, its links."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .record import LedgerError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
+
+
+class LifespanError(RuntimeError):
+    """The lifespan of a toolset cannot be started, or is not there for a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifespan:
+    """The function that opens a toolset's resources and closes them.
+
+    Attributes:
+        function: `module:function` of the handlers' package. It takes nothing and gives a
+            context manager, sync or async, which yields a mapping of the resources.
+        resources: the names of all the resources, no fewer and no more.
+    """
+
+    function: str
+    resources: tuple[str, ...] = ()
+
+
+class LedgerError(Exception):
+    """A record could not be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +93,7 @@ class LedgerSettings:
         """What the environment names, a file or a URL."""
         import os
 
-        from ...core.files.secret import secret
+        from .files.regular_file import secret
 
         given = os.environ if environment is None else environment
         try:
@@ -109,6 +129,19 @@ class LedgerSettings:
                 f"there is no home folder for a ledger: {self.variable} can name a file"
             ) from None
         return folder / "toolcast" / f"{self.toolset}-{whose}" / "ledger.sqlite3"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLimits:
+    """How long and how much is kept for one client, in the memory of one process.
+
+    Attributes:
+        seconds: after them a link leads nowhere.
+        bytes: of all content together; what is oldest goes first.
+    """
+
+    seconds: float = 600.0
+    bytes: int = 16_777_216
 
 
 def _state_folder(environment: Mapping[str, str]) -> Path:

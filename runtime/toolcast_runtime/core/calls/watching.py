@@ -1,19 +1,77 @@
-"""An OpenTelemetry span a call, in processes that use OpenTelemetry.
+"""What is told of a call: a log line each, and a span in processes that use OpenTelemetry.
 
-Nothing is imported for it: whoever wants spans has set OpenTelemetry up before. The span of a
+Nothing of arguments and results. The line has which tool, for whom, what came of it and how long it
+took; where the program is somebody else's, that sees it who has set up logging for
+`toolcast.calls`, or a logger above it.
+
+Nothing is imported for a span: whoever wants spans has set OpenTelemetry up before. The span of a
 call that a request of MCP asks for is that of the request; other calls have one of their own.
 """
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .untrusted_text import escaped
+
 if TYPE_CHECKING:
-    from ...core.calls.call_context import CallContext
+    from ..context import CallContext, Caller
+
+_logger = logging.getLogger("toolcast.calls")
+_MOST_SHOWN = 128
+_is_plain = re.compile(r"[\w.:@/+-]+", re.ASCII).fullmatch
+
+
+def log_call(
+    tool: str | None,
+    outcome: str,
+    started: float,
+    client: str | None,
+    caller: Caller,
+) -> None:
+    """Writes the line of a call that has ended, whatever came of it.
+
+    Args:
+        tool: its name; None when there is no such tool.
+        outcome: as the ledger has it, or `refused`: it is not there for this caller.
+        started: when the call began, by `time.perf_counter`.
+        client: who calls.
+        caller: who asks, and with which request.
+    """
+    if not _logger.isEnabledFor(logging.INFO):
+        return
+    seconds = round(time.perf_counter() - started, 6)
+    request = caller.request_id
+    fields: dict[str, str | float | None] = {
+        "tool": tool,
+        "client": client,
+        "user": caller.user,
+        "outcome": outcome,
+        "seconds": seconds,
+        "request_id": None if request is None else str(request),
+    }
+    line = []
+    for name, value in fields.items():
+        if isinstance(value, str):
+            if len(value) > _MOST_SHOWN or not _is_plain(value):
+                fields[name] = value = escaped(value, _MOST_SHOWN)
+                if not _is_plain(value):
+                    value = '"' + value.replace('"', '\\"') + '"'
+            line.append(f"{name}={value}")
+        elif value is not None:
+            line.append(f"{name}={value:.6f}")
+    # Each call has one, and `info` would look for the line of code that it is called from.
+    told = (_logger.name, logging.INFO, __file__, 0, " ".join(line), (), None)
+    record = logging.getLogRecordFactory()(*told)
+    vars(record).update(fields)
+    _logger.handle(record)
 
 
 class Watched(Protocol):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from ...core.calls.tool_response import ToolError
+from typing import Any, Literal, Protocol
 
 Action = Literal["accept", "decline", "cancel"]
 """As MCP has them. Source: MCP 2026-07-28, client/elicitation."""
@@ -68,10 +66,6 @@ AskPerson = Callable[[Question], Awaitable[Answer] | Answer]
 """Asks the person in front of a surface; raises `Declined` where nobody can be asked."""
 
 
-class Declined(ToolError):
-    """There is no yes. The text tells the caller why."""
-
-
 class InputNeeded(BaseException):
     """The call ends here and is made again, from its start, with the answer.
 
@@ -90,3 +84,45 @@ class InputNeeded(BaseException):
         self.round = round
         self.put = put
         self.is_repeated = is_repeated
+
+
+class Questions(Protocol):
+    """The questions of one call, put to a person, with their answers checked and recorded."""
+
+    @property
+    def waited(self) -> float:
+        """Seconds in which the call waited for a person, so far."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the call waits for a person now."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the call has to be made again, with an answer."""
+
+    @property
+    def unawaited(self) -> int:
+        """How many questions a handler began to put, and did not wait for."""
+
+    def form(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
+        """See `CallContext.ask`."""
+
+    def form_sync(
+        self, schema: Mapping[str, Any], message: str, name: str | None
+    ) -> Mapping[str, Any]:
+        """See `CallContext.ask_sync`."""
+
+    async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
+        """The content of an accepted answer that its schema allows.
+
+        Args:
+            question: what the person is asked.
+            kept: what is recorded of its message.
+
+        Raises:
+            Declined: there is no such answer.
+            InputNeeded: the call has to be made again, with an answer.
+        """

@@ -1,7 +1,11 @@
-"""What a running call knows of itself, for handlers that ask."""
+"""What a call is, for everybody: who asks, what a handler knows of it, what it answers.
+
+A leaf: everything else of the runtime may import it.
+"""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import (
     Awaitable,
@@ -10,18 +14,18 @@ from collections.abc import (
     Generator,
     Iterator,
     Mapping,
+    Sequence,
 )
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
-from ..access.caller import CALLER, Caller
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ...rooms.consent.questions import Questions
+    from .question import Questions
 
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"
@@ -43,6 +47,119 @@ CallGuard = Callable[[str], str | None]
 
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """Holds for a request and for every call that its handler makes in its own context."""
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Caller(NamedTuple):
+    """Who asks, and with which request. The client is said apart: it is a program.
+
+    Attributes:
+        user: the person or program that a token names (`sub`); None when nobody is known.
+        claims: what the token says beside that, checked.
+        permissions: the only ones of the client's permissions that hold for this caller;
+            None for all of them.
+        request_id: the JSON-RPC request's id; None where no request came in.
+        session: the MCP session's id; None where there is none.
+        headers: the headers of the HTTP request that the toolset asks for, by their names
+            in lower case.
+    """
+
+    user: str | None = None
+    claims: Mapping[str, Any] = _NOTHING
+    permissions: frozenset[str] | None = None
+    request_id: str | int | None = None
+    session: str | None = None
+    headers: Mapping[str, str] = _NOTHING
+
+    @property
+    def program(self) -> str | None:
+        """The program that the token was given to (`client_id` or `azp`), where it says so."""
+        said = self.claims.get("client_id", self.claims.get("azp"))
+        return said if isinstance(said, str) else None
+
+
+_NOBODY = Caller()
+CALLER: ContextVar[Caller] = ContextVar("caller", default=_NOBODY)
+"""Holds for a request, and for every call that its handler makes in its own context."""
+
+
+@contextmanager
+def calling_as(caller: Caller) -> Iterator[None]:
+    """Who asks in what a program does with the registry, the wrappers or the CLI inside of it.
+
+    with calling_as(Caller(user="mia", permissions=frozenset({"billing"}))):
+        response = await registry.call_tool("refund", {"order": "A-17"}, "support")
+    """
+    token = CALLER.set(caller)
+    try:
+        yield
+    finally:
+        CALLER.reset(token)
+
+
+class ToolError(Exception):
+    """A failure that a handler wants its caller to read.
+
+    Its text is shown to the model as it is. The text of every other exception stays in
+    the server's log, because it may carry secrets.
+    """
+
+
+class Declined(ToolError):
+    """There is no yes of a person. The text tells the caller why."""
+
+
+class NotTaken(Exception):
+    """Arguments that are valid by the schema, and that Python or a class cannot hold.
+
+    Attributes:
+        problems: what is wrong with each, in words that a caller may read.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(f"{len(problems)} arguments are not taken")
+        self.problems = problems
+
+
+class Block(dict[str, Any]):
+    """One of MCP's content blocks. A handler that returns one answers with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResponse:
+    """The answer to one call: a result or an error.
+
+    Attributes:
+        result: the JSON value that the handler gave; None when there is none. Callers get
+            it in plain types: a tuple as a list. What JSON does not have is a tool error.
+        error: why the call failed, in words meant for the model; None on success.
+        content: MCP content blocks (text, image, audio, resource, resource_link) to send
+            instead of the result's own text. Handlers that answer with more than text
+            return a ToolResponse with them. Blocks that clients of either protocol era
+            would refuse are a tool error. Beside an error: the blocks that tell of it, where
+            its words do not tell all.
+    """
+
+    result: Any = None
+    error: str | None = None
+    content: Sequence[Mapping[str, Any]] | None = None
+
+    @property
+    def success(self) -> bool:
+        """True when there is no error."""
+        return self.error is None
+
+    def text(self) -> str:
+        """The result as text: a string as it is, every other value as JSON."""
+        if isinstance(self.result, str):
+            return self.result
+        return json.dumps(self.result, ensure_ascii=False)
+
+    def model_dump(self) -> dict[str, Any]:
+        """The result and the error as a plain mapping."""
+        return {"result": self.result, "error": self.error}
 
 
 class Sent:
@@ -181,14 +298,10 @@ class CallContext:
         """
         content = self._asked().form_sync(schema, message, name)
         if self.cancelled:
-            from ...rooms.consent.question import Declined
-
             raise Declined("nobody waits for the call any more; nothing was done")
         return content
 
     def _asked(self) -> Questions:
-        from ...rooms.consent.question import Declined
-
         if self.questions is None:
             raise Declined(nobody_to_ask(self.tool))
         return self.questions
