@@ -14,7 +14,7 @@ from ..settings import LettaAgent, LettaServer, LettaSettings
 from .guard import refusal
 
 if TYPE_CHECKING:
-    from toolcast_runtime.serve.http.admin import AdminRoute
+    from toolcast_runtime.http import AdminRoute
 
     from ..plan.desired_state import DesiredState, ToolFacts
 

@@ -1,6 +1,6 @@
 """One way in for every model provider: a table, and what is made with it.
 
-To add a provider is one module with one `ModelProvider`, and its row in `provider_table`:
+To add a provider is one module with one `ModelProvider`, and its row in `provider_lists`:
 
 * its loose `Dialect`, and its strict one if it has a strict form;
 * the grammar of its names;

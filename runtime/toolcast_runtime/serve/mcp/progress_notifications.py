@@ -22,11 +22,9 @@ _STEP = 1e-6
 
 
 def asked_for(
-    context: ServerRequestContext[Any, Any], *, has_heartbeat: bool
-) -> ProgressNotifications | None:
-    """The notifications of a request; None when it asks for none."""
-    if not context.meta or "progress_token" not in context.meta:
-        return None
+    context: ServerRequestContext[Any, Any], has_heartbeat: bool
+) -> ProgressNotifications:
+    """The notifications of a request that asks for them by its `progressToken`."""
     heartbeat = HEARTBEAT_SECONDS if has_heartbeat else None
     return ProgressNotifications(context.session.report_progress, heartbeat)
 

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from ...core.context import Caller, calling_as
 from ..http.guard import put_back
-from ..mcp.callers import IDENTITY
+from ..mcp.sdk_server import IDENTITY
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .exit_codes import fail, workspace_or_end
-from .options import client_option, project_option, server_options, toolset_option
+from ..exit_codes import fail, workspace_or_end
+from ..options import client_option, project_option, server_options, toolset_option
 
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
-    from toolcast_runtime.rooms.cli.call_once import Request
 
-    from ..model.mcp_servers import McpServer
-    from ..model.model import Toolset, Workspace
+    from ...model.mcp_servers import McpServer
+    from ...model.model import Toolset, Workspace
+    from .one_call import Request
 
 
 @click.command(name="call")
@@ -69,7 +69,7 @@ def command(
     Texts become values by the schema of their parameter. What is wrong with the arguments
     is told before anything is called. Without TOOL it lists the tools.
     """
-    from toolcast_runtime.rooms.cli.call_once import Request
+    from .one_call import Request
 
     if len(given) + (server is not None) > 1:
         fail("give one of --server, --mcp-stdio and --mcp-url")
@@ -87,7 +87,7 @@ def command(
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from .exit_codes import known_or_end, toolsets_or_end
+    from ..exit_codes import known_or_end, toolsets_or_end
 
     there: dict[str, McpServer] = {}
     for one in toolsets_or_end(workspace, toolset, None):
@@ -100,8 +100,8 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
-    from ..suggestions import known_instead
-    from .exit_codes import toolsets_or_end
+    from ...suggestions import known_instead
+    from ..exit_codes import toolsets_or_end
 
     toolsets = toolsets_or_end(workspace, named, None)
     if len(toolsets) == 1:
@@ -126,9 +126,15 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
 
 
 def _on_server(server: ExternalServer, request: Request) -> int:
-    from toolcast_runtime.rooms.cli.call_once import CannotCall
-    from toolcast_runtime.rooms.cli.server_call import call_on_server
+    from .one_call import CannotCall
 
+    try:
+        from .server_call import call_on_server
+    except ImportError:
+        fail(
+            "MCP servers need a package that is not installed\n"
+            "  help: pip install 'toolcast-runtime[mcp]'"
+        )
     try:
         return call_on_server(server, request)
     except CannotCall as error:
@@ -137,12 +143,12 @@ def _on_server(server: ExternalServer, request: Request) -> int:
 
 def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
     """Calls in a process of its own: no generated code and no handler is imported here."""
-    from ..preflight import environment_of
+    from ...preflight import environment_of
 
     package = ".".join(filter(None, (workspace.package, toolset.name)))
     words = [package, json.dumps(dataclasses.asdict(request))]
     # The folder of a person who calls from elsewhere is not on the path; the project's is.
-    program = [sys.executable, "-P", "-m", "toolcast_runtime.rooms.cli", *words]
+    program = [sys.executable, "-P", "-m", "toolcast.commands.calling.own_call", *words]
     sys.stdout.flush()
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell
