@@ -38,7 +38,6 @@ from toolcast_runtime.rooms.cli.terminal import (
     has_terminal,
 )
 from toolcast_runtime.rooms.consent.requested_schema import problems_with_form
-from toolcast_runtime.rooms.external.sdk_logging import IS_QUIET, quieten
 from toolcast_runtime.rooms.external.session import Refused, Session, opened_session
 
 from .one_call import CannotCall, OfferedTools, Request, call_once
@@ -75,8 +74,6 @@ def call_on_server(server: ExternalServer, request: Request) -> int:
 async def _call(
     server: ExternalServer, resolved: Resolved, request: Request, where: str
 ) -> int:
-    IS_QUIET.set(True)
-    quieten()
     watched = _Watched(server, ProgressLine(resolved.secrets))
     ask = watched.ask if has_terminal() else None
     async with opened_session(server, resolved, ask) as session:

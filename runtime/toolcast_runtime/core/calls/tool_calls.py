@@ -42,10 +42,9 @@ from .work import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...rooms.consent.approvals import Approvals
     from ...rooms.ledger.recorder import Recorder
     from ...rooms.lifespan.resources import Resources
-    from ..question import AskPerson
+    from ..question import Approvals, AskPerson
     from ..toolset_settings import LedgerSettings
     from ..validation.checker import Checker
 
@@ -349,7 +348,7 @@ class ToolCalls:
         """Where questions and answers are kept, the same for all calls of the registry."""
         if self._kept is None:
             if self._ledger is None:
-                from ...rooms.consent.approvals import ApprovalsInMemory
+                from ...rooms.consent.questions import ApprovalsInMemory
 
                 self._kept = ApprovalsInMemory()
             else:

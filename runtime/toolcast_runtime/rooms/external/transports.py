@@ -1,20 +1,22 @@
-"""A stdio transport for the MCP SDK's client that a server cannot drown.
+"""Transports for the MCP SDK's client that a server cannot drown.
 
-The SDK's own reads lines of any length, logs every one that is no message, and hands stderr
-through. This one bounds a line, the pace of lines and what is kept of stderr, and says when
-and why the server ended.
+The SDK's own over stdio reads lines of any length, logs every one that is no message, and
+hands stderr through. This one bounds a line, the pace of lines and what is kept of stderr, and
+says when and why the server ended. Over HTTP an answer has a bounded size.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import httpx2
 import mcp_types as types
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from ...core.server_settings import Resolved
@@ -26,6 +28,9 @@ _LINES_A_SECOND = 200
 _KEPT_STDERR = 2_000
 _STDERR_PAUSE = 0.01
 _GRACE = 1.0
+_CONNECT_SECONDS = 10.0
+_READ_SECONDS = 300.0
+_CONNECTIONS = 20
 
 
 @dataclass
@@ -168,3 +173,69 @@ async def _write_messages(
                 await process.stdin.drain()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         ending.end("it takes no more messages")
+
+
+@asynccontextmanager
+async def http_transport(server: Resolved) -> AsyncGenerator[tuple[Any, Any], None]:
+    """The two streams that the SDK's client speaks through.
+
+    Proxies and .netrc are not used, and no redirect leaves the server's origin.
+    """
+    timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
+    limits = httpx2.Limits(max_connections=_CONNECTIONS)
+    transport = _Bounded(httpx2.AsyncHTTPTransport(limits=limits))
+    async with (
+        httpx2.AsyncClient(
+            headers=dict(server.headers),
+            timeout=timeout,
+            transport=transport,
+            trust_env=False,
+        ) as client,
+        streamable_http_client(
+            server.url, http_client=client, max_sse_event_size=MOST_BYTES
+        ) as streams,
+    ):
+        yield streams
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """Ends an answer that is no event stream where it becomes too long.
+
+    An event stream may go on for days; the SDK bounds each of its events.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        # What is packed is small on the wire and may be anything when unpacked.
+        request.headers["accept-encoding"] = "identity"
+        response = await self._inner.handle_async_request(request)
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise httpx2.ReadError("the answer is packed, which was not asked for")
+        kind = response.headers.get("content-type", "")
+        stream = response.stream
+        if not kind.startswith("text/event-stream") and isinstance(
+            stream, httpx2.AsyncByteStream
+        ):
+            response.stream = _BoundedStream(stream)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._left = MOST_BYTES
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise httpx2.ReadError("the answer is too long")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
