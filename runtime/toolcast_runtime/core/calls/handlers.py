@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from ..validation.declared_names import DeclaredNames
+from ..validation.checker import DeclaredNames
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Puts something around a handler that takes and gives the same in another form."""
