@@ -66,10 +66,11 @@ async def run_call(
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
     result, error = task.result()
-    if context.questions is not None and context.questions.is_pending:
+    questions = context.questions
+    if questions is not None and questions.is_pending:
         # Whatever a handler made of it: its work is done when it is run again.
         return ToolResponse(error="a person has to answer first"), "asked"
-    if context.questions is not None and context.questions.unawaited:
+    if questions is not None and questions.unawaited:
         _logger.error("the handler of %s did not await what it asked", tool.name)
         unawaited = (
             "the tool did not wait for a person's answer; the log has the details"

@@ -78,6 +78,41 @@ class ToolCalls:
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None
 
+    @staticmethod
+    async def find_and_call(
+        found: Awaitable[tuple[Tool, ToolProvider | None, RunsCalls]],
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        client: str | None,
+        report_progress: ReportProgress | None,
+        ask: AskPerson | None,
+        keep: Keep | None,
+    ) -> ToolResponse:
+        """The answer of the tool that is found, by whoever runs its calls.
+
+        Every failure is an answer, too.
+        """
+        started = time.perf_counter()
+        try:
+            tool, provider, toolset = await found
+            calls = toolset.calls
+        except LookupError as error:
+            refused = ToolResponse(error=str(error))
+        except AccessError:
+            refused = _refused(
+                "no tool can be called: who may have which cannot be found out"
+            )
+        except Exception:
+            refused = _refused(
+                f"the tool `{name}` is not available: it cannot be loaded"
+            )
+        else:
+            return await calls.call_found(
+                tool, provider, arguments, client, report_progress, ask, keep
+            )
+        log_call(name, "refused", started, client, CALLER.get())
+        return refused
+
     async def call_found(
         self,
         tool: Tool,
@@ -391,36 +426,6 @@ class RunsCalls(Protocol):
     @property
     def calls(self) -> ToolCalls:
         """These."""
-
-
-async def find_and_call(
-    found: Awaitable[tuple[Tool, ToolProvider | None, RunsCalls]],
-    name: str,
-    arguments: Mapping[str, Any] | None,
-    client: str | None,
-    report_progress: ReportProgress | None,
-    ask: AskPerson | None,
-    keep: Keep | None,
-) -> ToolResponse:
-    """The answer of the tool that is found. Every failure is an answer, too."""
-    started = time.perf_counter()
-    try:
-        tool, provider, toolset = await found
-        calls = toolset.calls
-    except LookupError as error:
-        refused = ToolResponse(error=str(error))
-    except AccessError:
-        refused = _refused(
-            "no tool can be called: who may have which cannot be found out"
-        )
-    except Exception:
-        refused = _refused(f"the tool `{name}` is not available: it cannot be loaded")
-    else:
-        return await calls.call_found(
-            tool, provider, arguments, client, report_progress, ask, keep
-        )
-    log_call(name, "refused", started, client, CALLER.get())
-    return refused
 
 
 def _refused(why: str) -> ToolResponse:

@@ -251,7 +251,8 @@ class Registry:
         """The same with whose it is, to be called; raises as `find_tool`."""
         present = self.resolve(name)
         # Before any provider is asked: what a client may not have costs no I/O.
-        if self.access().may_have(client, present):
+        access = self._several or self.toolsets[0].access()
+        if access.may_have(client, present):
             owner = self._owners.get(present)
             if owner is not None:
                 return Found(self._tools[present], None, owner)
@@ -384,10 +385,8 @@ class Registry:
             keep: keeps the content of links for its caller; without it that is sent with
                 the answer.
         """
-        from ..calls.tool_calls import find_and_call
-
         found = self.find(name, client)
-        return await find_and_call(
+        return await self.toolsets[0].calls.find_and_call(
             found, name, arguments, client, report_progress, ask, keep
         )
 
