@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ...core.validation.protocol import REVISIONS
-from ...serve.mcp.joined import JoinedServer
 from .mcp_wire import raw_tools_list
 from .snapshot_tests import GeneratedPackage, same, same_tools
 
@@ -21,7 +20,7 @@ def endpoint_tests(mcp_server: ModuleType) -> type:
     Args:
         mcp_server: the package's module of that name.
     """
-    server: JoinedServer = mcp_server.SERVER
+    server = mcp_server.SERVER
     module = mcp_server.__name__
     root = Path(mcp_server.__file__ or "").parents[module.count(".")]
     packages = [
