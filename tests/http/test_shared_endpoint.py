@@ -21,7 +21,7 @@ from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import DefinitionError, Registry
-from toolcast_runtime.rooms.testing.mcp_wire import raw_tools_list
+from toolcast_runtime.rooms.testing.generated_package import raw_tools_list
 from toolcast_runtime.serve.http.app import http_app
 from toolcast_runtime.serve.http.listening import Listening
 
@@ -324,7 +324,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 
     generated = importlib.import_module("shared_desk.desk.test_snapshots")
     monkeypatch.setattr(
-        "toolcast_runtime.rooms.testing.shared_endpoint.raw_tools_list", listed
+        "toolcast_runtime.rooms.testing.snapshot_tests.raw_tools_list", listed
     )
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_are_the_definitions("assistant")

@@ -126,3 +126,49 @@ class Questions(Protocol):
             Declined: there is no such answer.
             InputNeeded: the call has to be made again, with an answer.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that is put to a person.
+
+    Attributes:
+        round: what the questions of one request are kept under.
+        question: the question's name.
+        tool: the tool that is called.
+        client: the program that calls; None in a toolset without clients.
+        user: who asked for the call; None when nobody is known.
+        message: what is asked, without the arguments.
+        arguments: of the call, secrets among them: whoever keeps them replaces those.
+        parameters: their JSON Schema, which marks what is secret.
+        asked: when, ISO 8601 in UTC.
+    """
+
+    round: str
+    question: str
+    tool: str
+    client: str | None
+    user: str | None
+    message: str
+    arguments: Any = field(repr=False)
+    parameters: Any = field(repr=False)
+    asked: str
+
+
+class Approvals(Protocol):
+    """Where questions and answers are kept. Each method raises `OSError` when it cannot."""
+
+    async def begin(self, asked: Asked) -> None:
+        """Keeps a question that is put to a person."""
+
+    async def take(self, round: str) -> bool:
+        """Whether a round is known and was not taken; from now on it is.
+
+        Of any number of processes that ask at once, one gets True.
+        """
+
+    async def give_back(self, round: str) -> None:
+        """Lets a round be taken again, by who took it and did nothing."""
+
+    async def answered(self, round: str, question: str, action: str) -> None:
+        """Keeps the answer to a question of a round; `client` for the word of its program."""

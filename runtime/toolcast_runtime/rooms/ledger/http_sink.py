@@ -22,8 +22,7 @@ from typing import Any
 from ...core.server_settings import fill_in
 from ...core.toolset_settings import LedgerError
 from .record import Record
-from .rows import connected
-from .sqlite_ledger import SqliteLedger
+from .sqlite_ledger import SqliteLedger, connected
 
 try:
     import httpx

@@ -45,7 +45,7 @@ async def contents_of(
     """
     mime_type = resource.definition.get("mimeType")
     if resource.handler is None:
-        held = resource.contents or {}
+        held = resource.held or {}
         default = "text/plain" if "text" in held else "application/octet-stream"
         return {"uri": uri, "mimeType": mime_type or default, **held}
 
@@ -85,7 +85,7 @@ async def messages_of(
                     "text": _filled(message["text"], arguments),
                 },
             }
-            for message in prompt.messages or ()
+            for message in prompt.held or ()
         ]
     response, _ = await calls.run_handler(prompt.handler, arguments, context, _said)
     if response.error is not None:

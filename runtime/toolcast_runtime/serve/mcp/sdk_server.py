@@ -112,9 +112,7 @@ def build_server(
     if served.has_offers or served.has_skills or kept is not None:
         from .offers import offers
 
-        further = offers(
-            served, who, seal, kept, skills if served.has_skills else None
-        )
+        further = offers(served, who, seal, kept, skills if served.has_skills else None)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams

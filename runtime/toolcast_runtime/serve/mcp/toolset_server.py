@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
     from ...core.registry.toolset import Found
-    from ...core.toolset_settings import LinkLimits
     from ...core.rooms import Offer, Skill, Skills
+    from ...core.toolset_settings import LinkLimits
     from ..http.settings import AdminRoute, HttpSettings
 
 
