@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toolcast.model.loading import load_workspace
-from toolcast_runtime.core.validation.formats import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED
 
 ROOT = Path(__file__).parents[2]
 

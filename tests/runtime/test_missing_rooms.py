@@ -76,21 +76,35 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture(params=["absent", "empty"])
-def broken(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Break]:
+def broken(request: pytest.FixtureRequest) -> Iterator[Break]:
     """Takes a module away, with all below it, or what is in it."""
+    # What has imported it already would go on with it.
+    above = (f"{RUNTIME}.rooms.", f"{RUNTIME}.serve.")
+    loaded = {n: m for n, m in sys.modules.items() if n.startswith(above)}
 
     def broken(module: str) -> None:
         name = f"{RUNTIME}.{module}"
-        for loaded in [*sys.modules]:
-            # What has imported it already would go on with it.
-            if loaded.startswith((f"{RUNTIME}.rooms.", f"{RUNTIME}.serve.", name)):
-                monkeypatch.delitem(sys.modules, loaded)
+        for each in [*sys.modules]:
+            if each.startswith((*above, name)):
+                del sys.modules[each]
         there = None if request.param == "absent" else types.ModuleType(name)
-        monkeypatch.setitem(sys.modules, name, there)  # type: ignore[arg-type]
+        sys.modules[name] = there  # type: ignore[assignment]
 
+    packages = {n: sys.modules.get(f"{RUNTIME}.{n}") for n in ("rooms", "serve")}
     yield broken
+    for each in [*sys.modules]:
+        if each.startswith(above):
+            del sys.modules[each]
+    for name, package in packages.items():
+        sys.modules.pop(f"{RUNTIME}.{name}", None)
+        if package is not None:
+            sys.modules[f"{RUNTIME}.{name}"] = package
+            setattr(sys.modules[RUNTIME], name, package)
+    sys.modules.update(loaded)
+    for name, was in loaded.items():
+        parent, _, child = name.rpartition(".")
+        if parent in sys.modules:
+            setattr(sys.modules[parent], child, was)
 
 
 def registry(folder: Path, *, schema: Any = None, **more: Any) -> Registry:

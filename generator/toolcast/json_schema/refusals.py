@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from toolcast_runtime.core.validation.compiled import build
-from toolcast_runtime.core.validation.formats import wanted
+from toolcast_runtime.core.validation.bounds import Work
+from toolcast_runtime.core.validation.compiled import build, wanted
 from toolcast_runtime.core.validation.json_bounds import measure
-from toolcast_runtime.core.validation.schema_visits import most_visits
-from toolcast_runtime.core.validation.work import Work
+from toolcast_runtime.core.validation.schema_limits import most_visits
 
 from ..reading.tree import Path
 from ..suggestions import (

@@ -143,9 +143,7 @@ def _server(
             View(module=words(module), name=identifier(name.upper()))
             for name, module in zip(sharing, _modules(context, sharing), strict=True)
         ],
-        toolset_names=tuple_of_names(
-            [name.upper() for name in sharing], "    ", ","
-        ),
+        toolset_names=tuple_of_names([name.upper() for name in sharing], "    ", ","),
         name=literal(toolset.name),
         title=literal(toolset.title, "    title=", ","),
         version=literal(toolset.version, "    version=", ","),

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..definitions.tool import Tool
 from ..rooms import typed
-from ..validation.declared_names import DeclaredNames
+from ..validation.checker import DeclaredNames
 
 _MOST_LAYERS = 50
 _KEYWORD_KINDS = (

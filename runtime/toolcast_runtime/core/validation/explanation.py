@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .formats import wanted
+from .compiled import wanted
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError

@@ -1,17 +1,21 @@
-"""Arguments as Python's values, by the formats that their schema names, in depth."""
+"""Arguments as Python's values, and results' bytes as texts, as their schemas say, in depth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
 from ...core.context import NotTaken
-from ...core.validation.applicators import held_schemas
 from ...core.validation.compiled import build, compiled
 from ...core.validation.json_bounds import measure
-from ...core.validation.references import REFERENCES, References
-from .format_values import conversion_of
+from ...core.validation.references import (
+    REFERENCES,
+    References,
+    held_schemas,
+    in_place,
+)
+from .format_values import ENCODINGS, Encoding, conversion_of, encoding_of
 
 _ADDRESS = "urn:toolcast:arguments"
 _CHOICES = ("anyOf", "oneOf")
@@ -53,7 +57,7 @@ class PythonValues:
             NotTaken: Python cannot hold one of them.
         """
         reading = _Reading(self)
-        found = reading.value(dict(arguments), [self.schema], "")
+        found = reading.value(dict(arguments), [self.schema])
         if reading.problems:
             raise NotTaken(reading.problems)
         given: dict[str, Any] = found
@@ -146,40 +150,45 @@ class PythonValues:
         return converting
 
 
-class _Reading:
-    """One call's arguments.
+class _Walk:
+    """A way through a value and the schemas that apply to each place of it.
+
+    Args:
+        values: the schemas.
 
     Attributes:
-        problems: what cannot be held.
+        texts: the types of what is converted.
+        lists: those of arrays.
     """
+
+    texts: Any
+    lists: Any
 
     def __init__(self, values: PythonValues) -> None:
         self._values = values
-        self._left = _MOST_WORK
-        self.problems: list[str] = []
 
-    def value(self, value: Any, schemas: list[Any], place: str) -> Any:
+    def value(self, value: Any, schemas: list[Any], place: str = "") -> Any:
         """A value by all the schemas that apply to it."""
-        if not isinstance(value, (str, dict, list)):
+        is_text = isinstance(value, self.texts)
+        if not is_text and not isinstance(value, (*self.lists, dict)):
             return value
         applying = list(self._applying(value, schemas, place))
         if not applying:
             return value
-        if isinstance(value, str):
+        if is_text:
             return self._text(value, applying, place)
-        if isinstance(value, list):
-            return [
-                self.value(item, for_item(applying, i), f"{place}[{i}]")
-                for i, item in enumerate(value)
-            ]
-        return {
-            name: self.value(
-                item,
-                self._values.for_name(applying, name),
-                f"{place}.{name}" if place else name,
-            )
-            for name, item in value.items()
-        }
+        if isinstance(value, dict):
+            at = f"{place}." if place else ""
+            return {
+                name: self.value(
+                    item, self._values.for_name(applying, name), f"{at}{name}"
+                )
+                for name, item in value.items()
+            }
+        return [
+            self.value(item, _for_item(applying, i), f"{place}[{i}]")
+            for i, item in enumerate(value)
+        ]
 
     def _applying(self, value: Any, schemas: list[Any], place: str) -> Iterator[Any]:
         waiting, seen = list(schemas), set[int]()
@@ -190,21 +199,45 @@ class _Reading:
             seen.add(id(schema))
             yield schema
             waiting += [self._values.target(schema.get(word)) for word in REFERENCES]
-            waiting += schema.get("allOf", ())
-            for word in _CHOICES:
-                waiting += self._chosen(schema.get(word, ()), value, place)
-            if "if" in schema:
-                is_so = self._is_valid(schema["if"], value, place)
-                waiting.append(schema.get("then" if is_so else "else"))
-            for word in ("dependentSchemas", "dependencies"):
-                named = schema.get(word, {})
-                if isinstance(value, dict):
-                    waiting += [named[name] for name in named if name in value]
+            waiting += self._within(schema, value, place)
 
-    def _chosen(self, branches: Any, value: Any, place: str) -> list[Any]:
-        if not any(map(self._values.is_converting, branches)):
-            return []
-        return [b for b in branches if self._is_valid(b, value, place)]
+    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+        """The schemas within one that apply to the same value."""
+        raise NotImplementedError
+
+    def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
+        raise NotImplementedError
+
+
+class _Reading(_Walk):
+    """One call's arguments.
+
+    Attributes:
+        problems: what cannot be held.
+    """
+
+    texts = (str,)
+    lists = (list,)
+
+    def __init__(self, values: PythonValues) -> None:
+        super().__init__(values)
+        self._left = _MOST_WORK
+        self.problems: list[str] = []
+
+    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+        """Of alternatives those that the value is valid by."""
+        yield from schema.get("allOf", ())
+        for word in _CHOICES:
+            branches = schema.get(word, ())
+            if any(map(self._values.is_converting, branches)):
+                yield from [b for b in branches if self._is_valid(b, value, place)]
+        if "if" in schema:
+            is_so = self._is_valid(schema["if"], value, place)
+            yield schema.get("then" if is_so else "else")
+        for word in ("dependentSchemas", "dependencies"):
+            named = schema.get(word, {})
+            if isinstance(value, dict):
+                yield from [named[name] for name in named if name in value]
 
     def _is_valid(self, schema: Any, value: Any, place: str) -> bool:
         # What one level asks of all that is below, the next one asks again.
@@ -232,7 +265,35 @@ class _Reading:
             self.problems.append(problem)
 
 
-def for_item(schemas: list[Any], index: int) -> list[Any]:
+class WrittenBytes(_Walk):
+    """Writes bytes where a schema has another encoding than base64, which all others get.
+
+    Of the alternatives of a schema, which are for texts, all apply to bytes; the first
+    that names an encoding decides.
+
+    Args:
+        schema: of the result.
+    """
+
+    texts = (bytes, bytearray, memoryview)
+    lists = (list, tuple)
+
+    def __init__(self, schema: Any) -> None:
+        super().__init__(PythonValues(schema, _special))
+
+    def of(self, result: Any) -> Any:
+        """The result, such bytes as texts; nothing else is changed."""
+        return self.value(result, [self._values.schema])
+
+    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+        return in_place(schema)
+
+    def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
+        encoding = next(filter(None, map(_special, schemas)), None)
+        return text if encoding is None else encoding.encode(bytes(text))
+
+
+def _for_item(schemas: list[Any], index: int) -> list[Any]:
     """The schemas of arrays' schemas for the item at an index."""
     found: list[Any] = []
     for schema in schemas:
@@ -245,3 +306,8 @@ def for_item(schemas: list[Any], index: int) -> list[Any]:
 
 def _escaped(step: str | int) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
+
+
+def _special(schema: Mapping[str, Any]) -> Encoding | None:
+    encoding = encoding_of(schema)
+    return None if encoding is ENCODINGS["base64"] else encoding

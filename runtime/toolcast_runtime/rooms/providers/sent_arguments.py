@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from ....core.validation.applicators import in_place, inner_schemas
-from ....core.validation.compiled import build
-from .json_types import is_of_type, types_of
-from .property_names import named_properties, renamed_keys
-from .rendered import RenderedSchema
+from ...core.definitions.tool import Tool
+from ...core.validation.compiled import build
+from ...core.validation.references import in_place, inner_schemas
+from .combined_schemas import is_of_type, types_of
+from .provider_names import named_properties, renamed_keys
+from .schema_rendering import RenderedSchema
 
 _WHOLE = "urn:toolcast:rendered"
 _MEMBER = "urn:toolcast:member"
@@ -170,3 +172,27 @@ def _target(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:
     if not isinstance(reference, str):
         return None
     return root.get("$defs", {}).get(reference.removeprefix("#/$defs/"))
+
+
+def sendable_examples(
+    tool: Tool, parameters: RenderedSchema
+) -> Iterator[Mapping[str, Any]]:
+    """The arguments of its examples that the rendered schema allows, as they would be sent.
+
+    A request with an example that its schema refuses is refused, and one that shows a call that
+    fails teaches the model to make it.
+    """
+    if not tool.examples:
+        return
+    validator = build(parameters.schema)
+    for example in tool.examples:
+        meant = example.get("arguments", {})
+        arguments = renamed_keys(meant, parameters.names)
+        if "error" in example:
+            continue
+        with suppress(ValueError):  # A text that is no Unicode.
+            if (
+                validator.is_valid(arguments)
+                and restored_arguments(arguments, parameters) == meant
+            ):
+                yield arguments
