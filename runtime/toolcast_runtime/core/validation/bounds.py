@@ -95,21 +95,14 @@ class Bound(NamedTuple):
             rate = self.character + self.squared * size.longest
             if size.longest < size.characters:
                 rate = max(rate, self.short)
-        unique = self.unique * size.values
-        if self.unique and size.large_integers:
+        cost = self.value * size.values + self.inner * inner + rate * size.characters
+        cost += self.number * size.numbers
+        cost += self.large * size.large_integers + self.extreme * size.extreme_numbers
+        if self.unique:
             pairs = _PAIR_OF_LARGE_INTEGERS * size.large_integers**2
-            unique += self.unique / _UNIQUE * pairs
-        if self.unique >= _MOST_UNIQUE:
-            unique *= size.levels
-        return (
-            self.value * size.values
-            + self.inner * inner
-            + self.number * size.numbers
-            + unique
-            + rate * size.characters
-            + self.large * size.large_integers
-            + self.extreme * size.extreme_numbers
-        )
+            unique = self.unique * (size.values + pairs / _UNIQUE)
+            cost += unique * (size.levels if self.unique >= _MOST_UNIQUE else 1)
+        return cost
 
     def is_light(self, with_large: bool) -> bool:
         """Whether it is hardly more than a look at each value."""
