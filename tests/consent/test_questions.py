@@ -312,7 +312,7 @@ def with_handler(
     module = importlib.import_module("shop.handlers")
     handler.__module__ = module.__name__
     monkeypatch.setattr(module, "book_table", handler)
-    monkeypatch.setattr(registry, "_tool_calls", None)
+    monkeypatch.setattr(registry.calls, "_handlers", {})
     return registry
 
 

@@ -7,7 +7,7 @@ followed in every dialect, and never out of the schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
@@ -189,6 +189,17 @@ class References:
                         if address:
                             resources[address] = part
         return anchors, resources
+
+
+def pointer(steps: Iterable[Step]) -> str:
+    """The JSON pointer (RFC 6901) of some steps."""
+    escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join(f"/{step}" for step in escaped)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """What stands where an object belongs; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def steps_of(base: Any, pointer: str) -> tuple[str | int, ...] | None:

@@ -6,56 +6,22 @@ access alone; a client that a toolset does not have gets nothing of it.
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...core.access.clients import Access
-from ...core.calls.work import sync
 from ...core.definitions.definitions import DefinitionError
-from ...core.registry.registry import Registry, UnknownToolError
+from ...core.registry.registry import Registry
 from .server import McpServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Self
+    from collections.abc import Callable, Mapping, Sequence
 
     from ...core.calls.tool_calls import ToolCalls
-    from ...core.context import Keep, ReportProgress, ToolResponse
-    from ...core.definitions.provider import ToolProvider
     from ...core.definitions.tool import Tool
-    from ...core.question import AskPerson
     from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
     from ...rooms.skills.skills import Skill
     from .toolset_server import ToolsetServer
-
-
-class _JoinedAccess(Access):
-    """Who may have which tool, by what each toolset decides of its own."""
-
-    __slots__ = ("_owners", "_registries")
-
-    def __init__(
-        self, registries: Sequence[Registry], owners: Mapping[str, Registry]
-    ) -> None:
-        clients = {
-            name: client
-            for registry in registries
-            for name, client in (registry.declared_access.clients or {}).items()
-        }
-        super().__init__(clients or None)
-        self._registries = registries
-        self._owners = owners
-
-    def may_have(self, client: str | None, tool: str) -> bool:
-        """As `Access`; a name that is nobody's own may be an external server's tool."""
-        self.client(client)
-        owner = self._owners.get(tool)
-        asked = self._registries if owner is None else (owner,)
-        return any(
-            one.access().may_have(client, tool) for one in asked if _has(one, client)
-        )
 
 
 class JoinedRegistry(Registry):
@@ -73,157 +39,11 @@ class JoinedRegistry(Registry):
     """
 
     def __init__(self, package: str, servers: Sequence[ToolsetServer]) -> None:
-        self.package = package
         self.servers = tuple(servers)
-        registries = [server.registry for server in servers]
-        self._registries = registries
-        self._owners: dict[str, Registry] = {}
-        for registry in registries:
-            former = {n for t in registry.local_tools for n in t.former_names}
-            for name in ({tool.name for tool in registry.local_tools}) | former:
-                if self._owners.setdefault(name, registry) is not registry:
-                    other = self._owners[name].package
-                    raise DefinitionError(
-                        f"{package}: {other} and {registry.package} both have a tool"
-                        f" `{name}`"
-                    )
-        if len({registry.has_clients for registry in registries}) > 1:
-            raise DefinitionError(f"{package}: some of its toolsets have no clients")
-        for server in servers:
-            server.registry.reserve_names(self._owners)
-        self._tools = {t.name: t for one in registries for t in one.local_tools}
-        self._former_names = {
-            name: tool.name
-            for tool in self._tools.values()
-            for name in tool.former_names
-        }
-        self.declared_access = _JoinedAccess(registries, self._owners)
-        self._access = self.declared_access
-        self._override = None
-        self._providers = ()
         self._router = None
-        self._resources = None
-        self.lifespan_resources = ()
-        self.asserts_formats = True
-        self._opened: list[AsyncExitStack] = []
-
-    @property
-    def has_ledger(self) -> bool:
-        """Whether there is a place for the records of every toolset."""
-        return all(registry.has_ledger for registry in self._registries)
-
-    def owner(self, name: str) -> Registry | None:
-        """Whose local tool a present or former name is; None for nobody's."""
-        return self._owners.get(name)
-
-    async def remote_tools(
-        self, client: str | None = None, *, is_always: bool = False
-    ) -> list[Tool]:
-        """See `Registry`; of the toolsets whose own servers show them."""
-        listed: dict[str, Tool] = {}
-        self.access().client(client)
-        for registry in self._with_external(client):
-            for tool in await registry.remote_tools(client, is_always=is_always):
-                if tool.name not in self._tools:
-                    listed.setdefault(tool.name, tool)
-        return list(listed.values())
-
-    def problems_with_arguments(
-        self, name: str, arguments: Mapping[str, Any], client: str | None = None
-    ) -> list[str]:
-        """See `Registry`."""
-        tool = self.get_tool(name, client)
-        return self._owners[tool.name].problems_with_arguments(name, arguments, client)
-
-    async def call_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        client: str | None = None,
-        *,
-        report_progress: ReportProgress | None = None,
-        ask: AskPerson | None = None,
-        keep: Keep | None = None,
-    ) -> ToolResponse:
-        """See `Registry`: the call is the owner's, with its ledger, lifespan and questions."""
-        from ...core.context import ToolResponse
-
-        owner = self.owner(name)
-        if owner is None:
-            owner = await self._external_owner(name, client)
-        if owner is None or not _has(owner, client):
-            return ToolResponse(error=f"unknown tool `{name}`")
-        return await owner.call_tool(
-            name,
-            arguments,
-            client,
-            report_progress=report_progress,
-            ask=ask,
-            keep=keep,
-        )
-
-    call_tool_sync: Any = sync(call_tool)
-
-    async def __aenter__(self) -> Self:
-        """Starts the lifespan of each toolset; raises as `Registry` does."""
-        async with AsyncExitStack() as stack:
-            for registry in self._registries:
-                await stack.enter_async_context(registry)
-            self._opened.append(stack.pop_all())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._opened.pop().aclose()
-
-    def leave_lifespan_out(self) -> None:
-        """See `Registry`."""
-        for registry in self._registries:
-            registry.leave_lifespan_out()
-
-    async def close(self) -> None:
-        """See `Registry`."""
-        for registry in self._registries:
-            await registry.close()
-
-    @property
-    def calls(self) -> ToolCalls:
-        """There are none but the owners'.
-
-        Raises:
-            LookupError: always.
-        """
-        raise LookupError(f"{self.package}: each toolset runs its own calls")
-
-    async def _found(
-        self, name: str, client: str | None
-    ) -> tuple[Tool, ToolProvider | None]:
-        present = self.resolve(name)
-        if self.access().may_have(client, present):
-            if present in self._tools:
-                return self._tools[present], None
-            owner = await self._external_owner(name, client)
-            if owner is not None:
-                return await owner.find_tool(name, client), None
-        raise UnknownToolError(f"unknown tool `{name}`")
-
-    async def _all_of(self, names: frozenset[str]) -> list[Tool]:
-        return [tool for name, tool in self._tools.items() if name in names]
-
-    async def _external_owner(self, name: str, client: str | None) -> Registry | None:
-        for registry in self._with_external(client):
-            try:
-                await registry.find_tool(name, client)
-            except LookupError:
-                continue
-            return registry
-        return None
-
-    def _with_external(self, client: str | None) -> Iterable[Registry]:
-        return (
-            server.registry
-            for server in self.servers
-            if server.external and _has(server.registry, client)
-        )
+        toolsets = [one for s in servers for one in s.registry.toolsets]
+        offering = [one for s in servers if s.external for one in s.registry.toolsets]
+        self._hold(package, toolsets, offering)
 
 
 @dataclass(frozen=True)

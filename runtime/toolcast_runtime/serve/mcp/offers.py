@@ -22,7 +22,6 @@ from mcp.shared.uri_template import UriTemplate
 
 from ...core.calls.progress import Reports
 from ...core.context import CALL_GUARD, CALLER, CallContext
-from ...rooms.consent.questions import Questions
 from ...rooms.resources.given import (
     Failed,
     contents_of,
@@ -116,12 +115,12 @@ class _Offer:
                 partial(self._served.refusal, headers=context.request.headers)
             )
         ask = asker(context, params.input_responses, state, self._seal().refusal)
-        approvals = self._served.calls_of(handler).approvals
-        questions = Questions(ask, approvals, handler, self._client, arguments)
+        calls = self._served.calls_of(handler)
+        may_ask = calls.may_ask(ask, handler, self._client, arguments)
         keep = None
         if self._kept is not None:
             keep = partial(self._kept.keep, CALLER.get().user)
-        call = CallContext(handler.name, self._client, None, questions, keep)
+        call = CallContext(handler.name, self._client, None, may_ask, keep)
         if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
