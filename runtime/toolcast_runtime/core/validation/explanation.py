@@ -268,7 +268,7 @@ def _branch(index: int, schemas: Sequence[Any]) -> str:
         properties = list(mapping(schema.get("properties")).items())[:_MOST_NAMED]
         constants = (f"{n}: {_shown(p['const'])}" for n, p in properties if _is_one(p))
         name = next(constants, None)
-    said = f" ({_shortened(name)})" if isinstance(name, str) and name else ""
+    said = f" ({shortened(name)})" if isinstance(name, str) and name else ""
     return f"number {index + 1}{said}"
 
 
@@ -351,14 +351,15 @@ def _place(path: Sequence[str | int]) -> str:
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return _shortened(text)
+    return shortened(text)
 
 
 def _join(place: str, name: str) -> str:
-    return _shortened(f"{place}.{name}" if place else name)
+    return shortened(f"{place}.{name}" if place else name)
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """The name of a place, its middle left out where it is long."""
     return text if len(text) <= 160 else f"{text[:78]}...{text[-79:]}"
 
 

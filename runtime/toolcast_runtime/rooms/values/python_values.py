@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from ...core.context import NotTaken
 from ...core.validation.compiled import PartValidators, compiled
+from ...core.validation.explanation import shortened
 from ...core.validation.json_bounds import measure
 from ...core.validation.references import (
     REFERENCES,
@@ -241,8 +242,7 @@ class _Reading(_Walk):
         return text
 
     def _refuse(self, place: str, why: str) -> None:
-        shown = place if len(place) <= 160 else f"{place[:78]}...{place[-79:]}"
-        problem = f"`{shown}` {why}"
+        problem = f"`{shortened(place)}` {why}"
         if problem not in self.problems and len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(problem)
 
