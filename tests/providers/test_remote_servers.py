@@ -91,6 +91,7 @@ def test_a_generated_toolset_offers_what_its_client_may_have() -> None:
     (mine,) = LISTS.anthropic_toolset("kirishima", "internal")
     (theirs,) = LISTS.anthropic_toolset("kirishima", "copilot")
     assert mine["configs"].keys() > theirs["configs"].keys()
+    assert "tools" not in mine  # Its definitions are asked for, where nobody pins them.
     (server,) = LISTS.openai_mcp("kirishima", URL, "copilot")
     assert server["allowed_tools"] == [*theirs["configs"]]
     with pytest.raises(UnknownClientError):

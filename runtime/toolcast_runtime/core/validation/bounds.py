@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .compiled import ASSERTED
 from .json_bounds import Size, measure
-from .references import References, schemas_below
+from .references import References, mapping, schemas_below
 from .schema_limits import SHORT, PatternCost, pattern_cost
 
 MOST_MILLISECONDS = 35
@@ -95,21 +95,14 @@ class Bound(NamedTuple):
             rate = self.character + self.squared * size.longest
             if size.longest < size.characters:
                 rate = max(rate, self.short)
-        unique = self.unique * size.values
-        if self.unique and size.large_integers:
+        cost = self.value * size.values + self.inner * inner + rate * size.characters
+        cost += self.number * size.numbers
+        cost += self.large * size.large_integers + self.extreme * size.extreme_numbers
+        if self.unique:
             pairs = _PAIR_OF_LARGE_INTEGERS * size.large_integers**2
-            unique += self.unique / _UNIQUE * pairs
-        if self.unique >= _MOST_UNIQUE:
-            unique *= size.levels
-        return (
-            self.value * size.values
-            + self.inner * inner
-            + self.number * size.numbers
-            + unique
-            + rate * size.characters
-            + self.large * size.large_integers
-            + self.extreme * size.extreme_numbers
-        )
+            unique = self.unique * (size.values + pairs / _UNIQUE)
+            cost += unique * (size.levels if self.unique >= _MOST_UNIQUE else 1)
+        return cost
 
     def is_light(self, with_large: bool) -> bool:
         """Whether it is hardly more than a look at each value."""
@@ -225,9 +218,9 @@ class Work:
         yield from ((same, item, None) for same in part.same)
         schema = part.schema
         if isinstance(item, dict):
-            own: Mapping[Any, Any] = _mapping(schema.get("properties"))
+            own: Mapping[Any, Any] = mapping(schema.get("properties"))
             others = schema.get("additionalProperties")
-            patterns = _mapping(schema.get("patternProperties")).values()
+            patterns = mapping(schema.get("patternProperties")).values()
             every = _ids([*patterns, schema.get("unevaluatedProperties")])
             for key in _ids([schema.get("propertyNames")]):
                 yield from ((key, name, name) for name in item)
@@ -365,7 +358,7 @@ def _costs(schema: Mapping[str, Any], same: int) -> Iterator[tuple[str, Bound]]:
     name = schema.get("format")
     if isinstance(name, str) and name in ASSERTED:
         yield "format", _of_match(_FORMAT_REGEX if name == "regex" else _FORMAT)
-    if patterns := _mapping(schema.get("patternProperties")):
+    if patterns := mapping(schema.get("patternProperties")):
         every = Bound.sum(_of_match(pattern_cost(text)) for text in patterns)
         yield "patternProperties", every._replace(value=0.0, inner=every.value)
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
@@ -389,7 +382,7 @@ def _names(schema: Mapping[str, Any]) -> int:
     if isinstance(required, (list, tuple)):
         count += len(required)
     for keyword in _NEEDED:
-        for needed in _mapping(schema.get(keyword)).values():
+        for needed in mapping(schema.get(keyword)).values():
             count += 1 + (len(needed) if isinstance(needed, (list, tuple)) else 0)
     return count
 
@@ -418,7 +411,3 @@ def _of_options(options: list[Any]) -> Bound:
 
 def _ids(schemas: Sequence[Any]) -> tuple[int, ...]:
     return tuple(id(schema) for schema in schemas if isinstance(schema, Mapping))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from .bounds import Work
 from .compiled import build, compiled
 from .explanation import Explanation
 from .json_bounds import Size, measure
-from .references import References
+from .references import References, mapping, reached
 from .schema_limits import most_visits
 
 _MOST_PROBLEMS = 10
@@ -132,47 +134,33 @@ class DeclaredNames:
     """
 
     def __init__(self, schema: Any) -> None:
-        names: dict[str, None] = {}
-        patterns: dict[str, None] = {}
+        names, patterns = set[str](), dict[str, None]()
         references = References(schema)
-        waiting, known = [schema], set[int]()
-        while waiting and len(known) < _MOST_SCHEMAS:
-            part = waiting.pop()
-            if not isinstance(part, Mapping) or id(part) in known:
-                continue
-            known.add(id(part))
-            for found, keyword in (
-                (names, "properties"),
-                (patterns, "patternProperties"),
-            ):
-                declared = part.get(keyword)
-                if isinstance(declared, Mapping):
-                    found.update(dict.fromkeys(declared))
-            try:
-                waiting.extend(references.same_value(part))
-            except LookupError:
-                continue  # No call passes a schema with a reference that leads nowhere.
+
+        def same(part: Mapping[str, Any]) -> Iterator[Any]:
+            # No call passes a schema with a reference that leads nowhere.
+            with suppress(LookupError):
+                yield from references.same_value(part)
+
+        for part in islice(reached([schema], same), _MOST_SCHEMAS):
+            names.update(mapping(part.get("properties")))
+            patterns.update(dict.fromkeys(mapping(part.get("patternProperties"))))
         self.names = frozenset(names)
         self.patterns = tuple(patterns)
-        self._dialect = schema.get("$schema") if isinstance(schema, Mapping) else None
+        self._dialect = mapping(schema).get("$schema")
 
     def lacks(self, names: Iterable[str]) -> list[str]:
         """Those of the names that are not declared, in their order."""
         left = [name for name in names if name not in self.names]
-        return self._unmatched(left) if left and self.patterns else left
+        if left and self.patterns:
+            left = [name for name in left if not self._is_matched(name)]
+        return left
 
-    def _unmatched(self, names: list[str]) -> list[str]:
-        unmatched: list[str] = []
-        for name in names:
-            try:
-                is_declared = self._matcher.is_valid({name: None})
-            except ValueError:
-                is_declared = (
-                    False  # A pattern that gives up on a name declares it not.
-                )
-            if not is_declared:
-                unmatched.append(name)
-        return unmatched
+    def _is_matched(self, name: str) -> bool:
+        try:
+            return bool(self._matcher.is_valid({name: None}))
+        except ValueError:
+            return False  # A pattern that gives up on a name declares it not.
 
     @cached_property
     def _matcher(self) -> Any:

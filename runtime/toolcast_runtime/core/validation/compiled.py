@@ -9,14 +9,17 @@ Schema Validation 2020-12, section 7.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from urllib.parse import quote
 
+from .references import Step, mapping, pointer
 from .schema_limits import multiplies, patterns_are_too_large
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
+_ADDRESS = "json-schema:///schema"
 _MOST_BACKTRACKS = 20_000
 _MOST_PATTERN_BYTES = 1024 * 1024
 _DIALECTS = {
@@ -116,6 +119,41 @@ def build(
             size_limit=_MOST_PATTERN_BYTES,
         ),
     )
+
+
+class PartValidators:
+    """The validators of the parts of a schema that is known not to multiply, each made once.
+
+    Args:
+        schema: the whole, in which references of its parts lead to what they name.
+        asserts_formats: whether a text has to be of its `format`.
+    """
+
+    def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
+        self._schema = schema
+        self._asserts_formats = asserts_formats
+        self._made: dict[tuple[Step, ...], Any] = {}
+
+    def of(self, steps: tuple[Step, ...]) -> Any:
+        """The validator of the part that some steps lead to.
+
+        Raises:
+            ValueError: it cannot be applied.
+        """
+        if steps not in self._made:
+            part = {"$ref": f"{_ADDRESS}#{quote(pointer(steps), safe='/~')}"}
+            if "$schema" in mapping(self._schema):
+                part["$schema"] = self._schema["$schema"]
+            self._made[steps] = build(
+                part, self._registry, asserts_formats=self._asserts_formats
+            )
+        return self._made[steps]
+
+    @cached_property
+    def _registry(self) -> Registry:
+        import jsonschema_rs
+
+        return jsonschema_rs.Registry([(_ADDRESS, self._schema)])
 
 
 def _refuse(address: str) -> NoReturn:

@@ -7,7 +7,7 @@ followed in every dialect, and never out of the schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
@@ -78,6 +78,31 @@ def schemas_below(schema: Mapping[str, Any]) -> tuple[list[list[Any]], list[Any]
     return groups, [p for keyword in _BESIDES for p in inner_schemas(schema, keyword)]
 
 
+def reached(
+    schemas: Iterable[Any], more: Callable[[Mapping[str, Any]], Iterable[Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """The schemas that some lead to, step by step, they themselves first; each once."""
+    waiting, known = list(schemas), set[int]()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping) and id(part) not in known:
+            known.add(id(part))
+            yield part
+            waiting.extend(more(part))
+
+
+def objects_within(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object in a JSON value, each before those within it."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (list, tuple)):
+            waiting.extend(part)
+        elif isinstance(part, Mapping):
+            yield part
+            waiting.extend(part.values())
+
+
 def _held(
     schema: Mapping[str, Any], keyword: str
 ) -> Iterator[tuple[tuple[Step, ...], Any]]:
@@ -119,14 +144,15 @@ class References:
                 yield self.target(schema[keyword])
         yield from in_place(schema)
 
-    def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """The schemas that a validator may try a value of this one by: that of `not`, too.
-
-        Of a reference that may name several, all of them; of one to nothing, none.
-        """
+    def named(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """All that the references of one schema may name; nothing for those to nothing."""
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield from self.targets(schema[keyword])
+
+    def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """The schemas that a validator may try a value of this one by: that of `not`, too."""
+        yield from self.named(schema)
         yield from inner_schemas(schema, "not")
         yield from in_place(schema)
 
@@ -171,24 +197,29 @@ class References:
         """The parts by their anchors, and by the addresses that they give themselves."""
         anchors: dict[str, list[Any]] = {}
         resources: dict[str, Any] = {}
-        waiting = [self._root]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, (list, tuple)):
-                waiting.extend(part)
-            elif isinstance(part, Mapping):
-                waiting.extend(part.values())
-                for keyword in _ANCHORS:
-                    if isinstance(part.get(keyword), str):
-                        anchors.setdefault(part[keyword], []).append(part)
-                for keyword in _IDS:
-                    if isinstance(part.get(keyword), str):
-                        address, _, anchor = part[keyword].partition("#")
-                        if anchor:
-                            anchors.setdefault(anchor, []).append(part)
-                        if address:
-                            resources[address] = part
+        for part in objects_within(self._root):
+            for keyword in _ANCHORS:
+                if isinstance(part.get(keyword), str):
+                    anchors.setdefault(part[keyword], []).append(part)
+            for keyword in _IDS:
+                if isinstance(part.get(keyword), str):
+                    address, _, anchor = part[keyword].partition("#")
+                    if anchor:
+                        anchors.setdefault(anchor, []).append(part)
+                    if address:
+                        resources[address] = part
         return anchors, resources
+
+
+def pointer(steps: Iterable[Step]) -> str:
+    """The JSON pointer (RFC 6901) of some steps."""
+    escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join(f"/{step}" for step in escaped)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """What stands where an object belongs; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def steps_of(base: Any, pointer: str) -> tuple[str | int, ...] | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .references import References, schemas_below
+from .references import References, mapping, objects_within, schemas_below
 
 SHORT = 64
 """Characters of a text that is matched in little time whatever the pattern is."""
@@ -161,22 +161,14 @@ def _counts(token: re.Match[str]) -> tuple[int, int | None]:
 def patterns_are_too_large(schema: Any) -> bool:
     """Whether to compile all patterns of a schema takes longer than a call may."""
     states = 0
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, (list, tuple)):
-            waiting.extend(part)
-        elif isinstance(part, Mapping):
-            waiting.extend(part.values())
-            keyed = part.get("patternProperties")
-            texts = list(keyed) if isinstance(keyed, Mapping) else []
-            for text in [*texts, part.get("pattern")]:
-                if isinstance(text, str):
-                    is_wide = "\\p" in text or "\\P" in text
-                    each = _STATES_OF_A_SCRIPT if is_wide else 1
-                    states += _LEAST_STATES + each * pattern_cost(text).states
-            if states > _MOST_PATTERN_STATES:
-                return True
+    for part in objects_within(schema):
+        for text in [*mapping(part.get("patternProperties")), part.get("pattern")]:
+            if isinstance(text, str):
+                is_wide = "\\p" in text or "\\P" in text
+                each = _STATES_OF_A_SCRIPT if is_wide else 1
+                states += _LEAST_STATES + each * pattern_cost(text).states
+        if states > _MOST_PATTERN_STATES:
+            return True
     return False
 
 
@@ -204,19 +196,10 @@ def multiplies(schema: Any, most: int = MOST_WAYS) -> bool:
     of a value is no such way, nor is a reference that leads nowhere.
     """
     ways = _Ways(schema, most)
-    waiting = [schema]
     try:
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, (list, tuple)):
-                waiting.extend(part)
-            elif isinstance(part, Mapping):
-                if ways.within(part) > most:
-                    return True
-                waiting.extend(part.values())
+        return any(ways.within(part) > most for part in objects_within(schema))
     except RecursionError:
         return True
-    return False
 
 
 class _Ways:

@@ -6,10 +6,10 @@ In the words of JSON Schema 2020-12.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...core.validation.references import REFERENCES, References, held_schemas
+from ...core.validation.references import References, held_schemas, reached
 from .combined_schemas import Inexact, merged
 from .dialect import ANNOTATIONS, Dialect, Inexpressible
 from .dialect import References as Referring
@@ -72,26 +72,13 @@ class SchemaParts:
     def is_cyclic(self, part: Any) -> bool:
         """Whether what a part refers to leads back to it."""
         if id(part) not in self._cyclic:
-            self._cyclic[id(part)] = any(one is part for one in self._named_by(part))
+            named = map(self._references.named, reached([part], self._beyond))
+            self._cyclic[id(part)] = any(one is part for each in named for one in each)
         return self._cyclic[id(part)]
 
-    def _named_by(self, part: Any) -> list[Any]:
-        """Everything that is named by references in a part, and in what they name."""
-        found: dict[int, Any] = {}
-        waiting = [part]
-        while waiting:
-            held = waiting.pop()
-            if isinstance(held, (list, tuple)):
-                waiting.extend(held)
-            elif isinstance(held, Mapping):
-                waiting.extend(value for key, value in held.items() if key != "$defs")
-                for keyword in REFERENCES:
-                    if isinstance(held.get(keyword), str):
-                        for named in self._references.targets(held[keyword]):
-                            if id(named) not in found:
-                                found[id(named)] = named
-                                waiting.append(named)
-        return list(found.values())
+    def _beyond(self, part: Mapping[str, Any]) -> Iterator[Any]:
+        yield from self._references.named(part)
+        yield from (held for steps, held in held_schemas(part) if steps[0] != "$defs")
 
     def in_new_words(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A schema as 2020-12 says it; its order is kept, what has no meaning is left out."""

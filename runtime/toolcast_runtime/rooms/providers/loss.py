@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from ...core.validation.references import pointer
+
 _MOST_CHARACTERS = 400
 _MOST_OF_FIELDS = 4_000
 """Without its fields nobody can send an object."""
@@ -96,15 +98,6 @@ class Losses:
     def sorted(self) -> tuple[Loss, ...]:
         """All of them, each once."""
         return tuple(sorted(self._found))
-
-
-def pointer(path: tuple[str | int, ...]) -> str:
-    """The JSON pointer (RFC 6901) of a path."""
-    return "".join(f"/{_escaped(str(step))}" for step in path)
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
 
 
 def told(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:

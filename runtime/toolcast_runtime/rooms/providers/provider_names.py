@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from ...core.validation.references import mapping, objects_within
+
 _MOST = 64
 _DIGITS = 6
 _NEEDED_BY = ("dependentRequired", "dependentSchemas", "dependencies")
@@ -70,31 +72,23 @@ def new_names(root: Any, grammar: re.Pattern[str] | None) -> dict[str, str]:
         return {}
     declared = dict[str, None]()
     named = set[str]()
-    waiting = [root]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, (list, tuple)):
-            waiting.extend(part)
-        elif isinstance(part, Mapping):
-            waiting.extend(part.values())
-            if isinstance(part.get("properties"), Mapping):
-                declared.update(dict.fromkeys(part["properties"]))
-            named.update(named_properties(part))
-            named.update(_keys([part.get("enum"), part.get("const")]))
+    for part in objects_within(root):
+        declared.update(dict.fromkeys(mapping(part.get("properties"))))
+        named.update(named_properties(part))
+        for value in objects_within([part.get("enum"), part.get("const")]):
+            named.update(value)
     names = provider_names([*declared, *named], grammar)
     return {name: names[name] for name in declared if names[name] != name}
 
 
 def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
     """The properties that the keywords of one schema name."""
-    if isinstance(schema.get("properties"), Mapping):
-        yield from schema["properties"]
+    yield from mapping(schema.get("properties"))
     yield from _names(schema.get("required"))
     for keyword in _NEEDED_BY:
-        if isinstance(schema.get(keyword), Mapping):
-            for name, needed in schema[keyword].items():
-                yield name
-                yield from _names(needed)
+        for name, needed in mapping(schema.get(keyword)).items():
+            yield name
+            yield from _names(needed)
 
 
 def renamed(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -131,18 +125,6 @@ def renamed_keys(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, (list, tuple)):
         return [renamed_keys(one, names) for one in value]
     return value
-
-
-def _keys(values: list[Any]) -> Iterator[str]:
-    """The keys of all objects within some values."""
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            yield from value
-            waiting.extend(value.values())
-        elif isinstance(value, (list, tuple)):
-            waiting.extend(value)
 
 
 def _renamed_list(held: Any, names: Mapping[str, str]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.definitions.tool import Tool
 from ...core.validation.compiled import build
-from ...core.validation.references import in_place, inner_schemas
+from ...core.validation.references import in_place, inner_schemas, reached
 from .combined_schemas import is_of_type, types_of
 from .provider_names import named_properties, renamed_keys
 from .schema_rendering import RenderedSchema
@@ -72,15 +72,13 @@ class _WithoutAbsent:
 
     def _here(self, value: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
         """The schemas that a value was sent by: of alternatives the first that takes it."""
-        waiting, seen = [schema], set[int]()
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, Mapping) and id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                if "anyOf" in one:
-                    waiting.append(self._chosen(value, one["anyOf"]))
-                waiting.append(_target(self._root, one))
+
+        def more(one: Mapping[str, Any]) -> Iterator[Any]:
+            if "anyOf" in one:
+                yield self._chosen(value, one["anyOf"])
+            yield _target(self._root, one)
+
+        return reached([schema], more)
 
     def _chosen(self, value: Any, members: list[Any]) -> Any:
         possible = [one for one in members if self._may_be(value, one)]
@@ -155,13 +153,10 @@ class _WithOldNames:
 
     def _here(self, schemas: list[Any]) -> Iterator[Mapping[str, Any]]:
         """Everything that a value of some schemas may be checked against."""
-        waiting, seen = list(schemas), set[int]()
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, Mapping) and id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                waiting += [*in_place(one), one.get("not"), _target(self._root, one)]
+        return reached(
+            schemas,
+            lambda one: [*in_place(one), one.get("not"), _target(self._root, one)],
+        )
 
 
 def _target(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from ...core.context import NotTaken
-from ...core.validation.compiled import build, compiled
+from ...core.validation.compiled import PartValidators, compiled
+from ...core.validation.explanation import shortened
 from ...core.validation.json_bounds import measure
 from ...core.validation.references import (
     REFERENCES,
     References,
     held_schemas,
     in_place,
+    steps_of,
 )
 from .format_values import ENCODINGS, Encoding, conversion_of, encoding_of
 
-_ADDRESS = "urn:toolcast:arguments"
 _CHOICES = ("anyOf", "oneOf")
 _MOST_WORK = 100_000
 """Of values that are held against alternatives, counted at each."""
@@ -44,11 +45,10 @@ class PythonValues:
         self.schema = schema
         self._conversion = conversion
         self._references = References(schema)
-        self._pointers: dict[int, str] = {}
+        self._places: dict[int, tuple[str | int, ...] | None] = {}
         self._converting = self._find_converting()
-        self._validators: dict[int, Any] = {}
+        self._validators = PartValidators(schema, asserts_formats=True)
         self._patterns: dict[str, Any] = {}
-        self._registry: Any = None
 
     def of(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments, each text of a format as Python's value; nothing else is changed.
@@ -71,18 +71,8 @@ class PythonValues:
         """Whether a value is valid by one of the schema's parts, its formats asserted."""
         if not isinstance(schema, Mapping):
             return schema is not False
-        validator = self._validators.get(id(schema))
-        if id(schema) not in self._pointers:
-            return True
-        if validator is None:
-            part = {
-                "$ref": f"{_ADDRESS}#{quote(self._pointers[id(schema)], safe='/~')}"
-            }
-            if "$schema" in self.schema:
-                part["$schema"] = self.schema["$schema"]
-            validator = build(part, self._whole(), asserts_formats=True)
-            self._validators[id(schema)] = validator
-        return bool(validator.is_valid(value))
+        steps = self._places.get(id(schema))
+        return steps is None or bool(self._validators.of(steps).is_valid(value))
 
     def for_name(self, schemas: list[Any], name: str) -> list[Any]:
         """The schemas of objects' schemas for the member of a name."""
@@ -107,39 +97,32 @@ class PythonValues:
         except (LookupError, AttributeError):
             return None
 
-    def _whole(self) -> Any:
-        if self._registry is None:
-            import jsonschema_rs
-
-            self._registry = jsonschema_rs.Registry([(_ADDRESS, self.schema)])
-        return self._registry
-
     def _find_converting(self) -> set[int]:
         """The parts in which a text may be converted, by their identities."""
         holders: dict[int, list[int]] = {}
         found: list[int] = []
-        waiting = [(self.schema, "")]
+        waiting: list[tuple[Any, tuple[str | int, ...] | None]] = [(self.schema, ())]
         while waiting:
-            part, pointer = waiting.pop()
-            if not isinstance(part, Mapping) or id(part) in self._pointers:
+            part, place = waiting.pop()
+            if not isinstance(part, Mapping) or id(part) in self._places:
                 continue
-            self._pointers[id(part)] = pointer
+            self._places[id(part)] = place
             if self._conversion(part) is not None:
                 found.append(id(part))
-            inner = [
-                (held, "".join(f"/{_escaped(step)}" for step in steps))
-                for steps, held in held_schemas(part)
+            inner = list(held_schemas(part))
+            waiting += [
+                (held, None if place is None else place + steps)
+                for steps, held in inner
             ]
-            waiting += [(held, pointer + steps) for held, steps in inner]
             references = [part[word] for word in REFERENCES if word in part]
             targets = [self.target(reference) for reference in references]
             # What stands where no schema is looked for is reached by a pointer alone.
             waiting += [
-                (target, unquote(reference.partition("#")[2]))
+                (target, steps_of(self.schema, unquote(reference[1:])))
                 for reference, target in zip(references, targets, strict=True)
                 if isinstance(reference, str) and reference.startswith("#/")
             ]
-            for held in [*(held for held, _ in inner), *targets]:
+            for held in [*(held for _, held in inner), *targets]:
                 holders.setdefault(id(held), []).append(id(part))
         converting: set[int] = set()
         while found:
@@ -259,8 +242,7 @@ class _Reading(_Walk):
         return text
 
     def _refuse(self, place: str, why: str) -> None:
-        shown = place if len(place) <= 160 else f"{place[:78]}...{place[-79:]}"
-        problem = f"`{shown}` {why}"
+        problem = f"`{shortened(place)}` {why}"
         if problem not in self.problems and len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(problem)
 
@@ -302,10 +284,6 @@ def _for_item(schemas: list[Any], index: int) -> list[Any]:
         rest = schema.get("additionalItems") if isinstance(items, list) else items
         found.append(first[index] if index < len(first) else rest)
     return found
-
-
-def _escaped(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
 
 
 def _special(schema: Mapping[str, Any]) -> Encoding | None:
