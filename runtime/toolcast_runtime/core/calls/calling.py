@@ -20,6 +20,7 @@ from ..context import (
     ToolError,
     ToolResponse,
 )
+from ..definitions.provider import ToolProvider
 from ..definitions.tool import Tool
 from ..validation.protocol import problems_with_content
 from .handlers import HandlerAdapter
@@ -140,6 +141,20 @@ def invoke_handler(
         return result, error
 
     return invoke
+
+
+def invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
+    """The work of a provider that has the tool."""
+
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
+        return await awaited(lambda: provider.call_tool(tool, arguments, context))
+
+    return invoke
+
+
+def no_problems(tool: Tool, result: Any) -> list[str]:
+    """A provider's results are checked by itself, if by anybody."""
+    return []
 
 
 def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:

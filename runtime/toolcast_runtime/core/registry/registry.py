@@ -18,7 +18,7 @@ from ..access.clients import (
     Client,
 )
 from ..calls.work import run_sync, sync
-from .toolset import Found, Toolset, owners
+from .toolset import AtStart, Found, Toolset, owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..question import AskPerson
     from ..rooms import Router
     from ..toolset_settings import LedgerSettings, Lifespan
-    from .at_start import AtStart
 
 
 class UnknownToolError(LookupError):
@@ -432,8 +431,6 @@ class Registry:
         Raises:
             LookupError: there are several, and each has its own.
         """
-        from .at_start import AtStart
-
         return AtStart(self._only)
 
     def reserve_names(self, names: Iterable[str]) -> None:
