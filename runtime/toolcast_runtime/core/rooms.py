@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from types import ModuleType
 
     from .context import CallContext, CallOutcome, ToolResponse
     from .definitions.tool import Confirm, Tool
     from .question import Approvals, AskPerson, Question, Questions
-    from .toolset_settings import LedgerSettings, Lifespan
+    from .toolset_settings import LedgerSettings, Lifespan, LinkLimits
     from .validation.checker import Checker
 
 _ROOMS = {
@@ -30,6 +31,13 @@ _ROOMS = {
     "values": ("values.typed_function", ("typed_function",)),
     "router": ("router.router", ("Router",)),
     "route": ("router.route", ("chosen_from",)),
+    "offers": ("resources.definitions_of_mcp", ("read_prompts", "read_resources")),
+    "given": (
+        "resources.given",
+        ("Failed", "contents_of", "messages_of", "problems_with_arguments"),
+    ),
+    "kept": ("resources.kept_content", ("KeptContent",)),
+    "skills": ("skills.served_skills", ("ServedSkills",)),
 }
 """Modules below `rooms`, and what the core uses of each."""
 
@@ -149,6 +157,145 @@ class Router(Protocol):
         """The route, with the `names` of the chosen tools. Never raises."""
 
 
+class Offer(Protocol):
+    """A resource, or an MCP prompt, as its definition has it.
+
+    Attributes:
+        name: its name.
+        definition: as MCP lists it.
+        handler: its handler as a tool; None where the definition holds everything.
+        values: the only values of variables or arguments that have some.
+        clients: who may have it; nobody else in a toolset with clients.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def definition(self) -> Mapping[str, Any]: ...
+    @property
+    def handler(self) -> Tool | None: ...
+    @property
+    def values(self) -> Mapping[str, Sequence[str]]: ...
+    @property
+    def clients(self) -> tuple[str, ...]: ...
+
+
+class McpOffers(Protocol):
+    """Reads what MCP clients are offered beside tools."""
+
+    def read_resources(self, package: ModuleType) -> tuple[Offer, ...]:
+        """The resources of a generated package.
+
+        Raises:
+            DefinitionError: one is not what was generated.
+        """
+
+    def read_prompts(self, package: ModuleType) -> tuple[Offer, ...]:
+        """The MCP prompts of a generated package; raises as `read_resources`."""
+
+
+class RunsHandlers(Protocol):
+    """The calls of a toolset, which run the handlers of resources and prompts, too."""
+
+    async def run_handler(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        shaped: Callable[[Any], ToolResponse],
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """What a handler answers, and what came of it; `shaped` may raise ToolError."""
+
+
+class GivenOffers(Protocol):
+    """What resources hold and prompts say."""
+
+    Failed: type[Exception]
+    """A handler gave no answer that can be sent; the text may be read by the caller."""
+
+    async def contents_of(
+        self,
+        resource: Offer,
+        uri: str,
+        variables: Mapping[str, str],
+        calls: RunsHandlers,
+        context: CallContext,
+    ) -> dict[str, Any] | None:
+        """The contents of a resource, as MCP sends them; None when there is none."""
+
+    async def messages_of(
+        self,
+        prompt: Offer,
+        arguments: Mapping[str, str],
+        calls: RunsHandlers,
+        context: CallContext,
+    ) -> list[dict[str, Any]]:
+        """The messages of a prompt, as MCP sends them."""
+
+    def problems_with_arguments(
+        self, prompt: Offer, arguments: Mapping[str, str]
+    ) -> list[str]:
+        """What is wrong with the arguments of a prompt; empty when nothing is."""
+
+
+class KeptContent(Protocol):
+    """The content of links that handlers returned, until it is read or over."""
+
+    def keep(
+        self, user: str | None, name: str, content: str | bytes, mime_type: str | None
+    ) -> str:
+        """Keeps content for a user, or for whom nobody knows; the value is its URI.
+
+        Raises:
+            ToolError: it alone is more than is kept.
+        """
+
+    def contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
+        """What a URI leads a user to; None when that is nothing, or over."""
+
+
+class Skill(Protocol):
+    """One Agent Skill: its front matter, and the texts of its files by their paths."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def front_matter(self) -> Mapping[str, Any]: ...
+    @property
+    def files(self) -> Mapping[str, str]: ...
+
+
+class Skills(Protocol):
+    """The Agent Skills of a toolset."""
+
+    def of(self, client: str | None, *, target: str | None = None) -> Sequence[Skill]:
+        """Those that a client may have, with the tools that are in a target.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+
+
+class SkillFolders(Protocol):
+    """The skills of one client as MCP shows them."""
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Each skill: its front matter, and every file with its digest."""
+
+    def entry(self, uri: str) -> dict[str, Any] | None:
+        """The skill whose SKILL.md a URI is of; None where it is of none."""
+
+    def children(self, uri: str) -> list[dict[str, Any]]:
+        """What stands directly in a directory of a skill; empty where it is none."""
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Each skill's SKILL.md as `resources/list` shows it."""
+
+    def contents(self, uri: str) -> dict[str, Any] | None:
+        """What `resources/read` gives of a file; None where that is none of a skill's."""
+
+
 def confirmation() -> Confirmation:
     """The questions of tools that say so; each of these raises MissingRoomError."""
     return cast("Confirmation", _loaded("confirmation"))
@@ -195,6 +342,26 @@ def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> lis
     """What a router chooses from: the tools of a catalogue, or the routed ones of them."""
     found: list[Any] = _loaded("route").chosen_from(tools, catalog)
     return found
+
+
+def mcp_offers() -> McpOffers:
+    """What reads the definitions of resources and MCP prompts."""
+    return cast("McpOffers", _loaded("offers"))
+
+
+def given_offers() -> GivenOffers:
+    """What resources hold and prompts say."""
+    return cast("GivenOffers", _loaded("given"))
+
+
+def kept_content(toolset: str, limits: LinkLimits) -> KeptContent:
+    """What keeps the content of links, within limits, below a toolset's URIs."""
+    return cast("KeptContent", _loaded("kept").KeptContent(toolset, limits))
+
+
+def served_skills(skills: Callable[[], list[Skill]]) -> SkillFolders:
+    """The skills of one client, which are asked for at each request."""
+    return cast("SkillFolders", _loaded("skills").ServedSkills(skills))
 
 
 def _loaded(name: str) -> Any:

@@ -250,16 +250,17 @@ class Registry:
     async def find(self, name: str, client: str | None = None) -> Found:
         """The same with whose it is, to be called; raises as `find_tool`."""
         present = self.resolve(name)
-        # Before any provider is asked: what a client may not have costs no I/O.
-        if self.access().may_have(client, present):
-            owner = self._owners.get(present)
-            if owner is not None:
-                return Found(self._tools[present], None, owner)
+        owner = self._owners.get(present)
+        if owner is None:
+            self.access().client(client)
+            # What a client may not have costs no I/O: each asks its own access first.
             for one in self._offering:
                 if one.has(client):
                     found = await one.find_remote(present, client)
                     if found is not None:
                         return found
+        elif self.access().may_have(client, present):
+            return Found(self._tools[present], None, owner)
         raise UnknownToolError(f"unknown tool `{name}`")
 
     async def list_tools(self, client: str | None = None) -> list[Tool]:
