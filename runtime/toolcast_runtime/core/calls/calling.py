@@ -96,7 +96,7 @@ async def run_call(
         if turns is not None:
             await turns.wait_for_answer(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
-    return response, "ok" if response.success else "error"
+    return response, "ok" if response.error is None else "error"
 
 
 async def _answered(
@@ -198,7 +198,7 @@ def _checked(
         value = plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _refused(tool, "gave a result that is not JSON", str(error))
-    problems = problems_with_result(tool, value) if response.success else []
+    problems = problems_with_result(tool, value) if response.error is None else []
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
