@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tests.diff.single_changes import single_changes
+from tests.repository import EXTENSIONS
 from tests.test_structure import none
 from toolcast.changes.comparison import rules
 from toolcast.changes.table import FILES, fields, language
@@ -22,7 +23,6 @@ from toolcast.language import spec_language
 from toolcast.language.spec_language import parts
 from toolcast.package_data import read_packaged
 
-EXTENSIONS = ("letta",)
 # Below them every keyword is a field: they have a table of their own.
 SCHEMAS = {"parameters", "returns"}
 # A tool of another name is another file here; what a field comes to is no field of a file.

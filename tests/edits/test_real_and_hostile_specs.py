@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
+from tests.repository import own_project
 from toolcast.edits import project_edit, rename
 from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
@@ -21,7 +22,7 @@ HOSTILE = sorted(p.parent for p in (ROOT / "tests/hostile").glob("*/toolcast.yam
 
 @pytest.fixture(scope="module")
 def workspace() -> Workspace:
-    loaded = load_workspace(str(ROOT))
+    loaded = load_workspace(str(own_project()))
     assert loaded.workspace is not None
     return loaded.workspace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.safety.benign_twin import EXTENSIONS
+from tests.repository import EXTENSIONS
 from toolcast.targets.table import target_names
 
 __all__ = ["PAYLOADS", "toolset_of"]
