@@ -18,13 +18,13 @@ from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.toy import TOKEN, codes
 from toolcast.facts.tool_lists import mcp_definition
 from toolcast.model.loading import load_workspace
-from toolcast_letta.config import desired_by_specs
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import Applied, Calls, Refused
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
 from toolcast_letta.plan.verification import Verification, verify
+from toolcast_letta.specs import desired_by_specs
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
 from toolcast_letta.v1.reading import read_current

@@ -75,8 +75,8 @@ def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     ran = generated.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     from toolcast.model.loading import load_workspace
-    from toolcast_letta.config import desired_by_specs
     from toolcast_letta.plan.planning import desired_digest
+    from toolcast_letta.specs import desired_by_specs
 
     workspace = load_workspace(str(generated.root)).workspace
     assert workspace is not None

@@ -1,4 +1,4 @@
-"""What a toolset wants to be in Letta, derived from its specs."""
+"""What the specs of a toolset say of Letta."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 from toolcast.facts.tool_lists import mcp_definition
 from toolcast.model.model import Toolset, ToolSpec
 
-from .plan.desired_state import DesiredState, ToolFacts, desired_state
-from .settings import LettaServer, LettaSettings, bind_letta
-
-_DEFAULT_REASON = "It calls the agent's own loop."
+from .plan.desired_state import LOOP_REASON, DesiredState, DesiredTool, desired_state
+from .settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 
 def facts_of(tool: ToolSpec) -> Mapping[str, Any]:
@@ -26,10 +24,34 @@ def has_settings(toolset: Toolset) -> bool:
 
 
 def settings_of(toolset: Toolset) -> LettaSettings:
-    """The toolset's settings; without any, an entry of its name and no agent."""
-    if not has_settings(toolset):
-        return LettaSettings(LettaServer(toolset.name), ())
-    return bind_letta(toolset.extensions["letta"], toolset.name)
+    """The toolset's settings; without any, an entry of its name and no agent.
+
+    What a spec leaves out has the default of the settings.
+    """
+    value = toolset.extensions.get("letta", {})
+    plain = {key: value[key] for key in ("backend", "on_start") if key in value}
+    if "on_start_patience" in value:
+        plain["on_start_patience"] = float(value["on_start_patience"])
+    return LettaSettings(
+        name=toolset.name,
+        server=LettaServer(**{"name": toolset.name, **value.get("server", {})}),
+        agents=tuple(
+            _agent(name, body) for name, body in value.get("agents", {}).items()
+        ),
+        **plain,
+    )
+
+
+def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
+    plain = {key: body[key] for key in ("id", "id_env", "type") if key in body}
+    return LettaAgent(
+        name,
+        **plain,
+        expects=tuple(body.get("expects", ())),
+        ends_turn=tuple(body.get("ends_turn", ())),
+        forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
+        blocks=tuple(LettaBlock(**entry) for entry in body.get("blocks", ())),
+    )
 
 
 def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
@@ -63,7 +85,7 @@ def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
     is_attached = bool(facts.get("attached")) and tool.name not in declared
     part: dict[str, Any] = {"attached": is_attached}
     if not is_attached:
-        default = _DEFAULT_REASON if facts.get("calls_agent_loop") else None
+        default = LOOP_REASON if facts.get("calls_agent_loop") else None
         reason = declared.get(tool.name) or facts.get("reason") or default
         if reason:
             part["reason"] = reason
@@ -92,19 +114,18 @@ def desired_by_specs(
         MissingSetting: the environment lacks something that the specs leave to it.
     """
     offered = {tool.name for tool in offered_to_letta(toolset)}
-    tools = [
-        ToolFacts(
+    tools = (
+        DesiredTool(
             tool.name,
+            mcp_definition(tool).get("description") or "",
+            tool.parameters,
             tool_part(toolset, tool),
             tool.name in offered,
-            mcp_definition(tool).get("description"),
-            tool.parameters,
             tuple(example.as_json for example in tool.examples),
             tool.renamed_from,
         )
         for tool in toolset.tools
-    ]
-    settings = settings_of(toolset)
+    )
     return desired_state(
-        toolset.name, settings, tools, environment, server_url=server_url
+        settings_of(toolset), tools, environment, server_url=server_url
     )

@@ -1,4 +1,9 @@
-"""Memory blocks as the specs want them: what would change, and writing exactly that."""
+"""Memory blocks of agents: what the specs say in them, what would change, and writing that.
+
+An agent reads its memory as the truth. So a text says what is, in the words of the specs'
+summaries, and never what the agent should do. The block is the agent's own: only what stands
+between two marks is written, and the rest stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +12,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from toolcast.model.model import Toolset
+from toolcast.model.model import Toolset, ToolSpec
 
-from ..plan.desired_state import DesiredState
-from ..settings import LettaSettings
-from ..state.seal import Seal
-from ..v1.api import LettaApi
-from .block_text import BlockTextError, block_text, with_part
+from .plan.desired_state import DesiredState
+from .specs import tool_part
+from .state.seal import Seal
+from .v1.api import LettaApi
 
 _FORMAT = "toolcast-letta-blocks/1"
 
 
 class BlockError(Exception):
     """A block cannot be read, planned or written; the text says why, a line a reason."""
+
+
+class BlockTextError(Exception):
+    """A block's text cannot be put together; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class BlockChange:
 
 
 def block_changes(
-    api: LettaApi, toolset: Toolset, settings: LettaSettings, desired: DesiredState
+    api: LettaApi, toolset: Toolset, desired: DesiredState
 ) -> list[BlockChange]:
     """Every block that the toolset declares, of the agents that are wanted.
 
@@ -55,13 +63,12 @@ def block_changes(
         BlockError: a block is not there, cannot take the text, or its marks are broken.
         LettaError: a request failed.
     """
-    ids = {agent.name: agent.id for agent in desired.agents}
     found: list[BlockChange] = []
     problems: list[str] = []
-    for agent in settings.agents:
-        for block in agent.blocks if agent.name in ids else ():
+    for agent in desired.agents:
+        for block in agent.blocks:
             what = f"the block `{block.label}` of {agent.name}"
-            there = api.block(ids[agent.name], block.label)
+            there = api.block(agent.id, block.label)
             if there is None:
                 problems.append(f"{what} is not there: create it in Letta first")
                 continue
@@ -77,9 +84,7 @@ def block_changes(
                 problems.append(
                     f"{what} would have {len(after)} characters, and its limit is {limit}"
                 )
-            found.append(
-                BlockChange(agent.name, ids[agent.name], block.label, value, after)
-            )
+            found.append(BlockChange(agent.name, agent.id, block.label, value, after))
     if problems:
         raise BlockError("\n".join(problems))
     return found
@@ -173,3 +178,88 @@ def write_changes(
             )
         done.append(f"{change.agent}: `{change.label}` written")
     return done
+
+
+def block_text(toolset: Toolset, content: str) -> str:
+    """The toolset's part of a block, with its marks; the same for every agent.
+
+    Args:
+        content: `tools`, those that are attached; or `data`, the tables that they read and write.
+
+    Raises:
+        BlockTextError: a spec's text holds one of the marks.
+    """
+    attached = [tool for tool in toolset.tools if tool_part(toolset, tool)["attached"]]
+    lines = _tools(toolset, attached) if content == "tools" else _data(attached)
+    text = "\n".join(lines)
+    begin, end = _marks(toolset.name)
+    if begin in text or end in text:
+        raise BlockTextError(f"a summary or section holds `{begin}` or `{end}`")
+    return f"{begin}\n{text}\n{end}"
+
+
+def _tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
+    yield f"The {len(attached)} tools of {toolset.name} that are attached:"
+    sections = {section.name: section.heading for section in toolset.sections}
+    order = [*sections, None]
+    for name in order:
+        inside = [
+            tool
+            for tool in sorted(attached, key=lambda tool: tool.name)
+            if tool.section == name or (name is None and tool.section not in sections)
+        ]
+        if not inside:
+            continue
+        if name is not None:
+            yield f"{_one_line(sections[name])}:"
+        for tool in inside:
+            yield f"- {tool.name}: {_one_line(tool.summary)}"
+
+
+def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
+    yield "Where the data of the attached tools lies:"
+    places: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for tool in sorted(attached, key=lambda tool: tool.name):
+        data = tool.data or {}
+        for verb, key in (
+            ("read", "reads"),
+            ("written", "writes"),
+            ("deleted", "destroys"),
+        ):
+            for table in data.get(key, ()):
+                place = places.setdefault((data.get("pool", ""), table), {})
+                place.setdefault(verb, []).append(tool.name)
+    for (pool, table), verbs in sorted(places.items()):
+        uses = "; ".join(
+            f"{verb} by {', '.join(names)}" for verb, names in verbs.items()
+        )
+        where = f" (pool {pool})" if pool else ""
+        yield f"- {table}{where}: {uses}"
+    if not places:
+        yield "- no spec names a table"
+
+
+def with_part(value: str, part: str, toolset: str) -> str:
+    """A block's value with the toolset's part in its place, or at its end.
+
+    Raises:
+        BlockTextError: the marks do not stand there once each, in order.
+    """
+    begin, end = _marks(toolset)
+    counts = (value.count(begin), value.count(end))
+    if counts == (0, 0):
+        return f"{value.rstrip()}\n\n{part}" if value.strip() else part
+    start, stop = value.find(begin), value.find(end)
+    if counts != (1, 1) or stop < start:
+        raise BlockTextError(
+            f"`{begin}` and `{end}` do not stand in it once each: mend it by hand"
+        )
+    return value[:start] + part + value[stop + len(end) :]
+
+
+def _marks(toolset: str) -> tuple[str, str]:
+    return f"[toolcast {toolset}: from the specs]", f"[toolcast {toolset}: end]"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
