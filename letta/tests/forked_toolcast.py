@@ -42,6 +42,8 @@ socket.send_fds(asking, [json.dumps(asked).encode()], [0, 1, 2])
 sys.exit(int(asking.recv(16)))
 """
 _LARGEST = 1 << 16
+# The shell knows none of it, and a fork is what its parent is.
+_OF_PYTHON = {k: v for k, v in os.environ.items() if k.startswith("PYTHON")}
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def _serve(door: socket.socket) -> None:
                 Path(asked["folder"]),
                 "toolcast",
                 *asked["words"],
-                env=asked["env"],
+                env={**_OF_PYTHON, **asked["env"]},
                 stdin=files[0],
                 stdout=files[1],
                 stderr=files[2],
