@@ -8,8 +8,9 @@ PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples
 # Processes that tests start would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
-# What says most in the shortest time.
-FAST := tests/rules tests/docs tests/encoders tests/reading tests/rendering tests/test_structure.py
+# What says most in the shortest time, of the generator and of the runtime.
+FAST := tests/rules tests/docs tests/encoders tests/reading tests/rendering \
+  tests/runtime tests/validation tests/values tests/access tests/router tests/test_structure.py
 
 .DEFAULT_GOAL := help
 .PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-browser test-node test-servers test-letta-fake test-letta letta-server test-postgres test-kill fuzz bench load docs build clean
@@ -23,17 +24,17 @@ generate: $(STAMP) ## Generate generated/ from specs/
 check: $(STAMP) ## Check specs, rules and that generated/ is up to date
 	@$(BIN)/toolcast check
 
-test: $(STAMP) ## Run the test suite and the generated snapshot tests (up to 3 minutes on 2 cores)
-	@$(PYTEST) -n auto --dist worksteal
+test: $(STAMP) ## Run the suite and the snapshot tests (up to 3 minutes on 2 cores); ROOM=http: tests/http
+	@$(PYTEST) -n auto --dist worksteal $(if $(ROOM),tests/$(ROOM))
 
-test-fast: $(STAMP) ## Run the part of it that takes half a minute to a minute
+test-fast: $(STAMP) ## Run the part of it that takes half a minute
 	@$(PYTEST) -n auto --dist worksteal $(FAST)
 
 test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often
 	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough"
 
 test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14
-	@$(BIN)/python tests/pythons.py "$(FAST) tests/runtime generated"
+	@$(BIN)/python tests/pythons.py "$(FAST) generated"
 
 test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
 	@$(PYTEST) -m display tests/display
@@ -85,8 +86,8 @@ format: $(STAMP) ## Format the hand-written code
 	@$(BIN)/python -m black --quiet $(CODE) tests letta/tests benchmarks docs
 	@$(BIN)/python -m ruff check --fix --quiet $(CODE) tests letta/tests benchmarks docs
 
-docs: $(STAMP) ## Build the documentation as a site into build/site/
-	@$(BIN)/python docs/website/build.py build/site
+docs: $(STAMP) ## Build the documentation as a site into build/site/; a broken link ends it
+	@$(BIN)/python -m properdocs build -f docs/website/properdocs.yml
 
 build: $(STAMP) ## Build the wheels and source archives of all three distributions into dist/
 	@for folder in . runtime letta; do (cd $$folder && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done

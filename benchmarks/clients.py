@@ -19,7 +19,15 @@ from typing import Any
 
 from paired import Sample, child_environment
 
-__all__ = ["LEGACY", "MODERN", "Http", "Stdio", "free_port", "rpc_request"]
+__all__ = [
+    "LEGACY",
+    "MODERN",
+    "Http",
+    "Stdio",
+    "free_port",
+    "rpc_message",
+    "rpc_request",
+]
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -35,6 +43,13 @@ _META = {
 def _bytes(number: int, method: str, params: Mapping[str, Any]) -> bytes:
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return json.dumps(message).encode()
+
+
+def rpc_message(method: str, params: Mapping[str, Any], revision: str) -> bytes:
+    """The bytes of one request, without its end of line."""
+    if revision == MODERN:
+        params = {**params, "_meta": _META}
+    return _bytes(7, method, params)
 
 
 def rpc_request(
@@ -56,10 +71,9 @@ def rpc_request(
         headers: further ones, each with its end of line.
     """
     if revision == MODERN:
-        params = {**params, "_meta": _META}
         name = f"Mcp-Name: {params['name']}\r\n" if "name" in params else ""
         headers += f"Mcp-Method: {method}\r\n{name}"
-    body = _bytes(7, method, params)
+    body = rpc_message(method, params, revision)
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
         "Content-Type: application/json\r\n"

@@ -118,7 +118,6 @@ def pages() -> dict[str, str]:
         "targets.md": _targets_page(),
         "rules.md": _rules_page(),
         "changes.md": _changes_page(),
-        **{f"rules/{name}.md": _family_page(name) for name in FAMILIES},
         "../letta/docs/reference.md": _extension_page("letta", "toolcast-letta"),
     }
 
@@ -218,26 +217,19 @@ def _cell(text: str) -> str:
 
 
 def _rules_page() -> str:
-    """Every rule in a line, family by family."""
+    """Every rule in a line, family by family; the pages of the families say more."""
     parts = [_NOTE, _RULES_INTRO]
     for family in FAMILIES:
-        link = f"rules/{family}.md"
+        link = f"../generator/toolcast/rules/{family}.md"
         parts += [f"## [{family}]({link})\n", f"{_about(family)}\n"]
         parts += ["| Rule | Severity | What it does |", "| --- | --- | --- |"]
         for rule in _rules_of(family):
             there = f"[`{rule.id}`]({link}#{rule.id.replace('/', '')})"
             parts.append(
-                f"| {there} | {rule.severity.word} | {_cell(rule.text.purpose)} |"
+                f"| {there} | {rule.severity.word}{limit(rule)} | {_cell(rule.text.purpose)} |"
             )
         parts.append("")
     return "\n".join(parts)
-
-
-def _family_page(family: str) -> str:
-    """Every rule of a family in full."""
-    intro = f"{_about(family)} [All rules](../rules.md).\n"
-    texts = [_rule(rule) for rule in _rules_of(family)]
-    return "\n".join([_NOTE, f"# The rules of `{family}`\n", intro, *texts])
 
 
 def _about(family: str) -> str:
@@ -401,13 +393,8 @@ def _target(target: Target) -> str:
 
 
 def write() -> None:
-    """Writes every generated page, and removes those of families that are gone."""
-    made = pages()
-    for old in (FOLDER / "rules").glob("*.md"):
-        if f"rules/{old.name}" not in made:
-            old.unlink()
-    for name, text in made.items():
-        (FOLDER / name).parent.mkdir(exist_ok=True)
+    """Writes every generated page."""
+    for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -182,6 +182,16 @@ def project_copy(tmp_path: Path) -> Project:
     return Project(root)
 
 
+@pytest.fixture(scope="session")
+def clinic_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project of tests/platform, with what is generated from it in `clinic_tools`."""
+    root = tmp_path_factory.mktemp("clinic") / "project"
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "tests/platform/project", root, ignore=leave)
+    Project(root).generate()
+    return root
+
+
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
     """A folder beside the project, with a file that nothing may change."""

@@ -28,7 +28,7 @@ OTHER_READERS = {
 }
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
-    ("toolcast_runtime/rooms/ledger/rows.py", "sqlite3.connect"),
+    ("toolcast_runtime/rooms/ledger/sqlite_ledger.py", "sqlite3.connect"),
     # The terminal that a person sits at, by the name that it has for every process.
     ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.

@@ -187,7 +187,7 @@ MAY_IMPORT = {
         "reports",
         "servers",
     },
-    "commands.call": {"commands", "model", "preflight", "servers", "suggestions"},
+    "commands.calling": {"commands", "model", "preflight", "suggestions"},
     "commands.editing": {"commands", "edits", "findings", "model", "reports"},
 }
 # What each distribution may import of the others.

@@ -13,10 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .core.access.caller import Caller, calling_as
-    from .core.calls.call_context import CallContext, current_call
-    from .core.calls.tool_response import ToolError, ToolResponse
-    from .rooms.consent.question import Declined
+    from .core.context import (
+        CallContext,
+        Caller,
+        Declined,
+        ToolError,
+        ToolResponse,
+        calling_as,
+        current_call,
+    )
     from .rooms.resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
@@ -47,14 +52,14 @@ OLDEST_LEVEL = 1
 """The oldest one. The changelog says how long a level is served."""
 
 _LAZY = {
-    "CallContext": "core.calls.call_context",
-    "Caller": "core.access.caller",
-    "Declined": "rooms.consent.question",
-    "ToolError": "core.calls.tool_response",
-    "ToolResponse": "core.calls.tool_response",
+    "CallContext": "core.context",
+    "Caller": "core.context",
+    "Declined": "core.context",
+    "ToolError": "core.context",
+    "ToolResponse": "core.context",
     "audio": "rooms.resources.content_blocks",
-    "calling_as": "core.access.caller",
-    "current_call": "core.calls.call_context",
+    "calling_as": "core.context",
+    "current_call": "core.context",
     "file": "rooms.resources.content_blocks",
     "image": "rooms.resources.content_blocks",
     "link": "rooms.resources.content_blocks",

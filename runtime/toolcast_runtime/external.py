@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .rooms.external.server_settings import ExternalServer, MissingVariableError
+from .core.server_settings import ExternalServer, MissingVariableError
 
 if TYPE_CHECKING:
     from .rooms.external.external_tools import ExternalTools

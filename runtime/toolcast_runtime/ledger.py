@@ -2,19 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .rooms.ledger.ledger_settings import LedgerSettings
-from .rooms.ledger.record import Ledger, LedgerError, Record
+from .core.toolset_settings import LedgerError, LedgerSettings
 
 if TYPE_CHECKING:
     from .rooms.ledger.http_sink import HttpSink
+    from .rooms.ledger.record import Ledger, Record
 
 __all__ = ["HttpSink", "Ledger", "LedgerError", "LedgerSettings", "Record"]
 
+_LAZY = {"HttpSink": "http_sink", "Ledger": "record", "Record": "record"}
+
 
 def __getattr__(name: str) -> Any:
-    # SQLite is imported by who needs it.
-    if name == "HttpSink":
-        from .rooms.ledger.http_sink import HttpSink
+    # A toolset says where its records go long before the first of them is written.
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return HttpSink
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".rooms.ledger.{_LAZY[name]}", __package__), name)

@@ -1,5 +1,5 @@
 """What a toolset's tools need while it runs: started before the first call, ended after the last."""
 
-from .rooms.lifespan.lifespan_settings import Lifespan, LifespanError
+from .core.toolset_settings import Lifespan, LifespanError
 
 __all__ = ["Lifespan", "LifespanError"]

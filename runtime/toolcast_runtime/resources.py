@@ -1,5 +1,5 @@
 """Resources and MCP prompts: their definitions, what they give, content behind links."""
 
-from .rooms.resources.link_limits import LinkLimits
+from .core.toolset_settings import LinkLimits
 
 __all__ = ["LinkLimits"]

@@ -7,7 +7,6 @@ except ImportError as error:
         f"{__name__} needs pytest: pip install 'toolcast-runtime[testing]'"
     ) from error
 
-from .rooms.testing.shared_endpoint import endpoint_tests
-from .rooms.testing.snapshot_tests import snapshot_tests
+from .rooms.testing.snapshot_tests import endpoint_tests, snapshot_tests
 
 __all__ = ["endpoint_tests", "snapshot_tests"]

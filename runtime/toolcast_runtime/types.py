@@ -6,15 +6,15 @@ and before 3.12 pydantic reads no other TypedDict.
 
 from typing_extensions import ReadOnly, TypedDict
 
-from .core.types.handler_types import (
+from .core.types import (
     HandlerForm,
     HandlerResult,
     ListResult,
     ObjectResult,
     ResourceHandlerForm,
     TakesKeywords,
+    tool_result,
 )
-from .core.types.tool_result import tool_result
 
 __all__ = [
     "HandlerForm",

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from toolcast.commands.calling.one_call import WrongWords, arguments_of, usage
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.rooms.cli.words import WrongWords, arguments_of, likely, usage
+from toolcast_runtime.rooms.cli.words import likely
 
 TOOL = Tool(
     "find",

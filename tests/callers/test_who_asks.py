@@ -18,7 +18,7 @@ from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 HANDLERS = "tests.callers.handlers"
 MIA = Caller("mia", {"tenant": "shop"}, frozenset())

@@ -14,7 +14,7 @@ import pytest
 from tests.consent.counters import KEY, Shop
 from toolcast_runtime import current_call
 from toolcast_runtime.consent import Answer, Question
-from toolcast_runtime.core.access.caller import Caller, calling_as
+from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.rooms.consent.confirmation import confirmation, readable

@@ -15,7 +15,7 @@ from tests.consent.counters import CAN, YES, Shop, said
 from tests.mcp.servers import LEGACY, MODERN, meta
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 OLD, NEW = "o" * 32, "n" * 32
 ORDER = {"order_id": "7"}

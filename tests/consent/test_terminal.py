@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
 from tests.consent.counters import Shop
 from tests.consent.terminals import Terminal, in_terminal
+from toolcast_runtime.core.question import Answer, Question
+from toolcast_runtime.rooms.cli import terminal as at_terminal
 
 REFUND = ("refund", "--order-id", "A-1")
 
@@ -100,6 +106,42 @@ def test_a_form_is_filled_in(shop: Shop) -> None:
         person.rest()
     assert person.shown.endswith("booked Monday 4 garden\n")
     assert len(shop.done) == 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "prompt", "typed", "value"),
+    [
+        ({"type": "boolean"}, "Field (yes or no): ", "no", False),
+        ({"type": "integer"}, "Field (a number): ", "3", 3),
+        ({"type": "string"}, "Field: ", "at the door", "at the door"),
+        ({"type": "string", "enum": ["in", "out"]}, "Field (in, out): ", "out", "out"),
+        (
+            {"type": "array", "items": {"enum": ["in", "out"]}},
+            "Field (some of in, out, with commas): ",
+            "out, in",
+            ["out", "in"],
+        ),
+    ],
+)
+def test_each_field_says_what_may_be_typed(
+    monkeypatch: pytest.MonkeyPatch,
+    schema: dict[str, Any],
+    prompt: str,
+    typed: str,
+    value: object,
+) -> None:
+    ours, theirs = pty.openpty()
+    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
+    form = {"type": "object", "properties": {"field": {"title": "Field", **schema}}}
+    question = Question("one", "Where?", form, "book", {})
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(asyncio.run, at_terminal.ask_at_terminal(question))
+        person = Terminal(ours)
+        person.until(f"Where?\n{prompt}")
+        person.type(f"{typed}\n")
+        assert answer.result(20) == Answer("accept", {"field": value})
+    for number in (ours, theirs):
+        os.close(number)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from tests.consent.counters import Shop
 from tests.mcp.servers import LEGACY
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 TOKEN = "t" * 32
 

@@ -15,7 +15,8 @@ import pytest
 
 from tests.docs.walking import walk
 from toolcast_runtime import LEVEL, OLDEST_LEVEL, __version__, require_level
-from toolcast_runtime.rooms.ledger import rows
+from toolcast_runtime.rooms.ledger.rows import VERSION
+from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/upgrading.md").read_text("utf-8")
@@ -71,14 +72,14 @@ def test_check_tells_of_another_level(make_project: Callable[..., Any]) -> None:
 
 
 def test_the_version_of_the_ledger(tmp_path: Path) -> None:
-    assert f"now {rows.VERSION}. The first" in PAGE
-    rows.connected(tmp_path / "ledger.sqlite3").close()
+    assert f"now {VERSION}. The first" in PAGE
+    connected(tmp_path / "ledger.sqlite3").close()
     code = re.findall(r'^python -c "(.*)"$', PAGE, re.M)
     assert len(code) == 1
     assert "PRAGMA user_version" in code[0]
     with closing(sqlite3.connect(tmp_path / "ledger.sqlite3")) as connection:
         found = connection.execute("PRAGMA user_version").fetchone()
-    assert found == (rows.VERSION,)
+    assert found == (VERSION,)
 
 
 @pytest.mark.slow
@@ -89,8 +90,8 @@ def test_an_upgrade_that_changes_nothing(tmp_path: Path) -> None:
         "git add -A\ngit -c user.name=me -c user.email=me@localhost commit -qm Begin\n"
     )
     ledger = (
-        "python -c 'from toolcast_runtime.ledger import rows; from pathlib import Path;"
-        ' rows.connected(Path("ledger.sqlite3")).close()\'\n'
+        "python -c 'from toolcast_runtime.rooms.ledger.sqlite_ledger import connected;"
+        ' from pathlib import Path; connected(Path("ledger.sqlite3")).close()\'\n'
     )
     first, last = (
         block + "```\n" for block in re.findall(r"^```sh\n[^`]*", PAGE, re.M)[1:]
@@ -99,7 +100,7 @@ def test_an_upgrade_that_changes_nothing(tmp_path: Path) -> None:
         f"```sh\n{begin}```\n\n{first}\n"
         "```text\n(0 written, 14 unchanged, 0 removed)\n```\n\n"
         '```sh\ntest -z "$(git status --short)"\n```\n\n'
-        f"```sh\n{ledger}```\n\n{last}\n```text\n{rows.VERSION}\n```\n",
+        f"```sh\n{ledger}```\n\n{last}\n```text\n{VERSION}\n```\n",
         tmp_path,
     )
     assert walked == 5

@@ -13,8 +13,8 @@ import pytest
 
 from tests.external.servers.running import HttpServer
 from toolcast_runtime import CallContext, ToolResponse
+from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.rooms.external.external_tools import ExternalTools
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
 SERVERS = Path(__file__).parent / "servers"
 LOST = "the connection to the tool's server was lost"

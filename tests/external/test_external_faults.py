@@ -19,8 +19,8 @@ from tests.external.conftest import (
     until,
 )
 from tests.runtime.packages import Package, definition
+from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
 
 async def test_a_server_that_dies_in_mid_call_comes_back(

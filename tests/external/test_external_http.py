@@ -14,8 +14,8 @@ import pytest
 from generated.kirishima import registry
 from tests.external.conftest import Open, call, until
 from tests.external.servers.running import HttpServer
-from toolcast_runtime.rooms.external.sdk_logging import IS_QUIET, quieten
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
+from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.rooms.external.session import IS_QUIET, quieten
 
 TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]

@@ -23,8 +23,8 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext
 from toolcast_runtime.core.access.clients import Client
 from toolcast_runtime.core.definitions.provider import Wanted
+from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
 
 async def test_a_useful_server_over_stdio(opened: Open) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.external.conftest import Open, call
 from tests.external.third_party_setup import ThirdParty, installed
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
+from toolcast_runtime.core.server_settings import ExternalServer
 
 pytestmark = [
     pytest.mark.servers,

@@ -160,6 +160,10 @@ def test_each_request_is_one_line_of_json(server: Served) -> None:
 
 def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     call = {"name": "get_personality", "arguments": {}}
+    # What earlier requests have to say comes before the line of this one.
+    before = len(server.lines)
+    server.send("/mcp/", b"{}", method="PATCH")
+    server.wait_for_log('"method": "PATCH"', before)
     before = len(server.lines)
     server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
     server.wait_for_log('"tool": "get_personality"', before)

@@ -15,7 +15,7 @@ from tests.http.serving import rpc
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
 from toolcast_runtime.mcp import ServerPart
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 TOKEN = {"Authorization": "Bearer admin-token"}
 

@@ -17,7 +17,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 pytestmark = pytest.mark.slow
 

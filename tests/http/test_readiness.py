@@ -25,7 +25,7 @@ from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 HTTP = HttpSettings((Endpoint("/mcp/", None, "READY_TOKEN"),), "ADMIN", "READY_HOSTS")
 WHOLE = {

@@ -16,12 +16,13 @@ from starlette.testclient import TestClient
 from tests.conftest import Project
 from tests.http.serving import rpc
 from toolcast_runtime import LEVEL
+from toolcast_runtime.http import SettingsError
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import DefinitionError, Registry
-from toolcast_runtime.rooms.testing.mcp_wire import raw_tools_list
+from toolcast_runtime.rooms.testing.generated_package import raw_tools_list
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening, SettingsError
+from toolcast_runtime.serve.http.listening import Listening
 
 WORKSPACE = """
     version: 1
@@ -322,7 +323,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 
     generated = importlib.import_module("shared_desk.desk.test_snapshots")
     monkeypatch.setattr(
-        "toolcast_runtime.rooms.testing.shared_endpoint.raw_tools_list", listed
+        "toolcast_runtime.rooms.testing.snapshot_tests.raw_tools_list", listed
     )
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_are_the_definitions("assistant")

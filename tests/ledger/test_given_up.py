@@ -13,9 +13,8 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime import current_call
-from toolcast_runtime.core.calls import given_up
-from toolcast_runtime.core.calls.background_loop import run_sync
-from toolcast_runtime.core.calls.given_up import MOST_GIVEN_UP
+from toolcast_runtime.core.calls import work
+from toolcast_runtime.core.calls.work import MOST_GIVEN_UP, run_sync
 
 Seen = list[str]
 
@@ -75,7 +74,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(given_up, "_PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(work, "_SECONDS_UNTOLD", 0.01)
     release = threading.Event()
 
     async def stubborn() -> None:
@@ -97,7 +96,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     assert told[-1].levelno == logging.WARNING
     assert "a handler of stuck" in told[-1].getMessage()
     release.set()
-    await given_up.until_ended(20)
+    await work.until_ended(20)
     assert "given up" not in str(await kept.call("stuck", timeout=0.05))
 
 

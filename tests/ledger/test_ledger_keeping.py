@@ -17,11 +17,11 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 from toolcast_runtime.rooms.ledger.keeping import remove_old, stop
-from toolcast_runtime.rooms.ledger.ledger import open_ledger
+from toolcast_runtime.rooms.ledger.recorder import open_ledger
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -97,7 +97,7 @@ def test_a_question_stays_as_long_as_its_answer_may_come(
 ) -> None:
     settings = replace(settings, keep="1h")
     table = ApprovalsTable(replace(settings, keep=None))
-    asked = Asked("round", "1", "spin", None, None, "Sure?", {}, ago(hours))
+    asked = Asked("round", "1", "spin", None, None, "Sure?", {}, {}, ago(hours))
 
     async def use() -> bool:
         await table.begin(asked)
@@ -182,7 +182,7 @@ def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
 
     async def ask() -> None:
         with pytest.raises(OSError):
-            asked = Asked("1", "1", "spin", None, None, "Sure?", {}, ago(0))
+            asked = Asked("1", "1", "spin", None, None, "Sure?", {}, {}, ago(0))
             await ApprovalsTable(settings).begin(asked)
 
     caplog.set_level(logging.WARNING, "toolcast.ledger")

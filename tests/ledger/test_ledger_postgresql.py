@@ -20,13 +20,13 @@ import pytest
 from tests.ledger.test_ledger_processes import PROGRAM, ROOT
 from tests.postgres import postgres_server
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.core.access.caller import Caller, calling_as
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
 from toolcast_runtime.rooms.ledger.keeping import remove_old
-from toolcast_runtime.rooms.ledger.ledger import open_ledger
+from toolcast_runtime.rooms.ledger.recorder import open_ledger
 
 psycopg = pytest.importorskip("psycopg")
 pytestmark = pytest.mark.skipif(
@@ -247,7 +247,9 @@ asyncio.run(take())
 async def test_an_answer_is_taken_by_one_process(url: str) -> None:
     table = ApprovalsTable(SETTINGS)
     for number in range(10):
-        asked = Asked(f"{number}", "sure", "spin", None, "mia", "Sure? \0", {}, "2026")
+        asked = Asked(
+            f"{number}", "sure", "spin", None, "mia", "Sure? \0", {}, {}, "2026"
+        )
         await table.begin(asked)
     words = [sys.executable, "-c", TAKES]
     run = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -382,7 +384,9 @@ async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> No
     table = ApprovalsTable(SETTINGS)
     for round_, month in (("taken", "05"), ("open", "05"), ("waits", "11")):
         asked = f"2026-{month}-20"
-        await table.begin(Asked(round_, "1", "spin", None, None, "Sure?", {}, asked))
+        await table.begin(
+            Asked(round_, "1", "spin", None, None, "Sure?", {}, {}, asked)
+        )
     assert await table.take("taken")
     now = datetime(2026, 11, 23, tzinfo=UTC)
     gone = await asyncio.to_thread(remove_old, settings, threading.Event(), now)

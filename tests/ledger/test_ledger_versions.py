@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.core.access.caller import Caller, calling_as
+from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.rooms.consent.approvals import Asked
 from toolcast_runtime.rooms.ledger import rows
 from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
 
 # As version 1 made its file, and wrote to it.
 FIRST = """
@@ -79,7 +80,9 @@ async def test_approvals_of_the_second_version_get_the_column(tmp_path: Path) ->
         connection.execute('ALTER TABLE approvals DROP COLUMN "user"')
         connection.execute("PRAGMA user_version = 2")
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
-    await table.begin(Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, "2026"))
+    await table.begin(
+        Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, {}, "2026")
+    )
     with closing(sqlite3.connect(path)) as connection:
         asked = connection.execute("SELECT round, user FROM approvals").fetchall()
     assert asked == [("1", "mia\\ud800")]
@@ -89,7 +92,7 @@ async def test_what_the_runtime_before_began_it_can_end(first: Path) -> None:
     """It begins no more, which its log says, and closes the call whose start is recorded."""
     with closing(sqlite3.connect(first, isolation_level=None)) as before:
         before.execute("SELECT count(*) FROM calls").fetchall()
-        rows.connected(first).close()
+        connected(first).close()
         before.execute(ENDS, ("ok", "1", None, 0.5, "old"))
         with pytest.raises(sqlite3.OperationalError, match="11 columns but 10 values"):
             before.execute(BEGINS, ("new",))
@@ -104,7 +107,7 @@ def test_processes_that_open_it_at_once_make_one_column(first: Path) -> None:
     def opens() -> None:
         try:
             begin.wait()
-            rows.connected(first).close()
+            connected(first).close()
         except BaseException as error:
             failed.append(error)
 

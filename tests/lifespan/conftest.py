@@ -97,7 +97,7 @@ def make_toolset(
         return made[-1]
 
     yield make
-    from toolcast_runtime.core.calls.background_loop import run_sync
+    from toolcast_runtime.core.calls.work import run_sync
 
     for toolset in made:
         run_sync(toolset.registry.close())

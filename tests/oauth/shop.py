@@ -12,7 +12,7 @@ from tests.http.serving import rpc
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -14,9 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.oauth.authorization_server import ID, SECRET, AuthorizationServer
 from tests.oauth.shop import BACK, DESK, SCOPES, environment, serving
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 from toolcast_runtime.serve.oauth import authorization_server as asking
-from toolcast_runtime.serve.oauth import fetching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,7 +181,7 @@ def test_slow_keys_hold_nobody_up_who_has_a_known_one(
 ) -> None:
     monkeypatch.setattr(asking, "_FRESH", 0.0)
     monkeypatch.setattr(asking, "_PAUSE", 0.0)
-    monkeypatch.setattr(fetching, "_SECONDS", 0.8)
+    monkeypatch.setattr(asking, "_SECONDS", 0.8)
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:

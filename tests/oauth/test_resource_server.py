@@ -27,7 +27,7 @@ from tests.oauth.forged import (
 )
 from tests.oauth.shop import BACK, DESK, METADATA, SCOPES, environment, serving, told
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable

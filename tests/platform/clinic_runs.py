@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -20,7 +21,6 @@ from sqlalchemy import Connection, create_engine
 
 from tests.forked_servers import Process, start
 
-PROJECT = Path(__file__).with_name("project")
 PATIENT = UUID("0b1f3c5e-5b4e-4a51-9c87-0d5d5a1f7f10")
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
@@ -34,11 +34,13 @@ class Clinic:
     """One database, one log and one ledger.
 
     Attributes:
+        project: the folder of its toolcast.yaml, with what is generated from it.
         place: the folder of one test.
         url: of the database.
         pace: seconds that a day of an export takes.
     """
 
+    project: Path
     place: Path
     url: str
     pace: float = 0.0
@@ -87,7 +89,7 @@ class Clinic:
     def make_tables(self) -> None:
         """New tables with one patient and one visit on Monday that cost 80 Euros."""
         with self.connection() as connection:
-            tables = _tables()
+            tables = self._tables()
             tables.TABLES.drop_all(connection)
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("DROP TABLE IF EXISTS calls, approvals")
@@ -111,7 +113,7 @@ class Clinic:
     def cents_left(self) -> int:
         """What the visit of the beginning costs by now."""
         with self.connection() as connection:
-            visits = _tables().VISITS
+            visits = self._tables().VISITS
             row = visits.select().where(visits.c.id == 1)
             return int(connection.execute(row).one().cents)
 
@@ -128,7 +130,7 @@ class Clinic:
         """Runs Python in the project to its end, without a terminal."""
         return subprocess.run(
             [sys.executable, *words],
-            cwd=PROJECT,
+            cwd=self.project,
             env={**os.environ, **self.environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -139,7 +141,7 @@ class Clinic:
 
     def start(self, *words: str) -> Process:
         """Starts `python -m WORDS` in the project."""
-        return start(PROJECT, *words, env={**os.environ, **self.environment})
+        return start(self.project, *words, env={**os.environ, **self.environment})
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 60
@@ -147,15 +149,12 @@ class Clinic:
             assert time.monotonic() < deadline, self.told
             time.sleep(0.02)
 
-
-def _tables() -> Any:
-    from importlib import import_module
-
-    sys.path.insert(0, str(PROJECT))
-    try:
-        return import_module("clinic.tables")
-    finally:
-        sys.path.remove(str(PROJECT))
+    def _tables(self) -> Any:
+        sys.path.insert(0, str(self.project))
+        try:
+            return import_module("clinic.tables")
+        finally:
+            sys.path.remove(str(self.project))
 
 
 def arguments_of(**arguments: object) -> str:

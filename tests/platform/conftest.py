@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.platform.clinic_runs import PROJECT, Clinic
+from tests.platform.clinic_runs import Clinic
 from tests.postgres import Unavailable, postgres_server
 
 # Its generated tests run in a process of their own.
@@ -28,17 +28,21 @@ def postgresql() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def clinic(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    clinic_project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Clinic]:
     """The clinic with an empty database, in this process and for those that it starts."""
     if request.param == "sqlite":
-        made = Clinic(tmp_path, f"sqlite:///{tmp_path / 'clinic.sqlite3'}")
+        url = f"sqlite:///{tmp_path / 'clinic.sqlite3'}"
     else:
-        made = Clinic(tmp_path, request.getfixturevalue("postgresql"))
+        url = request.getfixturevalue("postgresql")
+    made = Clinic(clinic_project, tmp_path, url)
     made.make_tables()
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.syspath_prepend(str(PROJECT))
+    monkeypatch.syspath_prepend(str(made.project))
     yield made
     # The settings of the next test are others.
     own = ("clinic_tools", "clinic_app")

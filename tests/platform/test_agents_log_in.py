@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.consent.counters import YES, HttpCounter, said
 from tests.http.serving import Answer, Served, rpc, served
 from tests.oauth.agent import Browser, agent
 from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
-from tests.platform.clinic_runs import MONDAY, PROJECT, Clinic
+from tests.platform.clinic_runs import MONDAY, Clinic
 from tests.platform.logins import PEOPLE, Logins, logins
 from tests.platform.test_clients import Mode, Person
 from tests.platform.test_fastapi import free_port
@@ -56,10 +57,11 @@ REFUSED: dict[str, tuple[Forged, str]] = {
 
 
 @pytest.fixture(scope="module")
-def clinic(tmp_path_factory: pytest.TempPathFactory) -> Clinic:
+def clinic(clinic_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Clinic:
     """One for all of these: servers take their time to start."""
     place = tmp_path_factory.mktemp("clinic")
-    made = Clinic(place, f"sqlite:///{place / 'clinic.sqlite3'}", pace=0.05)
+    url = f"sqlite:///{place / 'clinic.sqlite3'}"
+    made = Clinic(clinic_project, place, url, pace=0.05)
     made.make_tables()
     return made
 
@@ -78,7 +80,7 @@ def running(clinic: Clinic, people: Logins) -> Iterator[Served]:
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
     with served(
-        "--port", port, package="clinic_tools.practice", root=PROJECT, env=env
+        "--port", port, package="clinic_tools.practice", root=clinic.project, env=env
     ) as server:
         yield server
         assert server.end() == 0
@@ -96,7 +98,7 @@ def of_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", app, "--port", str(port)],
-            cwd=PROJECT,
+            cwd=clinic.project,
             env=env,
             stdout=out,
             stderr=out,

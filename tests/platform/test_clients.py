@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.http.serving import served
-from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, PROJECT, Clinic
+from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
 
 Mode = Literal["auto", "legacy"]
 SLOW = pytest.mark.slow
@@ -63,13 +63,15 @@ async def client_of(
             command=sys.executable,
             args=["-m", f"clinic_tools.{toolset}.mcp_server"],
             env={**os.environ, **clinic.environment},
-            cwd=PROJECT,
+            cwd=clinic.project,
         )
         async with Client(server, mode=mode, elicitation_callback=person) as client:
             yield client
         return
     package = f"clinic_tools.{toolset}"
-    with served(package=package, root=PROJECT, env=clinic.environment) as running:
+    with served(
+        package=package, root=clinic.project, env=clinic.environment
+    ) as running:
         url = f"http://127.0.0.1:{running.port}/mcp/"
         async with Client(url, mode=mode, elicitation_callback=person) as client:
             yield client

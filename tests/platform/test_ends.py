@@ -13,7 +13,7 @@ import pytest
 from tests.consent.terminals import in_terminal
 from tests.http.serving import served
 from tests.mcp.servers import ERAS, sent
-from tests.platform.clinic_runs import MONDAY, PROJECT, Clinic
+from tests.platform.clinic_runs import MONDAY, Clinic
 
 SLOW = pytest.mark.slow
 SIGNALS = pytest.mark.parametrize(
@@ -59,7 +59,9 @@ def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
 def test_a_signal_over_http(clinic: Clinic, number: int, workers: int) -> None:
     words = ("--workers", str(workers))
     package = "clinic_tools.reception"
-    with served(*words, package=package, root=PROJECT, env=clinic.environment) as web:
+    with served(
+        *words, package=package, root=clinic.project, env=clinic.environment
+    ) as web:
         clinic.wait_for(lambda: clinic.told == [OPENED] * workers)
         web.process.send_signal(number)
         assert web.process.wait(60) == 0
@@ -71,7 +73,7 @@ def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
     env = replace(clinic, pace=0.05).environment
     words = ("--grace", "1")
     package = "clinic_tools.records"
-    with served(*words, package=package, root=PROJECT, env=env) as web:
+    with served(*words, package=package, root=clinic.project, env=env) as web:
         call = {"name": "export_visits", "arguments": YEAR}
         caller = threading.Thread(
             target=web.ask, args=("/mcp/", "tools/call", call), kwargs={"modern": True}
@@ -127,7 +129,7 @@ def test_a_person_answers_at_the_terminal(
 ) -> None:
     refund = ("clinic_tools.reception.cli", "refund", "--visit-id", "1", "--amount")
     amount = '{"cents": 5000, "currency": "EUR"}'
-    with in_terminal(PROJECT, clinic.environment, *refund, amount) as person:
+    with in_terminal(clinic.project, clinic.environment, *refund, amount) as person:
         person.until("decline: ")
         assert "Pay this back to the patient?" in person.shown
         assert "- visit_id: 1" in person.shown and "5000" in person.shown
@@ -145,7 +147,7 @@ def test_a_person_answers_at_the_terminal(
 def test_a_form_is_filled_in_at_the_terminal(clinic: Clinic) -> None:
     born = ("register", "--name", "Grace", "--birthday", "1986-12-09")
     words = ("clinic_tools.reception.cli", *born)
-    with in_terminal(PROJECT, clinic.environment, *words) as person:
+    with in_terminal(clinic.project, clinic.environment, *words) as person:
         person.until("(public, private, none): ")
         person.type("gold\n")
         person.until("That is no answer to this.")

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from tests.http.serving import served
-from tests.platform.clinic_runs import MONDAY, PATIENT, PROJECT, Clinic
+from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
 from tests.platform.logins import PEOPLE, Logins, logins
 from tests.platform.test_clients import Mode, Person, client_of
 from toolcast_runtime import Caller, calling_as
@@ -124,7 +124,9 @@ def test_over_stdio_nobody_has_logged_in(clinic: Clinic, mode: Mode) -> None:
 @pytest.mark.slow
 def test_people_who_log_in_over_http(clinic: Clinic, people: Logins) -> None:
     env = {**clinic.environment, **people.environment}
-    with served(package="clinic_tools.practice", root=PROJECT, env=env) as running:
+    with served(
+        package="clinic_tools.practice", root=clinic.project, env=env
+    ) as running:
         base = f"http://127.0.0.1:{running.port}"
         for mode in ("auto", "legacy"):
             asyncio.run(_a_day_of_everybody(clinic, people, base, mode))

@@ -33,7 +33,7 @@ from tests.deployment.deployed import (
 )
 from tests.deployment.load import keep_calling
 from tests.packaging.environments import build
-from tests.platform.clinic_runs import MONDAY, PATIENT, PROJECT, Clinic
+from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
 from tests.platform.logins import PEOPLE, Logins, logins
 from tests.platform.test_clients import Person
 
@@ -129,7 +129,9 @@ async def test_replicas_come_and_go_while_people_call(
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     build(ROOT / "runtime", wheels)
-    deployed = await asyncio.to_thread(Deployed, PROJECT, tmp_path / "image", wheels)
+    deployed = await asyncio.to_thread(
+        Deployed, clinic.project, tmp_path / "image", wheels
+    )
     ports = [free_port() for _ in range(3)]
     logs = [tmp_path / f"{port}.log" for port in ports]
     with ExitStack() as stack:

@@ -176,6 +176,13 @@ def test_without_a_lock_nothing_is_told(office: ProviderLists) -> None:
         office.locked_openai_mcp("mail", URL, "nobody")
 
 
+def test_unless_said_otherwise_the_server_is_asked_and_nothing_deferred() -> None:
+    (toolset,) = LISTS.anthropic_toolset("kirishima", "internal")
+    assert toolset["configs"] and "tools" not in toolset
+    (mcp,) = LISTS.openai_mcp("kirishima", URL, "internal")
+    assert "defer_loading" not in json.dumps([toolset, mcp])
+
+
 @pytest.mark.slow
 def test_the_providers_own_types_take_them() -> None:
     for wanted in (False, True):

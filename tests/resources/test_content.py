@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from toolcast_runtime import file, link
-from toolcast_runtime.core.calls.tool_response import ToolError
+from toolcast_runtime.core.context import ToolError
 from toolcast_runtime.resources import LinkLimits
 from toolcast_runtime.rooms.resources.kept_content import KeptContent
 

@@ -15,7 +15,6 @@ import toolcast_runtime
 from toolcast_runtime import LEVEL, OLDEST_LEVEL, require_level
 
 ROOT = Path(__file__).parents[2]
-GENERATED = (ROOT / "generated", ROOT / "tests/platform/project/clinic_tools")
 ASKED = Path(__file__).with_name(f"asked_at_level_{LEVEL}.txt")
 
 
@@ -87,13 +86,16 @@ def test_another_name_is_an_attribute_error() -> None:
         toolcast_runtime.Nothing  # noqa: B018
 
 
-def test_what_generated_code_asks_of_the_runtime_is_that_of_its_level() -> None:
+def test_what_generated_code_asks_of_the_runtime_is_that_of_its_level(
+    clinic_project: Path,
+) -> None:
     """Where a runtime of the level lacks it, code and runtime have to change together.
 
     So raise LEVEL when that runtime was released, and name the file anew; then, or when it was
     not, `REGENERATE=1` writes it.
     """
-    files = [file for folder in GENERATED for file in folder.rglob("*.py")]
+    generated = (ROOT / "generated", clinic_project / "clinic_tools")
+    files = [file for folder in generated for file in folder.rglob("*.py")]
     trees = [ast.parse(file.read_text("utf-8")) for file in files]
     text = "".join(
         f"{one}\n"

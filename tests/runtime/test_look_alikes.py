@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.rooms.external.listing import take_tools
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
 
 
 def left_out(name: str) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.core.calls.call_context import CallContext
-from toolcast_runtime.core.calls.own_function import own_function
+from toolcast_runtime.core.calls.handlers import own_function
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import Tool
 
 PACKAGE = "own_handlers"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.call_context import CallContext
 from toolcast_runtime.core.calls.progress import Reports
+from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.serve.mcp.progress_notifications import ProgressNotifications
 
 Told = list[tuple[float, float | None, str | None]]

@@ -23,7 +23,7 @@ from toolcast.servers.declared_servers import command_server, url_server
 from toolcast.servers.messages import telling
 from toolcast.servers.read_server import read_server
 from toolcast.servers.server_listing import ListingError, Variation, saved_listing
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
+from toolcast_runtime.core.server_settings import ExternalServer
 
 REPLAYING = Path(__file__).parent / "replaying.py"
 CORPUS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))

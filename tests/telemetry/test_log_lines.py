@@ -14,8 +14,12 @@ from typing import Any, get_args
 
 import pytest
 
-from toolcast_runtime.serve.telemetry.log_lines import LogFormat, LogLevel, write_logs
-from toolcast_runtime.serve.telemetry.stderr_lines import StderrLines
+from toolcast_runtime.serve.telemetry.log_lines import (
+    LogFormat,
+    LogLevel,
+    StderrLines,
+    write_logs,
+)
 
 ROOT = Path(__file__).parents[2]
 BEGIN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00 [A-Z]+ ")

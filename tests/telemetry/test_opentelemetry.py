@@ -30,7 +30,7 @@ from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.settings import Listening
+from toolcast_runtime.serve.http.listening import Listening
 from toolcast_runtime.serve.telemetry import mcp_requests
 
 TOOLS = ("give", "fail", "crash", "ask_another")

@@ -15,9 +15,9 @@ import pytest
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeAdapter
 from typing_extensions import TypedDict
 
+from toolcast_runtime.core.context import NotTaken
 from toolcast_runtime.rooms.values.agreement import disagreements
 from toolcast_runtime.rooms.values.models import ModelOfArguments
-from toolcast_runtime.rooms.values.refusal import NotTaken
 
 T = TypeVar("T")
 DAY = {"type": "string", "format": "date"}

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from toolcast_runtime.core.calls.plain_json import NotJsonError, plain_json
+from toolcast_runtime.core.context import NotTaken
 from toolcast_runtime.rooms.values.encodings import ENCODINGS
 from toolcast_runtime.rooms.values.python_values import PythonValues
-from toolcast_runtime.rooms.values.refusal import NotTaken
 from toolcast_runtime.rooms.values.written_bytes import WrittenBytes
 
 DAY = {"type": "string", "format": "date"}

@@ -401,7 +401,7 @@ from {package.name} import tools
 registry = Registry(tools, handlers="plain")
 assert registry.call_tool_sync("note", {{"due": "2024-02-29"}}).result == "2024-02-29"
 loaded = [m for m in sys.modules if m.startswith("toolcast_runtime.rooms.values.")]
-assert "pydantic" not in sys.modules and loaded == ["toolcast_runtime.rooms.values.refusal"], loaded
+assert "pydantic" not in sys.modules and not loaded, loaded
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
     assert done.returncode == 0

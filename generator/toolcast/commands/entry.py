@@ -54,6 +54,7 @@ _PLACES = {
     "import": "import_:command",
     "dev": "generating.dev:command",
     "generate": "generating.generate:command",
+    "call": "calling.call:command",
     "diff": "comparing.diff:command",
     "lock": "comparing.live_servers:lock",
     "verify": "comparing.live_servers:verify",

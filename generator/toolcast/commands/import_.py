@@ -39,7 +39,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from toolcast_runtime.rooms.external.server_settings import ExternalServer
+    from toolcast_runtime.core.server_settings import ExternalServer
 
     from ..edits.project_edit import Refusal
     from ..imports.importing import Imported

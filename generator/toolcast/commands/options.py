@@ -17,7 +17,7 @@ from ..project import WORKSPACE_FILE, find_root
 from .exit_codes import fail
 
 if TYPE_CHECKING:
-    from toolcast_runtime.rooms.external.server_settings import ExternalServer
+    from toolcast_runtime.core.server_settings import ExternalServer
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

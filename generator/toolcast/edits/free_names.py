@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from toolcast_runtime.core.definitions.look_alikes import look_alike_key
 from toolcast_runtime.core.definitions.module_names import (
     distinct_name,
+    look_alike_key,
     module_name,
     spec_name,
 )

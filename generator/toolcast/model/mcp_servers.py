@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
+from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..findings import Finding, Place, Severity
 from ..reading.project_files import ProjectFiles

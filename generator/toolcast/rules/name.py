@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
-from toolcast_runtime.core.definitions.look_alikes import look_alike_key
 from toolcast_runtime.core.definitions.module_names import (
     WINDOWS_DEVICES,
     distinct_name,
+    look_alike_key,
     module_name,
 )
 

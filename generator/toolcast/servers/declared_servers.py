@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
+from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..facts.skill_texts import front_matter_of, skill_owners
 from ..facts.tool_lists import mcp_definition

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
+from toolcast_runtime.core.server_settings import Resolved
 from toolcast_runtime.rooms.external.server_process import (
     READ_BYTES,
     ServerProcess,
@@ -16,7 +17,6 @@ from toolcast_runtime.rooms.external.server_process import (
     started,
     stop,
 )
-from toolcast_runtime.rooms.external.server_settings import Resolved
 
 from ..reading.exact_json import JsonProblem, read_json
 from .server_listing import ListingError

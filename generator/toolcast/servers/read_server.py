@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped, without
-from toolcast_runtime.rooms.external.server_settings import (
+from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from toolcast_runtime.rooms.external.server_settings import ExternalServer
+from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty

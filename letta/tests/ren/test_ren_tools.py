@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from generated.ren.registry import REGISTRY
 from letta.tests.fake_letta import FakeLetta
@@ -15,6 +16,7 @@ from letta.tests.ren.story import tell
 from tests.mcp.servers import stdio_server
 
 ROOT = Path(__file__).parents[3]
+EXAMPLES = yaml.safe_load(Path(__file__).with_name("examples.yaml").read_text("utf-8"))
 TOOLS = REGISTRY.names("claude")
 
 
@@ -73,15 +75,33 @@ def examples() -> list[Any]:
 
 @pytest.mark.parametrize(("tool", "example"), examples())
 def test_an_example_does_what_it_says(
-    tool: str, example: Any, letta: FakeLetta
+    tool: str, example: Any, letta: FakeLetta, call: Call, error_of: Call
 ) -> None:
-    from generated.ren.registry import call_tool_sync
-
-    letta.script.append({"text": "Yes."})
-    response = call_tool_sync(tool, example["arguments"], "claude")
-    assert "incident" not in (response.error or ""), response.error
+    """`examples.yaml` has what it gives where the calls at its top were made before."""
+    (agent,) = letta.world.agents.values()
+    letta.world.add_block(agent, "ren_tools", "Notecards.")
+    letta.script += [{"text": "Yes."}, {"text": "Yes."}]
+    for before, arguments in EXAMPLES["before"].items():
+        call(before, **arguments)
     if "error" in example:
-        assert response.error == example["error"]
+        assert error_of(tool, **example["arguments"]) == example["error"]
+    else:
+        given = call(tool, **example["arguments"])
+        assert_alike(given, EXAMPLES["results"][tool][example["title"]])
+
+
+def assert_alike(given: Any, wanted: Any) -> None:
+    """That a result is the one that is wanted, where `ANY` is whatever is there."""
+    if isinstance(wanted, dict):
+        assert given.keys() == wanted.keys()
+        for key in wanted:
+            assert_alike(given[key], wanted[key])
+    elif isinstance(wanted, list):
+        assert len(given) == len(wanted), given
+        for one, other in zip(given, wanted, strict=True):
+            assert_alike(one, other)
+    else:
+        assert given is not None if wanted == "ANY" else given == wanted
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolcast_runtime.serve.http.admin import AdminAnswer, AdminRequest, AdminRoute
+from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
 
 if TYPE_CHECKING:
     from ..plan.backend import Applied

@@ -13,7 +13,7 @@ from toolcast_runtime.registry import Registry
 from ..settings import LettaSettings
 
 if TYPE_CHECKING:
-    from toolcast_runtime.serve.http.admin import AdminRoute
+    from toolcast_runtime.http import AdminRoute
 
     from ..plan.desired_state import DesiredState
 

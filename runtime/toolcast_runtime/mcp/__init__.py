@@ -1,6 +1,6 @@
 """A toolset's MCP server."""
 
 from ..serve.mcp.server import McpServer
-from ..serve.mcp.server_part import ServerPart
+from ..serve.mcp.toolset_server import ServerPart
 
 __all__ = ["McpServer", "ServerPart"]

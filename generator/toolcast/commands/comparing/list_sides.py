@@ -28,7 +28,7 @@ from ...servers.server_listing import ListingError, ServerListing
 from ..exit_codes import fail
 
 if TYPE_CHECKING:
-    from toolcast_runtime.rooms.external.server_settings import ExternalServer
+    from toolcast_runtime.core.server_settings import ExternalServer
 
     from ...model.model import Workspace
 

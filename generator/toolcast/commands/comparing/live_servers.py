@@ -32,7 +32,7 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
-    from toolcast_runtime.rooms.external.server_settings import ExternalServer
+    from toolcast_runtime.core.server_settings import ExternalServer
 
     from ...changes.change import Change
     from ...changes.lists import ListingChanges

@@ -9,21 +9,25 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...rooms.consent.question import Declined
-from ...rooms.values.refusal import NotTaken
 from ...serve.http.turns import LARGE_ANSWER, turn
+from ..context import (
+    CURRENT_CALL,
+    Block,
+    CallContext,
+    CallOutcome,
+    Declined,
+    NotTaken,
+    ToolError,
+    ToolResponse,
+)
 from ..definitions.tool import Tool
 from ..validation.protocol import problems_with_content
-from .background_loop import in_loop
-from .call_context import CURRENT_CALL, CallContext, CallOutcome
-from .given_up import MOST_GIVEN_UP, give_up, is_stuck
 from .handlers import HandlerAdapter
 from .plain_json import NotJsonError, plain_json
-from .threads import Outcome, in_thread
-from .tool_response import Block, ToolError, ToolResponse
+from .work import MOST_GIVEN_UP, Outcome, give_up, in_loop, in_thread, is_stuck
 
 if TYPE_CHECKING:
-    from ...rooms.consent.questions import Questions
+    from ..question import Questions
 
 _logger = logging.getLogger("toolcast")
 

@@ -9,7 +9,7 @@ import math
 import threading
 from functools import partial
 
-from .call_context import NOT_SENT, ReportProgress, Sent
+from ..context import NOT_SENT, ReportProgress, Sent
 
 _logger = logging.getLogger("toolcast")
 

@@ -9,23 +9,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...rooms.consent.questions import Questions
-from ...rooms.lifespan.lifespan_settings import LifespanError
 from ...serve.http.turns import turn
-from ...serve.telemetry.call_lines import log_call
-from ...serve.telemetry.spans import is_watched, span
-from ..access.caller import CALLER
 from ..access.clients import AccessError
-from ..definitions.deprecation import deprecation_line
-from ..definitions.provider import Proxies, ToolProvider
-from ..definitions.tool import Confirm, Tool
-from .call_context import (
+from ..context import (
     CALL_GUARD,
+    CALLER,
     CallContext,
     CallOutcome,
     Keep,
     ReportProgress,
+    ToolError,
+    ToolResponse,
     nobody_to_ask,
 )
+from ..definitions.provider import Proxies, ToolProvider
+from ..definitions.tool import Confirm, Tool, deprecation_line
+from ..toolset_settings import LifespanError
 from .calling import (
     Invoke,
     awaited,
@@ -36,18 +35,17 @@ from .calling import (
 )
 from .handlers import HandlerAdapter, Wrap, adapt_handler
 from .progress import Reports
-from .threads import Outcome
-from .tool_response import ToolError, ToolResponse
 from .tool_validators import Validators
+from .watching import is_watched, log_call, span
+from .work import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...rooms.consent.approvals import Approvals
-    from ...rooms.consent.question import AskPerson
-    from ...rooms.ledger.ledger_settings import LedgerSettings
     from ...rooms.ledger.recorder import Recorder
     from ...rooms.lifespan.resources import Resources
+    from ..question import Approvals, AskPerson
+    from ..toolset_settings import LedgerSettings
     from ..validation.checker import Checker
 
 _logger = logging.getLogger("toolcast")
@@ -326,7 +324,8 @@ class ToolCalls:
     ) -> tuple[ToolResponse, CallOutcome] | None:
         """The answer to a call that a person has not allowed; None when it may go on."""
         from ...rooms.consent.confirmation import confirmation, is_needed
-        from ...rooms.consent.question import Declined, InputNeeded
+        from ..context import Declined
+        from ..question import InputNeeded
 
         if not is_needed(confirm, self._conditions, arguments):
             return None
@@ -349,7 +348,7 @@ class ToolCalls:
         """Where questions and answers are kept, the same for all calls of the registry."""
         if self._kept is None:
             if self._ledger is None:
-                from ...rooms.consent.approvals import ApprovalsInMemory
+                from ...rooms.consent.questions import ApprovalsInMemory
 
                 self._kept = ApprovalsInMemory()
             else:

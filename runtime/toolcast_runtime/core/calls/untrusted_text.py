@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 MOST_SHOWN = 300
 _HIDDEN = "[hidden]"
+# What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
+# the selector of a symbol's picture, and marks that pile up over the lines above.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
+    "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+    "|(?<=[\u0300-\u036f]{3})[\u0300-\u036f]"
+)
 
 
 def escaped(text: str, most: int = MOST_SHOWN) -> str:
@@ -25,6 +33,14 @@ def escaped(text: str, most: int = MOST_SHOWN) -> str:
         for character in shown
     )
     return safe if len(text) <= most else f"{safe}..."
+
+
+def shown(text: str) -> str:
+    """The text on one line; what is not seen, or turns the line round, is spelled out."""
+    spelled = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+    return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), spelled)
 
 
 def without(text: str, secrets: Iterable[str]) -> str:

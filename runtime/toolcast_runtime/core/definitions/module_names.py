@@ -1,4 +1,4 @@
-"""The names of a tool's files: its spec, its definition and its types."""
+"""The names of a tool's files: its spec, its definition and its types; and look-alike names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import keyword
 import re
 from functools import lru_cache
 from hashlib import sha256
+
+_LOOK_ALIKE = str.maketrans("015", "ols")
 
 WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
@@ -54,3 +56,17 @@ def distinct_name(tool: str) -> str:
     It depends on the tool alone: what comes and goes beside it changes no name of a file.
     """
     return f"{module_name(tool)}_{sha256(tool.encode()).hexdigest()[:6]}"
+
+
+def look_alike_key(name: str) -> str:
+    """The same for names that differ in case, separators and look-alike characters only.
+
+    `send_mail`, `sendMail`, `send-mai1` and `send_maiI` have one key.
+    """
+    folded = re.sub(r"[^a-z0-9]", "", name.lower()).replace("i", "l")
+    # `v1` and `v10` differ in their number; `mai1` and `mail` in a look-alike.
+    return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _letters, folded)
+
+
+def _letters(match: re.Match[str]) -> str:
+    return match.group().translate(_LOOK_ALIKE)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_ch
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ..calls.call_context import CallContext
-    from ..calls.tool_response import ToolResponse
+    from ..context import CallContext, ToolResponse
     from .tool import Tool
 
 

@@ -166,6 +166,19 @@ class Tool:
         return text.encode("utf-8")
 
 
+def deprecation_line(deprecated: Mapping[str, Any]) -> str:
+    """`Deprecated, and removed on 2030-01-31: use save_note instead. It is slow.`
+
+    Args:
+        deprecated: what the tool's spec says, and its definition.
+    """
+    removal, instead = deprecated.get("removal"), deprecated.get("replacement")
+    line = f"Deprecated, and removed on {removal}" if removal else "Deprecated"
+    line += f": use {instead} instead." if instead else "."
+    reason = " ".join(deprecated.get("reason", "").split())
+    return f"{line} {reason}" if reason else line
+
+
 def _without(text: str, key: str) -> str:
     """The text of a JSON object without one of its keys; the others stay as they are."""
     import json

@@ -2,18 +2,26 @@
 
 A pipe, a socket or a device is never opened, let alone waited for, wherever a link leads; one
 that takes a file's place meanwhile is opened without waiting and not read.
+
+Secrets come from the environment or from files that it names, as systemd credentials, Docker and
+Kubernetes secrets are.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _READ = os.O_RDONLY
 for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _PART = 64 * 1024
+_MOST_BYTES_OF_A_SECRET = 64 * 1024
 
 
 class NoRegularFile(OSError):
@@ -64,3 +72,39 @@ def _refuse_others(status: os.stat_result, path: str, *, follow: bool) -> None:
         if is_kind(status.st_mode):
             raise NoRegularFile(None, f"this is {name}, no regular file", path)
     raise NoRegularFile(None, "this is a device, no regular file", path)
+
+
+def secret(name: str, environment: Mapping[str, str]) -> str | None:
+    """The variable's text, or that of the file which the variable `<name>_FILE` names.
+
+    None when nothing is set.
+
+    Raises:
+        ValueError: both are set, or the file cannot be read or is empty; never with its text.
+    """
+    given = environment.get(name, "").strip()
+    path = environment.get(f"{name}_FILE", "").strip()
+    if not path:
+        return given or None
+    if given:
+        raise ValueError(f"set {name} or {name}_FILE, not both")
+    try:
+        text = read_secret(path).strip()
+    except (OSError, ValueError):
+        text = ""
+    if not text:
+        raise ValueError(f"the file that {name}_FILE names has no text to read")
+    return text
+
+
+def read_secret(path: str) -> str:
+    """The text of a small file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no text, or far too large.
+    """
+    data = read_regular(path, _MOST_BYTES_OF_A_SECRET + 1)
+    if len(data) > _MOST_BYTES_OF_A_SECRET:
+        raise ValueError("too large")
+    return data.decode()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..calls.own_function import own_function
+from ..calls.handlers import own_function
 from ..definitions.provider import HasServers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ...rooms.ledger.ledger_settings import LedgerSettings
     from ...rooms.lifespan.resources import Resources
     from ..calls.tool_calls import ToolCalls
     from ..definitions.provider import ServerState, ToolProvider
     from ..definitions.tool import Tool
+    from ..toolset_settings import LedgerSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..access.clients import Access, AccessError, Client, UnknownClientError
-from ..calls.background_loop import run_sync, sync
+from ..calls.work import run_sync, sync
+from ..definitions.definitions import own_tools
 from ..definitions.provider import Wanted
-from .own_tools import own_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,17 +22,15 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
-    from ...rooms.consent.question import AskPerson
-    from ...rooms.ledger.ledger_settings import LedgerSettings
-    from ...rooms.lifespan.lifespan_settings import Lifespan
     from ...rooms.lifespan.resources import Resources
     from ...rooms.router.router import Router
     from ..access.override_file import OverrideFile
-    from ..calls.call_context import Keep, ReportProgress
     from ..calls.tool_calls import ToolCalls
-    from ..calls.tool_response import ToolResponse
+    from ..context import Keep, ReportProgress, ToolResponse
     from ..definitions.provider import ToolProvider
     from ..definitions.tool import Tool
+    from ..question import AskPerson
+    from ..toolset_settings import LedgerSettings, Lifespan
     from .at_start import AtStart
 
 __all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
@@ -417,7 +415,7 @@ class Registry:
         if self._tool_calls is not None:
             await self._tool_calls.close()
         if self._resources is not None:
-            from ..calls.given_up import until_ended
+            from ..calls.work import until_ended
 
             # A plain handler that was told to stop has a second to let go of what is closed now.
             await until_ended(1.0)

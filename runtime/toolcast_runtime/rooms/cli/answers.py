@@ -1,6 +1,6 @@
-"""What a command prints of a tool's answer, and the file that it writes.
+"""What a command of a toolset prints of an answer, and the file that it writes.
 
-Needs `click`.
+It is read by agents and scripts: a result is printed as it is, as JSON. Needs `click`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import base64
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 import click
 
-from ...core.calls.tool_response import ToolResponse
+from ...core.context import ToolResponse
 from ...core.files.folder import Folder
 
 OUTPUT = "toolcast.output"
@@ -50,81 +50,85 @@ def print_answer(response: ToolResponse, output: str | None = None) -> None:
         response: the tool's answer.
         output: a new file for the first image, sound or file of the answer.
     """
-    if response.error is not None:
-        for block in response.content or ():
-            if block["type"] != "text":
-                _echo(_shown(block), err=True)
-        _fail(response.error)
     blocks = response.content or ()
-    if isinstance(response.result, str):
-        _echo(response.result)
-    elif response.result is not None:
-        _echo_json(response.result)
-    else:
+    files = [one for one in blocks if one["type"] in ("image", "audio", "resource")]
+    if response.error is not None:
         for block in blocks:
-            _echo(_shown(block))
-    if output is not None:
-        _write(next(_files(blocks), None), output)
-    elif any("text" not in block.get("resource", block) for block in _files(blocks)):
-        _echo("`--output FILE` before the command writes what is no text", err=True)
-
-
-def _shown(block: Mapping[str, Any]) -> str:
-    if block["type"] == "text":
-        return str(block["text"])
-    if block["type"] == "resource_link":
-        return f"{block.get('title') or block['name']}: {block['uri']}"
-    held = block.get("resource", block)
-    if "text" in held:
-        return str(held["text"])
-    size = len(_bytes_of(block))
-    parts = [_name_of(held), held.get("mimeType", block["type"]), f"{size} bytes"]
-    return f"[{', '.join(filter(None, parts))}]"
-
-
-def _name_of(held: Mapping[str, Any]) -> str:
-    return unquote(urlsplit(held.get("uri", "")).path.rpartition("/")[2])
-
-
-def _files(blocks: Any) -> Iterator[Mapping[str, Any]]:
-    yield from (b for b in blocks if b["type"] in ("image", "audio", "resource"))
-
-
-def _bytes_of(block: Mapping[str, Any]) -> bytes:
-    held = block.get("resource", block)
-    if "text" in held:
-        return str(held["text"]).encode("utf-8")
-    return base64.b64decode(held["blob"] if "blob" in held else held["data"])
-
-
-def _write(block: Mapping[str, Any] | None, output: str) -> None:
-    if block is None:
-        _fail("the answer has no image, sound or file")
+            if block["type"] != "text":
+                echo(_shown(block), err=True)
+        _fail(response.error)
+    if response.result is None:
+        for block in blocks:
+            echo(_shown(block))
     else:
-        above, name = os.path.split(output)
-        try:
-            with Folder.at(above or ".") as folder:
-                folder.write(name, _bytes_of(block), is_new=True)
-        except OSError as error:
-            _fail(f"{output}: {error.strerror or type(error).__name__}")
+        echo(_result(response.result))
+    if output is not None:
+        _write(files, output)
+    elif any("text" not in held_by(block) for block in files):
+        echo("`--output FILE` before the command writes what is no text", err=True)
 
 
-def _fail(why: str) -> None:
-    _echo(f"error: {why}", err=True)
-    sys.exit(1)
-
-
-def _echo(text: str, *, err: bool = False) -> None:
-    encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
-    # What the stream cannot show becomes an escape; the tool has done its work by now.
-    shown = text.encode(encoding, "backslashreplace").decode(encoding)
-    click.echo(shown, err=err)
-
-
-def _echo_json(value: Any) -> None:
+def _result(value: Any) -> str:
+    if isinstance(value, str):
+        return value
     text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
-        text = json.dumps(value, indent=2)
-    click.echo(text)
+        return json.dumps(value, indent=2)
+    return text
+
+
+def _shown(block: Mapping[str, Any]) -> str:
+    if block["type"] == "resource_link":
+        return f"{block.get('title') or block['name']}: {block['uri']}"
+    held = held_by(block)
+    if "text" in held:
+        return str(held["text"])
+    name = unquote(urlsplit(held.get("uri", "")).path.rpartition("/")[2])
+    size = len(base64.b64decode(encoded_of(block)))
+    parts = [name, held.get("mimeType", block["type"]), f"{size} bytes"]
+    return f"[{', '.join(filter(None, parts))}]"
+
+
+def _write(files: Sequence[Mapping[str, Any]], output: str) -> None:
+    if not files:
+        _fail("the answer has no image, sound or file")
+    held = held_by(files[0])
+    if "text" in held:
+        data = str(held["text"]).encode("utf-8")
+    else:
+        data = base64.b64decode(encoded_of(files[0]))
+    above, name = os.path.split(output)
+    try:
+        with Folder.at(above or ".") as folder:
+            folder.write(name, data, is_new=True)
+    except OSError as error:
+        _fail(f"{output}: {error.strerror or type(error).__name__}")
+
+
+def _fail(why: str) -> NoReturn:
+    echo(f"error: {why}", err=True)
+    sys.exit(1)
+
+
+def held_by(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What has the block's text or data: a file's resource, else the block itself."""
+    held = block.get("resource", block)
+    return held if isinstance(held, Mapping) else {}
+
+
+def encoded_of(block: Mapping[str, Any]) -> Any:
+    """The base64 of an image, sound or file; of a stranger's block whatever stands there."""
+    held = held_by(block)
+    return held.get("blob", held.get("data"))
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Prints a line; what the stream cannot show becomes an escape.
+
+    The tool has done its work by now.
+    """
+    stream = sys.stderr if err else sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)

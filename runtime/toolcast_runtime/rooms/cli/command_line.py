@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -17,8 +16,8 @@ from ...core.access.clients import UnknownClientError
 from ...core.files.private_file import append_to
 from ...core.registry.registry import Registry
 from .answers import output_option
-from .command import BoundCommand, Command, commands_of
-from .help_text import OrderedGroup
+from .command import Command, commands_of
+from .words import likely
 
 
 def command_line(
@@ -42,7 +41,26 @@ def command_line(
     return _Keywords(registry, client, name=program, help=title)
 
 
-class _Keywords(OrderedGroup):
+class _OrderedGroup(click.Group):
+    """Lists its commands in their declared order, with their whole summaries."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None:
+                rows.append((name, command.short_help or command.help or ""))
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+class _Keywords(_OrderedGroup):
     def __init__(
         self,
         registry: Registry,
@@ -53,7 +71,6 @@ class _Keywords(OrderedGroup):
         self.params += [_log_option(), output_option()]
         self._registry = registry
         self._commands = [c for tool in registry.local_tools for c in commands_of(tool)]
-        self._former = {t.name: t.former_names for t in registry.local_tools}
         self._client = client
         if registry.has_clients:
             option = click.Option(
@@ -79,21 +96,21 @@ class _Keywords(OrderedGroup):
         command = self._command(ctx, args[0], args[1:])
         if command is not None:
             return args[0], command, args[1:]
-        meant = self._nearest(ctx, args[0])
+        meant = None if args[0].startswith("-") else self._nearest(ctx, args[0])
         if meant is not None:
             said = f"No such command {args[0]!r}. Did you mean {meant!r}?"
             raise click.UsageError(said, ctx)
         return super().resolve_command(ctx, args)
 
     def _nearest(self, ctx: click.Context, word: str) -> str | None:
-        """The keyword that a word was probably meant for: of the tool, or like it."""
-        keywords: dict[str, str] = {}
-        for command in self._offered(ctx):
-            for name in (command.tool, *self._former.get(command.tool, ())):
-                keywords.setdefault(_spelt(name), command.keyword)
-        keywords |= {_spelt(keyword): keyword for keyword in keywords.values()}
-        near = get_close_matches(_spelt(word), keywords, 1)
-        return keywords[near[0]] if near and not word.startswith("-") else None
+        """The keyword that a word was probably meant for: like it, or the tool's name."""
+        offered = list(self._offered(ctx))
+        keywords = {command.keyword: command.keyword for command in offered}
+        for command in offered:
+            for name in (command.tool.name, *command.tool.former_names):
+                keywords.setdefault(name, command.keyword)
+        near = likely(word, keywords)
+        return None if near is None else keywords[near]
 
     def _offered(self, ctx: click.Context) -> Iterator[Command]:
         client = self._client_of(ctx)
@@ -103,7 +120,7 @@ class _Keywords(OrderedGroup):
             if client is None:
                 raise click.UsageError("name the client: --client NAME", ctx) from None
             raise click.BadParameter(str(error), ctx, param_hint="--client") from None
-        yield from (command for command in self._commands if command.tool in names)
+        yield from (one for one in self._commands if one.tool.name in names)
 
     def _client_of(self, ctx: click.Context) -> str | None:
         client: str | None = ctx.params.get("client", self._client)
@@ -113,33 +130,21 @@ class _Keywords(OrderedGroup):
         self, ctx: click.Context, keyword: str, words: Sequence[str]
     ) -> click.Command | None:
         """The command of a keyword; its flags choose among several."""
-        client = self._client_of(ctx)
-        commands = [
-            BoundCommand(command, self._registry, client)
-            for command in self._offered(ctx)
-            if command.keyword == keyword
-        ]
+        commands = [one for one in self._offered(ctx) if one.keyword == keyword]
         if not commands:
             return None
-        actions = [bound for bound in commands if bound.command.action is not None]
+        caller = self._registry, self._client_of(ctx)
+        actions = [one for one in commands if one.action is not None]
         if actions:
-            summary = actions[0].tool.summary
-            group = OrderedGroup(name=keyword, help=summary)
-            for bound in actions:
-                group.add_command(bound.build(bound.command.action or "", ()))
+            group = _OrderedGroup(name=keyword, help=actions[0].tool.summary)
+            for one in actions:
+                group.add_command(one.build(*caller))
             return group
         own = words[: words.index("--")] if "--" in words else words
-        flags = [b.command.flag for b in commands if b.command.flag is not None]
-        chosen = [b for b in commands if b.command.flag in own] or [
-            b for b in commands if b.command.flag is None
-        ]
-        others = [b for b in commands if b.command.flag is not None]
-        bound = chosen[0] if chosen else commands[0]
-        return bound.build(keyword, others if flags else ())
-
-
-def _spelt(name: str) -> str:
-    return name.lower().replace("_", "-")
+        flagged = [one for one in commands if one.flag is not None]
+        chosen = [one for one in flagged if one.flag in own]
+        plain = [one for one in commands if one.flag is None]
+        return [*chosen, *plain, *commands][0].build(*caller, flagged)
 
 
 class _LogHint(logging.Handler):

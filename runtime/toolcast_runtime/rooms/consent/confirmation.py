@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...core.calls.untrusted_text import shown
+from ...core.context import Declined
 from ...core.definitions.tool import Confirm
+from ...core.question import Question
 from ...core.validation.checker import Checker
-from .question import Declined, Question
 
 _FIELD = "approve"
 """The field of the form that has to be true: a form sent without a look is no yes."""
@@ -27,13 +29,6 @@ _FORM = {
 }
 # Look-around and back references.
 _TRIED = re.compile(r"\(\?[=!<>]|\\[1-9k]")
-# What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
-# the selector of a symbol's picture, and marks that pile up over the lines above.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
-    "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
-    "|(?<=[\u0300-\u036f]{3})[\u0300-\u036f]"
-)
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MOST_SHOWN = 500
 _MOST_CHARACTERS = 8_000
@@ -139,11 +134,3 @@ def _beginning(text: re.Match[str]) -> str:
         return text[0]
     begun = json.dumps(value[:_MOST_SHOWN], ensure_ascii=False)
     return f"{begun} ... and {left:,} more characters"
-
-
-def shown(text: str) -> str:
-    """The text on one line; what is not seen, or turns the line round, is spelled out."""
-    spelled = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
-    )
-    return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), spelled)

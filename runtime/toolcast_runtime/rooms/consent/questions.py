@@ -7,24 +7,33 @@ import inspect
 import logging
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ...core.access.caller import CALLER
-from ...core.calls.background_loop import in_loop
+from ...core.calls.work import in_loop
+from ...core.context import CALLER, Declined
 from ...core.definitions.tool import Tool
+from ...core.question import (
+    Answer,
+    Approvals,
+    Asked,
+    AskPerson,
+    InputNeeded,
+    Question,
+)
 from ...core.validation.checker import Checker
-from .approvals import Approvals, Asked
 from .confirmation import readable
-from .question import Answer, AskPerson, Declined, InputNeeded, Question
 from .requested_schema import problems_with_form
 
 _logger = logging.getLogger("toolcast")
 
 MOST_SECONDS = 600.0
 """How long a person may take while the call waits."""
+_KEPT_SECONDS = 3600.0
+"""How long a round is remembered in memory; sealed state is refused long before."""
 
 
 class Questions:
@@ -179,10 +188,8 @@ class Questions:
     async def _take(self, round: str) -> None:
         if round in self._taken:
             return
-        try:
+        with self._recording():
             is_free = await self._approvals().take(round)
-        except OSError:
-            raise _unrecorded(self._tool.name) from None
         if not is_free:
             raise Declined(
                 "this answer was used already, and each counts once, or its question is"
@@ -193,15 +200,11 @@ class Questions:
 
     async def _give_back(self) -> None:
         """Nothing was done with the answers yet, and the call will bring them again."""
-        try:
+        with self._recording():
             for round in self._taken:
                 await self._approvals().give_back(round)
-        except OSError:
-            raise _unrecorded(self._tool.name) from None
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
-        from ..ledger.secret_arguments import Redaction
-
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         asked = Asked(
             round,
@@ -210,20 +213,56 @@ class Questions:
             self._client,
             CALLER.get().user,
             message,
-            Redaction(self._tool.parameters).of(self._arguments),
+            self._arguments,
+            self._tool.parameters,
             now,
         )
-        try:
+        with self._recording():
             await self._approvals().begin(asked)
-        except OSError:
-            raise _unrecorded(self._tool.name) from None
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
-        try:
-            said = "client" if answer.is_clients else answer.action
+        said = "client" if answer.is_clients else answer.action
+        with self._recording():
             await self._approvals().answered(round, question.name, said)
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """What is done with the approvals; nothing goes on when they cannot be kept."""
+        try:
+            yield
         except OSError:
-            raise _unrecorded(self._tool.name) from None
+            _logger.exception("a question of %s is refused", self._tool.name)
+            raise Declined(
+                "nobody can be asked: questions are recorded, and the ledger cannot be"
+                " written; the log says why"
+            ) from None
+
+
+class ApprovalsInMemory:
+    """What was asked of one process, which is enough where no other gets its requests."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, float] = {}
+
+    async def begin(self, asked: Asked) -> None:
+        """As of `Approvals`."""
+        now = time.monotonic()
+        for round, since in list(self._open.items()):
+            if now - since < _KEPT_SECONDS:
+                break
+            del self._open[round]
+        self._open.setdefault(asked.round, now)
+
+    async def take(self, round: str) -> bool:
+        """As of `Approvals`."""
+        return self._open.pop(round, None) is not None
+
+    async def give_back(self, round: str) -> None:
+        """As of `Approvals`."""
+        self._open[round] = time.monotonic()
+
+    async def answered(self, round: str, question: str, action: str) -> None:
+        """As of `Approvals`."""
 
 
 def _has_loop() -> bool:
@@ -253,11 +292,3 @@ def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
         raise Declined(f"the answer is not what was asked for: {'; '.join(problems)}")
     asked = question.schema["properties"]
     return {name: value for name, value in content.items() if name in asked}
-
-
-def _unrecorded(tool: str) -> Declined:
-    _logger.exception("a question of %s is refused", tool)
-    return Declined(
-        "nobody can be asked: questions are recorded, and the ledger cannot be written;"
-        " the log says why"
-    )

@@ -7,6 +7,7 @@ costs its own tools: each step has a deadline, and what goes wrong ends in `down
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import random
@@ -16,21 +17,25 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.tool_response import ToolResponse
 from ...core.calls.tool_validators import Validators
-from ...core.calls.untrusted_text import escaped, without
+from ...core.calls.untrusted_text import escaped, without, without_in
+from ...core.context import ToolResponse
 from ...core.definitions.provider import ServerState
 from ...core.definitions.tool import Tool
+from ...core.server_settings import (
+    ExternalServer,
+    MissingVariableError,
+    Resolved,
+    resolve,
+)
+from ...core.validation.json_bounds import measure
 from .listing import Listing, take_tools
-from .result import response_of
-from .sdk_logging import quieten
 from .server_lock import Lock, changed_besides, held
-from .server_settings import ExternalServer, MissingVariableError, Resolved, resolve
 
 if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
 
-    from ...core.calls.call_context import Report
+    from ...core.context import Report
     from .session import Session
 
 _logger = logging.getLogger("toolcast")
@@ -41,6 +46,7 @@ _STEADY_SECONDS = 30.0
 _REFRESH_SECONDS = 300.0
 _BETWEEN_LISTS = 1.0
 _MOST_NAMED = 10
+_LONGEST_ERROR = 4_000
 _LONGEST_REPORT = 4_000
 """Of a message's characters that are looked at; fewer are passed on."""
 
@@ -80,9 +86,7 @@ class Connection:
         self._decided = asyncio.Event()
         self._resolved = Resolved()
         self._seen: dict[str, Tool] = {}
-        self._reported: tuple[str, ...] = ()
-        self._changed: tuple[str, ...] = ()
-        self._changed_besides: tuple[str, ...] = ()
+        self._told: dict[str, tuple[str, ...]] = {}
         self._count = 0
 
     @property
@@ -141,11 +145,21 @@ class Connection:
     async def call_own(
         self, own: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
-        """Calls a tool by the server's own name. Its caller keeps the time and checks."""
+        """Calls a tool by the server's own name. Its caller keeps the time and checks.
+
+        A refusal of the server is an answer, too.
+        """
         await self.decided()
         if self._session is None:
             return self._unreachable()
-        return await self._sent(self._session, own, arguments, report)
+        from .session import Refused
+
+        try:
+            told = None if report is None else self._passed_on(report)
+            answer = await self._session.call(own, arguments, told)
+        except Refused as refused:
+            return ToolResponse(error=self._cleaned(str(refused)))
+        return _response(answer, self._resolved.secrets)
 
     async def close(self) -> None:
         """Ends the connection and the server's process. It may be used again."""
@@ -160,8 +174,8 @@ class Connection:
         self, name: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
         await self.decided()
-        offer, session = self._offer, self._session
-        if offer is None or session is None:
+        offer = self._offer
+        if offer is None:
             return self._unreachable()
         tool = offer.listing.tools.get(name)
         if tool is None:
@@ -173,7 +187,7 @@ class Connection:
                 error=f"the arguments of `{name}` are not valid:{lines}"
             )
         own = offer.listing.own_names[name]
-        response = await self._sent(session, own, arguments, report)
+        response = await self.call_own(own, arguments, report)
         if response.error is None and tool.returns is not None:
             problems = offer.validators.problems_with_result(tool, response.result)
             if problems:
@@ -182,23 +196,6 @@ class Connection:
                 mismatch = "the tool's result does not match its declared schema"
                 return ToolResponse(error=mismatch)
         return response
-
-    async def _sent(
-        self,
-        session: Session,
-        own: str,
-        arguments: Mapping[str, Any],
-        report: Report | None,
-    ) -> ToolResponse:
-        """What the server answers to a call; a refusal is an answer, too."""
-        from .session import Refused
-
-        try:
-            told = None if report is None else self._told(report)
-            answer = await session.call(own, arguments, told)
-        except Refused as refused:
-            return ToolResponse(error=self._cleaned(str(refused)))
-        return response_of(answer, self._resolved.secrets)
 
     def _unreachable(self) -> ToolResponse:
         where = f"the external server `{self.server.name}`"
@@ -223,7 +220,6 @@ class Connection:
         await asyncio.to_thread(import_module, f"{__package__}.session")
         from .session import Refused, opened_session
 
-        quieten()
         try:
             self._resolved = resolve(self.server, os.environ)
             async with opened_session(self.server, self._resolved) as session:
@@ -290,10 +286,9 @@ class Connection:
 
         is_refusing = self.server.on_change != "log"
         found = held(self._lock, listed, as_listed, is_refusing=is_refusing)
-        if found.changed != self._changed:
+        if self._is_new("tools", found.changed):
             verb = "is refused" if is_refusing else "is offered all the same"
             self._tell_what_changed(found.changed, verb)
-        self._changed = found.changed
         return found.definitions
 
     async def _hold_besides(self, session: Session, lock: Lock) -> None:
@@ -307,9 +302,13 @@ class Connection:
         if session.is_lost:
             return
         changed = changed_besides(lock, listed, session.instructions, as_listed)
-        if changed != self._changed_besides:
+        if self._is_new("besides", changed):
             self._tell_what_changed(changed, "reaches no caller")
-        self._changed_besides = changed
+
+    def _is_new(self, kind: str, lines: tuple[str, ...]) -> bool:
+        """Whether something else was told last; what stays as it is is told once."""
+        before, self._told[kind] = self._told.get(kind, ()), lines
+        return lines != before
 
     def _tell_what_changed(self, lines: Sequence[str], verb: str) -> None:
         hint = f"`toolcast lock {self.server.name}` tells more"
@@ -321,12 +320,11 @@ class Connection:
             self._log(logging.WARNING, f"against its lock {more} more changed")
 
     def _tell_what_is_left_out(self, listing: Listing) -> None:
-        if listing.left_out and listing.left_out != self._reported:
+        if self._is_new("left out", listing.left_out) and listing.left_out:
             named = "; ".join(listing.left_out[:_MOST_NAMED])
             more = len(listing.left_out) - _MOST_NAMED
             rest = f"; and {more} more" if more > 0 else ""
             self._log(logging.WARNING, f"tools that are not offered: {named}{rest}")
-        self._reported = listing.left_out
 
     def _tell_what_is_other(self, listing: Listing) -> None:
         """A definition that changes behind a name may be an attack on who trusts it."""
@@ -339,7 +337,7 @@ class Connection:
             named = ", ".join(changed[:_MOST_NAMED])
             self._log(logging.WARNING, f"changed what these tools say: {named}")
 
-    def _told(self, report: Report) -> ProgressFnT:
+    def _passed_on(self, report: Report) -> ProgressFnT:
         """Passes a server's reports on, whose words are a stranger's."""
 
         async def told(
@@ -358,3 +356,33 @@ class Connection:
 
     def _log(self, level: int, text: str) -> None:
         _logger.log(level, "external server %s: %s", self.server.name, text)
+
+
+def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolResponse:
+    """What a CallToolResult in its form on the wire says.
+
+    The result is the structured content where there is one, the text where there is only
+    text, and otherwise the content blocks.
+
+    Args:
+        answer: the result, checked to be one by the SDK.
+        secrets: texts that are taken out, should the server send them back.
+    """
+    problem = measure(answer).problem
+    if problem is not None:
+        return ToolResponse(error=f"the tool's answer has {problem}")
+    blocks = [without_in(dict(block), secrets) for block in answer.get("content") or ()]
+    text = "\n".join(
+        block.get("text", "") for block in blocks if block["type"] == "text"
+    )
+    is_text = all(block["type"] == "text" for block in blocks)
+    value = without_in(answer.get("structuredContent"), secrets)
+    if answer.get("isError"):
+        if not text and value is not None:
+            text = json.dumps(value, ensure_ascii=False)
+        error = text[:_LONGEST_ERROR] or "the tool failed"
+        return ToolResponse(error=error, content=None if is_text else blocks)
+    result = value
+    if value is None:
+        result = text if is_text else blocks
+    return ToolResponse(result=result, content=blocks if blocks else None)

@@ -11,21 +11,20 @@ import asyncio
 import atexit
 import logging
 import os
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ...core.calls.background_loop import in_background, run_sync
-from ...core.calls.tool_response import ToolResponse
-from ...core.definitions.look_alikes import look_alike_key
+from ...core.calls.work import in_background, run_sync
+from ...core.context import ToolResponse
+from ...core.definitions.module_names import look_alike_key
 from ...core.definitions.provider import ServerState, Wanted
 from ...core.definitions.tool import Tool
-from .sdk_logging import IS_QUIET
-from .server_settings import ExternalServer, MissingVariableError, resolve
+from ...core.server_settings import ExternalServer, MissingVariableError, resolve
 
 if TYPE_CHECKING:
-    from ...core.calls.call_context import CallContext
+    from ...core.context import CallContext
     from .connection import Connection
     from .server_lock import Lock
 
@@ -33,8 +32,6 @@ _logger = logging.getLogger("toolcast")
 
 _CLOSING_SECONDS = 10.0
 _ANY = Wanted()
-
-_Result = TypeVar("_Result")
 
 
 class ExternalTools:
@@ -130,12 +127,11 @@ class ExternalTools:
         if lock is None or not found.is_for(client):
             return {}
         taken = take_tools(found, lock.tools, self._reserved)
-        return {
-            name: replace(tool, name=own, definition={**tool.definition, "name": own})
-            for (name, tool), own in zip(
-                taken.tools.items(), taken.own_names.values(), strict=True
-            )
-        }
+        locked_tools = {}
+        for name, tool in taken.tools.items():
+            own = {**tool.definition, "name": taken.own_names[name]}
+            locked_tools[name] = replace(tool, name=own["name"], definition=own)
+        return locked_tools
 
     async def call_proxied(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
@@ -150,7 +146,7 @@ class ExternalTools:
             connection = self._connection(server)
             return await connection.call_own(own, arguments, context.report)
 
-        return await _in_background(pass_on())
+        return await in_background(pass_on())
 
     async def call_tool(
         self,
@@ -165,7 +161,7 @@ class ExternalTools:
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
-        return await _in_background(found[1].call(tool.name, arguments, context.report))
+        return await in_background(found[1].call(tool.name, arguments, context.report))
 
     async def close(self) -> None:
         """Ends the connections and their processes. What is called afterwards opens them."""
@@ -179,7 +175,7 @@ class ExternalTools:
         """Waits until each of the servers is connected or known to be down."""
         known = [self._connections.get(server.name) for server in servers]
         if servers and not all(one is not None and one.is_decided for one in known):
-            await _in_background(self._decide([server.name for server in servers]))
+            await in_background(self._decide([server.name for server in servers]))
 
     def _connection(
         self, server: ExternalServer, lock: Lock | None = None
@@ -243,13 +239,3 @@ class ExternalTools:
         # A forked child has neither the loop nor the servers.
         if os.getpid() == process:
             self.close_sync()
-
-
-async def _in_background(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Works with connections, without what the SDK logs of them."""
-
-    async def quietly() -> _Result:
-        IS_QUIET.set(True)
-        return await work
-
-    return await in_background(quietly())

@@ -16,7 +16,7 @@ from asyncio.subprocess import SubprocessStreamProtocol
 from contextlib import suppress
 from subprocess import PIPE
 
-from .server_settings import Resolved
+from ...core.server_settings import Resolved
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest message that is taken."""

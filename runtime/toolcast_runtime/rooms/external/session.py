@@ -1,5 +1,9 @@
 """A session with an external server, on the MCP SDK's client, with deadlines and bounds.
 
+The SDK logs texts of servers as they are, a traceback for every line that is no message, and
+URLs with what is in them. None of it reaches the program's log: what matters is said by one
+logger, escaped.
+
 Needs `mcp` 2.x, which takes a second to import: import this module when it is needed.
 """
 
@@ -7,8 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import mcp_types as types
@@ -21,11 +27,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from .http_transport import http_transport
+from ...core.server_settings import ExternalServer, Resolved
 from .server_lock import BESIDES
-from .server_process import MOST_BYTES
-from .server_settings import ExternalServer, Resolved
-from .stdio_transport import Ending, stdio_transport
+from .transports import Ending, http_transport, stdio_transport
 
 _MOST_PAGES = 100
 _MOST_ROUNDS = 10
@@ -37,17 +41,11 @@ _ANSWER: TypeAdapter[Any] = TypeAdapter(
 _LOST = frozenset([types.CONNECTION_CLOSED])
 _TERMINATED = "Session terminated"
 # Of each list that a server has: what the SDK calls it, and an entry of it.
-_ENTRIES = {
-    "tools": "tools",
-    "resources": "resources",
-    "resourceTemplates": "resource_templates",
-    "prompts": "prompts",
-}
-_MODELS: Mapping[str, type[BaseModel]] = {
-    "tools": types.Tool,
-    "resources": types.Resource,
-    "resourceTemplates": types.ResourceTemplate,
-    "prompts": types.Prompt,
+_LISTS: Mapping[str, tuple[str, type[BaseModel]]] = {
+    "tools": ("tools", types.Tool),
+    "resources": ("resources", types.Resource),
+    "resourceTemplates": ("resource_templates", types.ResourceTemplate),
+    "prompts": ("prompts", types.Prompt),
 }
 # The first one is heeded of every server.
 _CHANGES = (
@@ -55,6 +53,10 @@ _CHANGES = (
     types.ResourceListChangedNotification,
     types.PromptListChangedNotification,
 )
+
+IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
+"""Whether what runs here, and the tasks that it starts, works with external servers."""
+_SPEAKERS = ("mcp", "httpx2", "httpcore2")
 
 
 class Refused(Exception):
@@ -145,7 +147,7 @@ class Session:
     async def _list(self, kind: str) -> list[Mapping[str, Any]]:
         definitions: list[Mapping[str, Any]] = []
         params: types.PaginatedRequestParams | None = None
-        what, entries = f"its list of {kind}", _ENTRIES[kind]
+        what, (entries, _) = f"its list of {kind}", _LISTS[kind]
         for _ in range(_MOST_PAGES):
             try:
                 ask = getattr(self._client.session, f"list_{entries}")
@@ -174,6 +176,7 @@ class Session:
         Raises:
             Refused: the server refused, or its answer is none.
         """
+        IS_QUIET.set(True)
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
         for _ in range(_MOST_ROUNDS):
             answer = await self._answer(params, progress)
@@ -274,7 +277,7 @@ def as_listed(kind: str, definition: Mapping[str, Any]) -> Mapping[str, Any]:
     As it is where the SDK would refuse it: no session gives the same.
     """
     try:
-        return _dumped(_MODELS[kind].model_validate(definition, by_name=False))
+        return _dumped(_LISTS[kind][1].model_validate(definition, by_name=False))
     except ValidationError:
         return definition
 
@@ -298,6 +301,8 @@ async def opened_session(
 ) -> AsyncGenerator[Session, None]:
     """Connects to a server; leaving it ends the connection and the process.
 
+    Where it is entered, what the SDK logs is dropped from then on.
+
     Args:
         server: which.
         resolved: the same with what its settings name.
@@ -307,6 +312,8 @@ async def opened_session(
         TimeoutError: there was no connection within `connect_timeout`.
         Exception: whatever the transport or the handshake failed with.
     """
+    IS_QUIET.set(True)
+    quieten()
     ready: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
     ending = Ending(over.set)
@@ -386,7 +393,7 @@ async def _hold(
     if server.command is not None:
         transport = stdio_transport(resolved, ending)
     else:
-        transport = http_transport(resolved, MOST_BYTES)
+        transport = http_transport(resolved)
     information = types.Implementation(name="toolcast", version="1")
     client = Client(
         transport,
@@ -413,3 +420,28 @@ async def _hold(
         raise
     finally:
         ending.end("its connection ended")
+
+
+class _Quiet(logging.Filter):
+    """Drops the records of what works with external servers."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not IS_QUIET.get()
+
+
+_QUIET = _Quiet()
+
+
+def quieten() -> None:
+    """From now on the SDK logs nothing where `IS_QUIET` is set; elsewhere, as before.
+
+    A filter of a logger is not asked for the records of its children, so each gets it.
+    """
+    names = [
+        name
+        for name in logging.root.manager.loggerDict
+        if name.partition(".")[0] in _SPEAKERS
+    ]
+    for name in (*_SPEAKERS, *names):
+        # Adding it again changes nothing.
+        logging.getLogger(name).addFilter(_QUIET)

@@ -6,19 +6,23 @@ validated by the registry, whatever their names.
 
 from __future__ import annotations
 
+import secrets
+import sys
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...core.calls.background_loop import run_sync
-from ...core.calls.tool_response import ToolResponse
+from ...core.calls.shown_blocks import shown_blocks, unshown
+from ...core.calls.work import run_sync
+from ...core.context import Declined, ToolResponse
 from ...core.definitions.tool import Tool
+from ...core.question import Answer, InputNeeded, Question
 from ...core.registry.registry import Registry, UnknownToolError
-from ..resources.shown_blocks import shown_blocks, unshown
-from .graph_interrupt import GraphInterrupt
+
+_ACTIONS = ("accept", "decline", "cancel")
 
 
 class SpecTool(BaseTool):
@@ -48,7 +52,7 @@ class SpecTool(BaseTool):
         return _content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
-        ask = GraphInterrupt()
+        ask = _GraphInterrupt()
         response = await self.registry.call_tool(
             self.name, arguments, self.client, ask=ask
         )
@@ -131,3 +135,66 @@ def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
     if response.content is None:
         return response.text()
     return shown_blocks(response.content)
+
+
+class _GraphInterrupt:
+    """Asks a person for one call of a tool, when it runs within a graph of LangGraph.
+
+    The graph stops with the question and its node is run again when it is resumed. `langgraph`
+    is not imported where nobody else has.
+
+    Source: https://docs.langchain.com/oss/python/langgraph/interrupts
+
+    Attributes:
+        raised: what has to reach the graph, which then stops; None when it goes on.
+    """
+
+    is_later = True
+
+    def __init__(self) -> None:
+        self.raised: BaseException | None = None
+
+    def __call__(self, question: Question) -> Answer:
+        """The answer that the graph was resumed with; as `AskPerson`.
+
+        Raises:
+            InputNeeded: the graph has to stop for it.
+            Declined: no graph is running, or it was resumed with something else.
+        """
+        if "langgraph" not in sys.modules:
+            raise Declined(_nobody(question))
+        from langgraph.errors import GraphBubbleUp
+        from langgraph.types import interrupt
+
+        round = secrets.token_hex(16)
+        shown = {
+            "question": f"{round}.{question.digest}",
+            "tool": question.tool,
+            "arguments": dict(question.arguments),
+            "message": question.message,
+            "schema": dict(question.schema),
+        }
+        try:
+            given = interrupt(shown)
+        except GraphBubbleUp as stop:
+            put = partial(setattr, self, "raised", stop)
+            raise InputNeeded(round, put, is_repeated=True) from None
+        except (RuntimeError, KeyError):
+            # Outside of a graph, and in one that cannot be resumed.
+            raise Declined(_nobody(question)) from None
+        if not isinstance(given, Mapping) or given.get("action") not in _ACTIONS:
+            raise Declined(
+                "the graph was resumed with what is no answer: give `question` as it was"
+                " shown, `action` and `content`"
+            )
+        round, _, digest = str(given.get("question")).partition(".")
+        if digest != question.digest:
+            raise Declined("the graph was resumed with the answer to another question")
+        return Answer(given["action"], given.get("content"), round)
+
+
+def _nobody(question: Question) -> str:
+    return (
+        f"`{question.tool}` has to ask a person first, and nobody can be asked outside of a"
+        " graph with a checkpointer; nothing was done"
+    )

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ...core.toolset_settings import LedgerError
+from . import sqlite_ledger
 from .keeping import keep_no_longer
-from .record import LedgerError
-from .rows import APPROVALS, RECORD_ERRORS, connected, json_text, storable
+from .rows import RECORD_ERRORS, json_text, storable
+from .secret_arguments import Redaction
 
 if TYPE_CHECKING:
-    from ..consent.approvals import Asked
-    from .ledger_settings import LedgerSettings
+    from ...core.question import Asked
+    from ...core.toolset_settings import LedgerSettings
 
 _ASKED = (
     'INSERT INTO approvals (round, question, toolset, tool, client, "user", message,'
@@ -48,7 +49,7 @@ class ApprovalsTable:
             asked.client,
             storable(asked.user),
             asked.message,
-            json_text(asked.arguments),
+            json_text(Redaction(asked.parameters).of(asked.arguments)),
             asked.asked,
         )
         await self._changed(_ASKED, values)
@@ -76,10 +77,7 @@ class ApprovalsTable:
                 from .postgresql_ledger import changed
 
                 return changed(url, statement, values)
-            path = self._settings.file()
-            with closing(connected(path)) as connection:
-                connection.execute(APPROVALS)
-                return connection.execute(statement, values).rowcount
+            return sqlite_ledger.changed(self._settings.file(), statement, values)
         except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
             raise OSError(f"the ledger cannot be written: {error}") from error
 

@@ -19,10 +19,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ..external.server_settings import fill_in
-from .record import LedgerError, Record
-from .rows import connected
-from .sqlite_ledger import SqliteLedger
+from ...core.server_settings import fill_in
+from ...core.toolset_settings import LedgerError
+from .record import Record
+from .sqlite_ledger import SqliteLedger, connected
 
 try:
     import httpx

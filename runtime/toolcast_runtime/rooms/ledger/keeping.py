@@ -11,13 +11,13 @@ import sqlite3
 import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from .record import LedgerError
-from .rows import APPROVALS, connected
+from ...core.toolset_settings import LedgerError
+from .sqlite_ledger import connected
 
 if TYPE_CHECKING:
-    from .ledger_settings import LedgerSettings
+    from ...core.toolset_settings import LedgerSettings
 
 _logger = logging.getLogger("toolcast.ledger")
 
@@ -29,28 +29,27 @@ _UNANSWERED = timedelta(days=30)
 """A question whose answer was not used stays as long, if the toolset says less."""
 
 
-class _Old(NamedTuple):
+class _Old:
     """How rows of a toolset are found that are too old, and removed."""
 
-    found: str
-    removed: str
-    removed_in_one: str
+    def __init__(self, table: str, key: str, condition: str) -> None:
+        places = ", ".join("?" for _ in key.split())
+        # The words are ours.
+        self.found = (
+            f"SELECT {key} FROM {table} WHERE {condition} LIMIT {_BATCH}"  # noqa: S608
+        )
+        self.removed = f"DELETE FROM {table} WHERE ({key}) = ({places})"  # noqa: S608
+        # A look for them in the same statement would hold up whoever writes to a SQLite file.
+        self.removed_in_one = (
+            f"DELETE FROM {table} WHERE ({key}) IN ({self.found})"  # noqa: S608
+        )
 
 
-# In one statement a look for them would hold up whoever writes to a SQLite file.
-_CALLS = _Old(
-    "SELECT id FROM calls WHERE toolset = ? AND started < ? ORDER BY started LIMIT 500",
-    "DELETE FROM calls WHERE id = ?",
-    "DELETE FROM calls WHERE id IN (SELECT id FROM calls"
-    " WHERE toolset = ? AND started < ? ORDER BY started LIMIT 500)",
-)
+_CALLS = _Old("calls", "id", "toolset = ? AND started < ? ORDER BY started")
 _APPROVALS = _Old(
-    "SELECT round, question FROM approvals WHERE toolset = ?"
-    " AND asked < ? AND (taken IS NOT NULL OR asked < ?) LIMIT 500",
-    "DELETE FROM approvals WHERE round = ? AND question = ?",
-    "DELETE FROM approvals WHERE (round, question) IN ("
-    "SELECT round, question FROM approvals WHERE toolset = ?"
-    " AND asked < ? AND (taken IS NOT NULL OR asked < ?) LIMIT 500)",
+    "approvals",
+    "round, question",
+    "toolset = ? AND asked < ? AND (taken IS NOT NULL OR asked < ?)",
 )
 
 
@@ -135,7 +134,6 @@ def _removed(settings: LedgerSettings, old: _Old, values: list[str]) -> int:
     if not path.exists():
         return 0
     with closing(connected(path)) as connection:
-        connection.execute(APPROVALS)
         # Looking for them lets others write.
         keys = connection.execute(old.found, values).fetchall()
         if keys:

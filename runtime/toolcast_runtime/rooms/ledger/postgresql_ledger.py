@@ -19,20 +19,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 from .record_batches import Failed, RecordBatches
-from .rows import (
-    APPROVALS,
-    CALLS,
-    CHANGES,
-    INDEX,
-    RECORD_ERRORS,
-    VERSION,
-    written,
-)
+from .rows import RECORD_ERRORS, VERSION, WRITTEN, made, values
 
 if TYPE_CHECKING:
-    from .ledger_settings import LedgerSettings
+    from ...core.toolset_settings import LedgerSettings
 
 _logger = logging.getLogger("toolcast.ledger")
 
@@ -120,14 +113,14 @@ class PostgresqlLedger(RecordBatches[Connection]):
             pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def changed(url: str, statement: str, values: Sequence[Any]) -> int:
+def changed(url: str, statement: str, given: Sequence[Any]) -> int:
     """How many rows a statement changed.
 
     Raises:
         LedgerError: the database cannot be written.
     """
     with _moment(url) as connection, _transaction(connection):
-        return connection.execute(_text(statement), _given(values)).rowcount
+        return connection.execute(_text(statement), _given(given)).rowcount
 
 
 @contextlib.contextmanager
@@ -209,8 +202,7 @@ def _make_tables(connection: Connection) -> None:
         version = _version(connection)
         if version > VERSION:
             raise LedgerError("the ledger's tables were written by a newer version")
-        steps = [CHANGES[before][1] for before in range(version or VERSION, VERSION)]
-        for text in (CALLS, APPROVALS, *steps, INDEX):
+        for text in made(version):
             text = text.replace("STRICT, WITHOUT ROWID", "")
             connection.execute(text.replace(" REAL", " DOUBLE PRECISION").encode())
         connection.execute(
@@ -248,10 +240,8 @@ def _write_all(connection: Connection, records: Sequence[Record]) -> Failed:
     """Commits the batch; a record that the table does not take fails alone, by its place."""
     try:
         with _transaction(connection), connection.cursor() as cursor:
-            rows = [written(record) for record in records]
-            cursor.executemany(
-                _text(rows[0].text), [_given(row.values) for row in rows]
-            )
+            rows = [_given(values(record)) for record in records]
+            cursor.executemany(_text(WRITTEN), rows)
     except _RECORD_ERRORS as error:
         if len(records) == 1:
             lost = LedgerError("the record cannot be stored")
@@ -270,9 +260,9 @@ def _text(statement: str) -> bytes:
     return statement.replace("?", "%s").encode()
 
 
-def _given(values: Sequence[Any]) -> list[Any]:
+def _given(row: Sequence[Any]) -> list[Any]:
     # PostgreSQL keeps no NUL in a text.
-    return [v.replace("\0", "\\x00") if isinstance(v, str) else v for v in values]
+    return [v.replace("\0", "\\x00") if isinstance(v, str) else v for v in row]
 
 
 _places = threading.BoundedSemaphore(_MOST_AT_ONCE)

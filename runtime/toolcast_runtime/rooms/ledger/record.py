@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from ...core.calls.call_context import CallOutcome
+from ...core.context import CallOutcome
 
 Outcome = CallOutcome | Literal["started"]
 """`started` is what a call that never ended leaves behind, as when its process was killed."""
-
-
-class LedgerError(Exception):
-    """A record could not be written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from typing import Any, Generic, Protocol, TypeVar
 
-from .record import LedgerError, Record
+from ...core.toolset_settings import LedgerError
+from .record import Record
 
 _logger = logging.getLogger("toolcast.ledger")
 

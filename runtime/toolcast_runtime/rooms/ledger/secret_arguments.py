@@ -1,32 +1,24 @@
-"""Which arguments a spec marks as secret, and the arguments without them."""
+"""Which arguments a spec marks as secret, and the arguments without them.
+
+Texts are read, too: secrets stand in URLs, headers, commands and assignments.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...core.validation.applicators import in_place, inner_schemas
+from ...core.validation.applicators import held_schemas
 from ...core.validation.json_bounds import MOST_LEVELS, measure
 from ...core.validation.references import REFERENCES, References
 from .secret_names import SecretNames, may_be_secret
-from .secret_texts import REDACTED, without_secrets
 
-__all__ = ["REDACTED", "Redaction"]
+REDACTED = "[redacted]"
 
-# Besides those for the value itself.
-_BELOW = (
-    "not",
-    "prefixItems",
-    "patternProperties",
-    "items",
-    "additionalItems",
-    "contains",
-    "additionalProperties",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-)
+# What keywords hold that says nothing of a value, or is of members that have names.
+_OTHERS = frozenset("properties $defs definitions propertyNames contentSchema".split())
 _MOST_SCHEMAS = 20_000
 _MOST_NAMES = 100_000
 """In the texts of one value."""
@@ -62,8 +54,7 @@ class Redaction:
     """
 
     def __init__(self, schema: Any) -> None:
-        marks = _Marks(schema)
-        self._names = None if marks.is_secret(schema) else marks.secret_names()
+        self._names = _marked_names(schema)
 
     def of(self, value: Any) -> Any:
         """A copy of a JSON value of bounded depth, without its secrets."""
@@ -179,49 +170,128 @@ def _last_word(name: str) -> str:
     return found[1].lower().removesuffix("s") if found else ""
 
 
-class _Marks:
-    def __init__(self, root: Any) -> None:
-        self._root = root
-        self._references = References(root)
+def _marked_names(schema: Any) -> frozenset[str] | None:
+    """The names of all properties, at any depth, that are marked as secret.
 
-    def secret_names(self) -> frozenset[str] | None:
-        """The names of all properties, at any depth, that are marked as secret.
+    None when all of it is, or the schema is too large to be sure.
+    """
+    references = References(schema)
+    if _is_marked(schema, references):
+        return None
+    names: set[str] = set()
+    waiting, seen = [schema], 0
+    while waiting:
+        part = waiting.pop()
+        seen += 1
+        if seen > _MOST_SCHEMAS:
+            return None
+        if isinstance(part, (list, tuple)):
+            waiting.extend(part)
+        elif isinstance(part, Mapping):
+            properties = part.get("properties")
+            if isinstance(properties, Mapping):
+                members = properties.items()
+                names.update(n for n, s in members if _is_marked(s, references))
+            waiting.extend(part.values())
+    return frozenset(names)
 
-        None when the schema is too large to be sure.
-        """
-        names: set[str] = set()
-        waiting, seen = [self._root], 0
-        while waiting:
-            part = waiting.pop()
-            seen += 1
-            if seen > _MOST_SCHEMAS:
-                return None
-            if isinstance(part, (list, tuple)):
-                waiting.extend(part)
-            elif isinstance(part, Mapping):
-                properties = part.get("properties")
-                if isinstance(properties, Mapping):
-                    names.update(n for n, s in properties.items() if self.is_secret(s))
-                waiting.extend(part.values())
-        return frozenset(names)
 
-    def is_secret(self, schema: Any) -> bool:
-        """Whether a schema, or one that holds for the value or its members, is marked."""
-        waiting, known = [schema], set[int]()
-        while waiting:
-            part = waiting.pop()
-            if not isinstance(part, Mapping) or id(part) in known:
-                continue
-            known.add(id(part))
-            if part.get("writeOnly") is True or part.get("format") == "password":
-                return True
-            for keyword in REFERENCES:
-                if isinstance(part.get(keyword), str):
-                    targets = self._references.targets(part[keyword])
-                    if not targets:
-                        return True  # nobody can say what it describes
-                    waiting.extend(targets)
-            waiting.extend(in_place(part))
-            for keyword in _BELOW:
-                waiting.extend(inner_schemas(part, keyword))
-        return False
+def _is_marked(schema: Any, references: References) -> bool:
+    """Whether a schema, or one that holds for the value or its members, is marked."""
+    waiting, known = [schema], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Mapping) or id(part) in known:
+            continue
+        known.add(id(part))
+        if part.get("writeOnly") is True or part.get("format") == "password":
+            return True
+        for keyword in REFERENCES:
+            if isinstance(part.get(keyword), str):
+                targets = references.targets(part[keyword])
+                if not targets:
+                    return True  # nobody can say what it describes
+                waiting.extend(targets)
+        held = held_schemas(part)
+        waiting.extend(inner for steps, inner in held if steps[0] not in _OTHERS)
+    return False
+
+
+# Each of the forms below has one of these signs.
+_SIGN = re.compile(r"[\s:=<]")
+# What stands before a secret is the first group of each.
+_FORMS = tuple(
+    re.compile(form, re.DOTALL | flags)
+    for form, flags in (
+        (r"(-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----).*?(?=-----END|\Z)", re.NOFLAG),
+        (r"(://[^\s/@:?#\"'<>]{0,256}:)[^\s/?#\"'<>]{1,1024}(?=@)", re.NOFLAG),
+        (r"(https?://)[^\s/@:?#\"'<>]{1,1024}(?=@)", re.NOFLAG),
+        (r"(-u |--user[ =])[\"']?[^\s:\"']{1,64}:[^\s\"']+", re.NOFLAG),
+        (r"(\bBearer )[\w.~+/=-]{8,}", re.IGNORECASE),
+    )
+)
+# A name, and what says that its value follows: a sign, the space after an option, the end
+# of a tag. The quantifiers are possessive, so that no text is read twice.
+_NAME = re.compile(
+    r"(?:(?P<tag><)|(?<![\w.-])(?P<option>--?)?)(?P<name>[A-Za-z_][\w.-]{0,63}+)"
+    r"(?:\\{0,8}+[\"'\])]{0,2}+\s{0,4}+(?::=|=>|==?|:)\s{0,4}+(?:[FBRUfbru]{1,2}(?=[\"']))?"
+    r"|(?(option)[ ]{1,4}+|(?(tag)>|(?!))))"
+)
+_SCHEMES = "Bearer|Basic|Digest|Token|ApiKey|Negotiate"
+_VALUE = re.compile(
+    r"(?P<opened>\\++[\"'])[^\"'\\]*+"
+    r'|(?P<double>")(?:[^"\\]|\\.)*+'
+    r"|(?P<single>')(?:[^'\\]|\\.)*+"
+    r"|(?P<bracket>[\[{(])[^\]})]*+"
+    r"|[|>][+-]?[ ]*\n[ ]++[^\n]++"
+    rf"|(?:(?:{_SCHEMES}) +)?[^\s\"'&<>]++",
+    re.DOTALL | re.IGNORECASE,
+)
+_LINE = re.compile(r"[^\"'\r\n]++")
+_CONTENT = re.compile(r"[^<]++")
+# Their values have spaces in them.
+_HEADERS = ("authorization", "cookie")
+_NO_TEXTS = {"true": True, "false": False, "null": None, "none": None}
+
+
+def without_secrets(text: str, is_secret: Callable[[str, Any], bool | None]) -> str:
+    """The text with `[redacted]` for each secret in it, in time in proportion to its length.
+
+    Args:
+        text: any text.
+        is_secret: whether a value is secret by the name that it has; None when there were
+            too many to ask for: then the rest of the text is hidden.
+    """
+    if not _SIGN.search(text):
+        return text
+    for form in _FORMS:
+        text = form.sub(rf"\1{REDACTED}", text)
+    kept: list[str] = []
+    end = 0
+    for match in _NAME.finditer(text):
+        if match.start() < end:
+            continue
+        answer = is_secret(match["name"], "")
+        # Values are read only behind names of secrets: each ends where the next begins.
+        found = _value_pattern(match).match(text, match.end()) if answer else None
+        if answer is None:
+            return "".join((*kept, text[end : match.end()], REDACTED))
+        if found and is_secret(match["name"], _read(found.group())) is not False:
+            opening = found[found.lastgroup] if found.lastgroup else ""
+            kept += (text[end : match.end()], opening, REDACTED)
+            end = found.end()
+    return "".join((*kept, text[end:]))
+
+
+def _value_pattern(match: re.Match[str]) -> re.Pattern[str]:
+    if match["tag"] and match.group().endswith(">"):
+        return _CONTENT
+    is_header = match["name"].lower().endswith(_HEADERS)
+    is_quoted = match.string[match.end() : match.end() + 1] in ("", '"', "'", "\\")
+    return _LINE if is_header and not is_quoted else _VALUE
+
+
+def _read(text: str) -> Any:
+    """A value as YAML and the like mean it: numbers and words that are no texts."""
+    plain = text.rstrip(",;.)]}")
+    return int(plain[:9]) if plain.isdecimal() else _NO_TEXTS.get(plain.lower(), text)

@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-from .record import LedgerError, Record
+from ...core.files.private_file import make_private
+from ...core.toolset_settings import LedgerError
+from .record import Record
 from .record_batches import Failed, RecordBatches
-from .rows import RECORD_ERRORS, connected, ending, wait_for_others, written
+from .rows import RECORD_ERRORS, VERSION, WRITTEN, made, values
 
 _MOST_AT_ONCE = 1 << 16
 """Characters of a record that is committed where its call runs."""
@@ -22,6 +28,9 @@ _MOST_IN_LOG = 1 << 24
 """Bytes of the log, about, before it is moved into the file."""
 _EACH_COMMIT = 2 * 4096
 """Bytes that a commit of a short record adds to the log: one page or two, or seldom more."""
+_BUSY_MILLISECONDS = 30_000
+# The files that SQLite makes beside its own.
+_BESIDE = ("-wal", "-shm", "-journal")
 
 
 class SqliteLedger(RecordBatches[sqlite3.Connection]):
@@ -56,12 +65,12 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
                 return False
             try:
-                make = written if record.outcome == "started" else ending
-                text, values, characters = make(record)
+                row = values(record)
+                characters = sum(len(v) for v in row if isinstance(v, str))
                 if characters > _MOST_AT_ONCE:
                     return False
                 self._in_log += _EACH_COMMIT + characters
-                return connection.execute(text, values).rowcount == 1
+                return connection.execute(WRITTEN, row).rowcount == 1
             except (sqlite3.Error, *RECORD_ERRORS):
                 # Somebody else writes, or worse: the thread waits, or reports what it is.
                 return False
@@ -74,10 +83,10 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 connection = connected(self._path)
                 # A process that was killed has left its log behind.
                 self._in_log = _size(Path(f"{self._path}-wal"))
-            wait_for_others(connection, is_patient=True)
+            _wait_for_others(connection, is_patient=True)
             self._make_room(connection)
             failed = _write_all(connection, records)
-            wait_for_others(connection, is_patient=False)
+            _wait_for_others(connection, is_patient=False)
         except Exception as error:
             if connection is not None:
                 connection.close()
@@ -98,6 +107,65 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             self._in_log = 0
 
 
+def connected(path: Path) -> sqlite3.Connection:
+    """A connection that commits each statement; one thread after the other may use it.
+
+    Its file and the folder are made for their owner alone. No commit moves the log into the
+    file by the way: that is for whoever has the time.
+
+    Raises:
+        LedgerError: the file is of a newer version.
+        OSError: it cannot be made.
+        sqlite3.Error: it cannot be used.
+    """
+    make_private(str(path), beside=_BESIDE)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        _wait_for_others(connection, is_patient=True)
+        _use_wal(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("BEGIN IMMEDIATE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise LedgerError(f"{path} was written by a newer version")
+        tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
+        for text in made(version, {name for (name,) in tables}):
+            connection.execute(text)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def changed(path: Path, statement: str, given: Sequence[Any]) -> int:
+    """How many rows a statement changed; raises as `connected`."""
+    with closing(connected(path)) as connection:
+        return connection.execute(statement, given).rowcount
+
+
+def _wait_for_others(connection: sqlite3.Connection, *, is_patient: bool) -> None:
+    """Whether a statement waits, for half a minute, while somebody else writes."""
+    most = _BUSY_MILLISECONDS if is_patient else 0
+    connection.execute(f"PRAGMA busy_timeout = {most}")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switches to WAL; when others are switching too, SQLite itself does not wait."""
+    deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -111,14 +179,9 @@ def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:
     connection.execute("BEGIN IMMEDIATE")
     for number, record in enumerate(records):
         try:
-            if record.outcome == "started" or not _completed(connection, record):
-                connection.execute(*written(record)[:2])
+            connection.execute(WRITTEN, values(record))
         except RECORD_ERRORS as error:
             failed[number] = LedgerError("the record cannot be stored")
             failed[number].__cause__ = error
     connection.execute("COMMIT")
     return failed
-
-
-def _completed(connection: sqlite3.Connection, record: Record) -> bool:
-    return connection.execute(*ending(record)[:2]).rowcount == 1

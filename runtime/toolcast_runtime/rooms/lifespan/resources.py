@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.background_loop import background_loop, is_kept_waiting
-from .lifespan_settings import Lifespan, LifespanError
+from ...core.calls.work import background_loop, is_kept_waiting
+from ...core.toolset_settings import Lifespan, LifespanError
 from .run import join_run
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
-from ...core.calls.own_function import is_in_package, own_function
-from .lifespan_settings import Lifespan, LifespanError
+from ...core.calls.handlers import is_in_package, own_function
+from ...core.toolset_settings import Lifespan, LifespanError
 
 _logger = logging.getLogger("toolcast")
 

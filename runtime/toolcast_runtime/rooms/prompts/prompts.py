@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...core.definitions.command_rows import command_rows
 from ...core.definitions.module_names import module_name
 from ...core.definitions.tool import Tool
 from ...core.registry.registry import Registry
+from .command_rows import command_rows
 
 _WITHOUT_SECTION = "tools"
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...core.calls.tool_response import ToolResponse
+from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.validation.compiled import build
 from .loss import Loss, Severity, pointer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.background_loop import sync
+from ...core.calls.work import sync
 from .model_provider import ListOptions, ProviderTools, render_tools
 from .provider_table import provider_named
 from .remote_servers import anthropic_toolset, openai_mcp

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.calls.tool_response import ToolResponse
-from ..resources.shown_blocks import shown_blocks, unshown
+from ...core.calls.shown_blocks import shown_blocks, unshown
+from ...core.context import ToolResponse
 
 IMAGES = frozenset(["image/png", "image/jpeg", "image/gif", "image/webp"])
 PDF = "application/pdf"

@@ -14,8 +14,7 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from ...core.calls.call_context import CURRENT_CALL
-from ...core.calls.tool_response import Block
+from ...core.context import CURRENT_CALL, Block
 
 _MIME_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;.*)?")
 

@@ -16,50 +16,48 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.yaml\. DO NOT EDIT\.")
-_Offer = TypeVar("_Offer")
 
 
 @dataclass(frozen=True, slots=True)
-class McpResource:
-    """A resource, or a template of resources.
-
-    Attributes:
-        name: its name.
-        definition: as MCP lists it, with `uri` or `uriTemplate`.
-        contents: its `text` or `blob`; None when a handler gives it.
-        handler: its handler as a tool, whose parameters are the template's variables.
-        values: the only values of variables of the template that have some.
-        clients: who may read it; nobody else in a toolset with clients.
-    """
-
-    name: str
-    definition: Mapping[str, Any]
-    contents: Mapping[str, str] | None = None
-    handler: Tool | None = None
-    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    clients: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class McpPrompt:
-    """A prompt that MCP clients offer to their people.
+class _Offer:
+    """What an MCP client is offered beside tools.
 
     Attributes:
         name: its name.
         definition: as MCP lists it.
-        messages: `role` and `text` of each, with `{{argument}}` in it; None when a handler
-            gives them.
-        handler: its handler as a tool, whose parameters are the arguments.
-        values: the only values of arguments that have some.
-        clients: who may get it; nobody else in a toolset with clients.
+        held: what there is of it without a handler; None when a handler gives it.
+        handler: its handler as a tool, whose parameters are the variables or arguments.
+        values: the only values of variables or arguments that have some.
+        clients: who may have it; nobody else in a toolset with clients.
     """
 
     name: str
     definition: Mapping[str, Any]
-    messages: Sequence[Mapping[str, str]] | None = None
+    held: Any = None
     handler: Tool | None = None
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clients: tuple[str, ...] = ()
+
+
+class McpResource(_Offer):
+    """A resource with a `uri`, or a template of resources with a `uriTemplate`.
+
+    What it holds is a mapping with its `text` or its `blob`.
+    """
+
+    __slots__ = ()
+
+
+class McpPrompt(_Offer):
+    """A prompt that MCP clients offer to their people.
+
+    What it holds is the `role` and `text` of each message, with `{{argument}}` in it.
+    """
+
+    __slots__ = ()
+
+
+_AnOffer = TypeVar("_AnOffer", bound=_Offer)
 
 
 def read_resources(package: ModuleType | None) -> tuple[McpResource, ...]:
@@ -68,19 +66,20 @@ def read_resources(package: ModuleType | None) -> tuple[McpResource, ...]:
     Raises:
         DefinitionError: one is not what was generated.
     """
-    return _read(package, "resource", _resource)
+    return _read(package, "resource", McpResource, _contents)
 
 
 def read_prompts(package: ModuleType | None) -> tuple[McpPrompt, ...]:
     """The prompts of a generated `mcp_prompts`; raises as `read_resources`."""
-    return _read(package, "prompt", _prompt)
+    return _read(package, "prompt", McpPrompt, lambda value: value.get("messages"))
 
 
 def _read(
     package: ModuleType | None,
     kind: str,
-    made: Callable[[str, Mapping[str, Any]], _Offer],
-) -> tuple[_Offer, ...]:
+    made: type[_AnOffer],
+    held: Callable[[Mapping[str, Any]], Any],
+) -> tuple[_AnOffer, ...]:
     if package is None:
         return ()
     from importlib.resources import files
@@ -94,12 +93,20 @@ def _read(
             own = value["mcp"]["name"]
             if signed is None or {signed[1], name} != {own, f"{module_name(own)}.json"}:
                 raise ValueError("its signature, its name and its file do not agree")
-            found.append(made(own, value))
+            offer = made(
+                own,
+                value["mcp"],
+                held(value),
+                _handler(kind, value),
+                value.get("values", {}),
+                tuple(value.get("clients", ())),
+            )
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise DefinitionError(
                 f"{package.__name__} cannot be loaded; `toolcast generate` writes it"
                 f" again:\n- {name} is no definition of a {kind}: {error}"
             ) from None
+        found.append(offer)
     if not found:
         raise DefinitionError(
             f"{package.__name__} has no {kind}: the definitions have to be installed, too"
@@ -107,30 +114,10 @@ def _read(
     return tuple(found)
 
 
-def _resource(name: str, value: Mapping[str, Any]) -> McpResource:
-    definition = value["mcp"]
-    contents = {key: value[key] for key in ("text", "blob") if key in value}
-    if "uri" not in definition and "uriTemplate" not in definition:
+def _contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
+    if "uri" not in value["mcp"] and "uriTemplate" not in value["mcp"]:
         raise ValueError("it has no URI")
-    return McpResource(
-        name,
-        definition,
-        contents or None,
-        _handler("resource", value),
-        value.get("values", {}),
-        tuple(value.get("clients", ())),
-    )
-
-
-def _prompt(name: str, value: Mapping[str, Any]) -> McpPrompt:
-    return McpPrompt(
-        name,
-        value["mcp"],
-        value.get("messages"),
-        _handler("prompt", value),
-        value.get("values", {}),
-        tuple(value.get("clients", ())),
-    )
+    return {key: value[key] for key in ("text", "blob") if key in value} or None
 
 
 def _handler(kind: str, value: Mapping[str, Any]) -> Tool | None:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.tool_response import ToolError, ToolResponse
+from ...core.context import ToolError, ToolResponse
 from .content_blocks import resource_contents
 
 if TYPE_CHECKING:
-    from ...core.calls.call_context import CallContext
     from ...core.calls.tool_calls import ToolCalls
+    from ...core.context import CallContext
     from .definitions_of_mcp import McpPrompt, McpResource
 
 _PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
@@ -45,7 +45,7 @@ async def contents_of(
     """
     mime_type = resource.definition.get("mimeType")
     if resource.handler is None:
-        held = resource.contents or {}
+        held = resource.held or {}
         default = "text/plain" if "text" in held else "application/octet-stream"
         return {"uri": uri, "mimeType": mime_type or default, **held}
 
@@ -85,7 +85,7 @@ async def messages_of(
                     "text": _filled(message["text"], arguments),
                 },
             }
-            for message in prompt.messages or ()
+            for message in prompt.held or ()
         ]
     response, _ = await calls.run_handler(prompt.handler, arguments, context, _said)
     if response.error is not None:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from ...core.calls.tool_response import ToolError
+from ...core.context import ToolError
+from ...core.toolset_settings import LinkLimits
 from .content_blocks import resource_contents
-from .link_limits import LinkLimits
 
 _MOST = 1_000
 """Links of one client, however little they lead to."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..external.server_settings import MissingVariableError, fill_in
+from ...core.server_settings import MissingVariableError, fill_in
 from .route import RoutedTool
 from .router import NoChoice
 

@@ -10,15 +10,16 @@ Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and 
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from math import log
 from typing import Any
 
-from .message_words import TIMES, is_greeting, joined_words, message_words, stem, words
 from .route import Route, RoutedTool
 
 # BM25's own: how soon repeating a word stops to count, and how much a text's length does.
@@ -47,6 +48,56 @@ _FEW_OF_ALL = 0.125
 _HISTORY = 0.3
 _MOST_LEVELS = 4
 _MOST_CACHED = 32
+# What is read of a text: of a long message its beginning and its end.
+_HALF = 30
+_MOST_WORDS = 2 * _HALF
+_HALF_TEXT = 10_000
+_LONGEST_TEXT = 2 * _HALF_TEXT
+_LONGEST_WORD = 40
+# Chinese, Japanese, Thai and their neighbours put no blanks between words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"  # Japanese syllables
+    "\u3400-\u9fff\U00020000-\U0003ffff"  # Chinese characters
+)
+# Vowels of India's scripts are marks, which are no letters to `re`.
+_WORD = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0971-\u0dff])+"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Words that stand in any message and say nothing of what it is about.
+_COMMON = frozenset("""
+a about after again all also am an and any are as at be been but by can could did do
+does doing done for from give go got had has have he her here him his how if in into is
+it its just let like make me my need no not now of off on one or our out over please put
+say see she should so some tell than that the their them then there these they this
+those to too up us want was we were what when where which who why will with would you
+your
+""".split())
+# Words that any message can have that speaks of a time: that no tool knows them is no doubt.
+_TIMES = frozenset("""
+afternoon am april august clock daily day days december evening every february first
+friday hour hours january july june last later march midnight minute minutes monday
+mondays month monthly months morning next night noon november october pm saturday
+september soon sunday sundays thursday time today tomorrow tonight tuesday wednesday week
+weekend weekly weeks year yesterday
+""".split())
+_GREETING = re.compile(
+    r"\b(?:good (?:morning|afternoon|evening|night|day)|hello|hi|hey|greetings|thanks"
+    r"|thank you|thx|cheers|good ?bye|bye)\b",
+    re.IGNORECASE,
+)
+_LONGEST_GREETING = 200
+# What stands beside a greeting; an answer such as `yes` or `do it` is none of these.
+_BESIDE = frozenset("""
+a all and are everybody everyone for great how is it lot much my nice so that the there
+this to very was well wonderful you your
+""".split())
+# The longest first; what is left of a word has at least three letters.
+_ENDINGS = """
+ations ation ings ing ions ion ment ers er ed ly es e s y
+""".split()
+_SHORTEST_STEM = 3
 
 
 @lru_cache(maxsize=_MOST_CACHED)
@@ -99,7 +150,7 @@ class LexicalRanking:
             self._tools[word] = [(row, part * rarity) for row, part in rows]
         self._forms: defaultdict[str, list[str]] = defaultdict(list)
         for word in found:
-            self._forms[stem(word)].append(word)
+            self._forms[_stem(word)].append(word)
         self._sorted = sorted(found)
 
     def route(self, message: str, history: Sequence[str] = ()) -> Route:
@@ -107,14 +158,14 @@ class LexicalRanking:
 
         The messages before add to the scores of what the message speaks for itself.
         """
-        if is_greeting(message):
+        if _is_greeting(message):
             return Route(())
         evidence = self._evidence(message)
         asked = list(evidence)
         if not asked:
             return self._all("the message has no word of its own")
         scores = _sums(evidence.values())
-        telling = [word for word in asked if word not in TIMES] or asked
+        telling = [word for word in asked if word not in _TIMES] or asked
         known = sum(1 for word in telling if evidence[word])
         is_sure = known >= _LEAST_KNOWN * len(telling) or self._is_of_few(telling[0])
         if not scores or not is_sure:
@@ -148,8 +199,8 @@ class LexicalRanking:
 
     def _evidence(self, message: str) -> dict[str, dict[int, float]]:
         """The scores for each word, and for two that a tool writes as one."""
-        joined = (word for word in joined_words(message) if word in self._tools)
-        asked = dict.fromkeys([*message_words(message), *joined])
+        joined = (word for word in _joined_words(message) if word in self._tools)
+        asked = dict.fromkeys([*_message_words(message), *joined])
         return {word: self._matches(word) for word in asked}
 
     def _told_apart(
@@ -181,7 +232,7 @@ class LexicalRanking:
 
     def _forms_of(self, word: str) -> dict[int, float]:
         rows = dict(self._tools.get(word, ()))
-        for other in self._forms.get(stem(word), ()):
+        for other in self._forms.get(_stem(word), ()):
             if other != word:
                 self._add(rows, other, _OTHER_FORM)
         return rows
@@ -201,7 +252,7 @@ class LexicalRanking:
         rows: dict[int, float] = {}
         for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
             halves = word[:cut], word[cut:]
-            if all(stem(half) in self._forms for half in halves):
+            if all(_stem(half) in self._forms for half in halves):
                 one, other = map(self._forms_of, halves)
                 for row in one.keys() & other.keys():
                     rows[row] = max(rows.get(row, 0.0), one[row] + other[row])
@@ -224,7 +275,7 @@ def _counted(tool: RoutedTool) -> dict[str, float]:
     """How often a tool has each word, by the weights of its texts."""
     counts: defaultdict[str, float] = defaultdict(float)
     for text, weight in _texts(tool):
-        for word in words(text):
+        for word in _words(text):
             counts[word] += weight
     return counts
 
@@ -253,3 +304,62 @@ def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
             if isinstance(choices, Sequence) and not isinstance(choices, str):
                 yield from (choice for choice in choices if isinstance(choice, str))
             yield from _parameter_texts(inner, levels - 1)
+
+
+def _is_greeting(message: str) -> bool:
+    """Whether a message says hello, goodbye or thanks, and nothing else."""
+    if len(message) > _LONGEST_GREETING:
+        return False
+    rest, count = _GREETING.subn(" ", message)
+    return count > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest.lower()))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, in order, in lower case and without accents.
+
+    Names are taken apart at `_`, `-`, `.` and where capitals begin. Where a script has no
+    blanks, every two neighbouring letters are a word, as in Lucene's `CJKAnalyzer`.
+    """
+    plain = text[:_LONGEST_TEXT]
+    if not plain.isascii():
+        parts = unicodedata.normalize("NFKD", plain)[:_LONGEST_TEXT]
+        plain = "".join(c for c in parts if not unicodedata.combining(c))
+    found: list[str] = []
+    for match in _WORD.finditer(_CAMEL.sub(" ", plain)):
+        word = match.group().lower()
+        if match["unspaced"]:
+            found += map("".join, pairwise(word)) if len(word) > 1 else [word]
+        elif 2 <= len(word) <= _LONGEST_WORD:
+            found.append(word)
+    return found
+
+
+def _message_words(text: str) -> list[str]:
+    """The words that say what a message is about, each once.
+
+    Of a long message its beginning and its end: what is asked stands before or after what
+    was pasted.
+    """
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[: _HALF_TEXT - 1]} {text[-_HALF_TEXT:]}"
+    telling = (w for w in _words(text) if w not in _COMMON and not w.isdigit())
+    each = list(dict.fromkeys(telling))
+    return each if len(each) <= _MOST_WORDS else each[:_HALF] + each[-_HALF:]
+
+
+def _joined_words(text: str) -> Iterator[str]:
+    """Every two neighbouring words of a text, written as one."""
+    return (one + other for one, other in pairwise(_words(text)))
+
+
+def _stem(word: str) -> str:
+    """What forms of a word have in common, roughly: `commits` and `committed` are `commit`.
+
+    No dictionary: an English ending is taken off, and a doubled letter before it.
+    """
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            word = word[: -len(ending)]
+            break
+    is_doubled = len(word) > _SHORTEST_STEM and word[-1] == word[-2]
+    return word[:-1] if is_doubled else word

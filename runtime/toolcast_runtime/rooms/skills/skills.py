@@ -9,10 +9,10 @@ Source: https://agentskills.io/specification
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .skill_files import (
     SkillFile,
@@ -24,7 +24,7 @@ from .skill_files import (
 
 if TYPE_CHECKING:
     from ...core.definitions.tool import Tool
-    from ..prompts.prompts import Prompts
+    from ...core.registry.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,17 @@ class Skill:
         return description
 
 
+class ToolDocs(Protocol):
+    """The prompt docs of a toolset, whose sections its skills have, too."""
+
+    @property
+    def registry(self) -> Registry:
+        """Has the tools, and says who may have which."""
+
+    def grouped(self, tools: Iterable[Tool]) -> Iterable[tuple[Any, Sequence[Tool]]]:
+        """The sections that have some of the tools, each with those."""
+
+
 class Skills:
     """The skills of a toolset: one of its own, and those of tools that have one.
 
@@ -65,7 +76,7 @@ class Skills:
 
     def __init__(
         self,
-        prompts: Prompts,
+        prompts: ToolDocs,
         *,
         front_matter: Mapping[str, Any] | None = None,
         title: str = "",

@@ -1,181 +1,32 @@
 """The tests of a generated package: every live consumer against the definitions.
 
-Needs `pytest`. The definitions are read from their files here, not by the registry, so that an
-edit of either side shows; number spellings and the order of keys count.
+Needs `pytest`.
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from ... import LEVEL, levels
 from ...core.calls.tool_validators import Validators
 from ...core.definitions.definitions import prompt_line
-from ...core.definitions.older_levels import at_newest_level
-from ...core.definitions.tool import Tool
-from ...core.files.regular_file import read_regular
-from ...core.registry.registry import Registry
 from ...core.validation import protocol
-from .mcp_wire import raw_tools_list
-
-_LARGEST = 8 * 1024 * 1024
-
-
-class GeneratedPackage:
-    """A generated package's files, and its registry.
-
-    Args:
-        registry: the module `registry`.
-    """
-
-    def __init__(self, registry: ModuleType) -> None:
-        self.registry: Registry = registry.REGISTRY
-        self.name = registry.__name__.rpartition(".")[0]
-        self.folder = Path(registry.__file__ or "").parent
-        self.definitions: dict[str, dict[str, Any]] = {}
-        level = levels.get(self.name, LEVEL)
-        self._spelled: dict[str, Any] = {}
-        for path in sorted((self.folder / "tools").glob("*.json")):
-            text = text_of(path)
-            definition = json.loads(text)
-            name = definition["mcp"]["name"]
-            self.definitions[name] = dict(at_newest_level(definition, level))
-            self._spelled[name] = spelled(text)["mcp"]
-
-    @property
-    def clients(self) -> tuple[str | None, ...]:
-        """The toolset's clients; None for the one caller of a toolset without clients."""
-        return self.registry.clients or (None,)
-
-    @cached_property
-    def blocks(self) -> dict[str, str]:
-        """The prompt files' texts without their signatures, by file name."""
-        return {
-            path.name: text_of(path).partition("\n")[2]
-            for path in sorted((self.folder / "prompts").glob("*.md"))
-        }
-
-    def offers(self, folder: str, client: str | None) -> list[dict[str, Any]]:
-        """The resources or MCP prompts of a client, as MCP lists them."""
-        files = sorted((self.folder / folder).glob("*.json"))
-        values = [json.loads(text_of(path)) for path in files]
-        return [
-            value["mcp"]
-            for value in values
-            if client is None or client in value.get("clients", ())
-        ]
-
-    def tool(self, name: str) -> Tool:
-        """The registry's tool of a definition."""
-        found = {tool.name: tool for tool in self.registry.local_tools}
-        ensure(name in found, f"{name}: the registry lacks it")
-        return found[name]
-
-    def offered(self, client: str | None, target: str) -> list[str]:
-        """The names of the definitions that a client gets in a target, in their order."""
-        access = self.registry.access()
-        return [
-            tool.name
-            for tool in self.registry.local_tools
-            if access.may_have(client, tool.name)
-            and target not in self.definitions[tool.name].get("exclusions", {})
-        ]
-
-    def a_client_of(self, name: str) -> str | None:
-        """A client that may have a tool; skips the test when nobody may."""
-        access = self.registry.access()
-        for client in self.clients:
-            if access.may_have(client, name):
-                return client
-        pytest.skip(f"no client may have {name}")
-
-    def skip_unless_in(self, name: str, target: str) -> None:
-        """Skips the test of a tool that is declared not to be in a target."""
-        reason = self.definitions[name].get("exclusions", {}).get(target)
-        if reason is not None:
-            pytest.skip(f"{name} is excluded from {target}: {reason}")
-
-    def spelled_of(self, names: Iterable[str]) -> dict[str, Any]:
-        """The tools of definitions, as MCP lists them, with numbers as they are written."""
-        return {name: self._spelled[name] for name in names}
-
-    def taken_by_strict_clients(
-        self, listed: Iterable[Mapping[str, Any]], revision: str
-    ) -> None:
-        """Holds a list to MCP's schema of a revision, and to what its authors were told.
-
-        A definition's `refused_by` says what clients refuse of it; `toolcast check` warned
-        of that. There may be nothing else, and nothing less.
-        """
-        for tool in listed:
-            name = tool["name"]
-            refusals = protocol.problems_with_tool(tool, revision)
-            told = self.definitions[name].get("refused_by", {}).get(revision, [])
-            what = f"{name}: what clients refuse by MCP {revision}"
-            same(what, sorted({refusal.place for refusal in refusals}), told)
-
-
-def text_of(path: Path) -> str:
-    """The text of a generated file."""
-    data = read_regular(str(path), _LARGEST)
-    return data.decode("utf-8").replace("\r\n", "\n")
-
-
-def spelled(text: str | bytes) -> Any:
-    """A JSON value whose numbers are kept as they are written."""
-
-    def number(digits: str) -> dict[str, str]:
-        return {"number": digits}
-
-    return json.loads(text, parse_int=number, parse_float=number)
-
-
-def same_tools(
-    what: str,
-    live: str | bytes,
-    expected: Mapping[str, Any],
-    *,
-    before_2026: bool = False,
-) -> None:
-    """Holds a list of MCP tools, as JSON text, to definitions by their names.
-
-    `before_2026`: it is for clients of a revision before 2026-07-28.
-    """
-    listed = spelled(live)
-    same(f"{what}: the names", [tool.get("name") for tool in listed], list(expected))
-    for tool, (name, definition) in zip(listed, expected.items(), strict=True):
-        shown = protocol.listed_before_2026(definition) if before_2026 else definition
-        same(f"{what}: {name}", tool, shown)
-
-
-def same(what: str, live: Any, expected: Any) -> None:
-    """Fails with a diff when two JSON values, or texts, are not the same in every detail."""
-    one, other = (
-        value if isinstance(value, str) else json.dumps(value, indent=2)
-        for value in (expected, live)
-    )
-    if one != other:
-        diff = difflib.unified_diff(
-            one.split("\n"), other.split("\n"), "definition", "live", lineterm="", n=2
-        )
-        raise AssertionError(f"{what} differs from the definitions\n" + "\n".join(diff))
-
-
-def ensure(holds: bool, message: str) -> None:
-    """Fails with a message, under `python -O` too."""
-    if not holds:
-        raise AssertionError(message)
+from .generated_package import (
+    GeneratedPackage,
+    ensure,
+    raw_tools_list,
+    same,
+    same_tools,
+    text_of,
+)
 
 
 def snapshot_tests(
@@ -214,6 +65,56 @@ def snapshot_tests(
     if skills is not None:
         tests.append(_skill_tests(package, skills.SKILLS))
     return type("TestSnapshots", tuple(tests), {})
+
+
+def endpoint_tests(mcp_server: ModuleType) -> type:
+    """The class of tests of an endpoint's package, for pytest to collect.
+
+    Args:
+        mcp_server: the package's module of that name.
+    """
+    server: Any = mcp_server.SERVER
+    module = mcp_server.__name__
+    root = Path(mcp_server.__file__ or "").parents[module.count(".")]
+    packages = [
+        GeneratedPackage(import_module(f"{one.registry.package}.registry"))
+        for one in server.toolsets
+    ]
+    each_client = pytest.mark.parametrize("client", server.registry.clients or (None,))
+    each_revision = pytest.mark.parametrize("revision", protocol.REVISIONS)
+
+    def of(client: str | None) -> list[GeneratedPackage]:
+        return [one for one in packages if client in one.clients]
+
+    class TestEndpoint:
+        @each_client
+        @each_revision
+        def test_mcp_tools_list_is_exact(
+            self, client: str | None, revision: str
+        ) -> None:
+            command = ["-m", module, "--local-tools", "--no-lifespan"]
+            command += [] if client is None else ["--client", client]
+            expected: dict[str, Any] = {}
+            for one in of(client):
+                expected |= one.spelled_of(one.offered(client, "mcp"))
+            listed = raw_tools_list(command, root, revision)
+            before_2026 = revision != protocol.REVISIONS[-1]
+            what = f"tools/list for {client}"
+            same_tools(what, listed, expected, before_2026=before_2026)
+
+        @each_client
+        def test_resources_and_prompts_are_the_definitions(
+            self, client: str | None
+        ) -> None:
+            shown = {
+                "mcp_resources": [one.definition for one in server.resources(client)],
+                "mcp_prompts": [one.definition for one in server.prompts(client)],
+            }
+            for folder, live in shown.items():
+                expected = [d for one in of(client) for d in one.offers(folder, client)]
+                same(f"{folder} of {client}", live, expected)
+
+    return TestEndpoint
 
 
 def _registry_tests(package: GeneratedPackage) -> type:

@@ -1,5 +1,1 @@
 """What handlers are given and give beyond JSON: Python's dates, bytes and classes of theirs."""
-
-from .refusal import NotTaken
-
-__all__ = ["NotTaken"]

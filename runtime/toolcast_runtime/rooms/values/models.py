@@ -10,8 +10,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...core.context import NotTaken
 from .agreement import disagreements, is_open
-from .refusal import NotTaken
 
 _logger = logging.getLogger("toolcast")
 

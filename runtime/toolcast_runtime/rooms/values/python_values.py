@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ...core.context import NotTaken
 from ...core.validation.applicators import held_schemas
 from ...core.validation.compiled import build, compiled
 from ...core.validation.json_bounds import measure
 from ...core.validation.references import REFERENCES, References
 from .format_values import conversion_of
-from .refusal import NotTaken
 
 _ADDRESS = "urn:toolcast:arguments"
 _CHOICES = ("anyOf", "oneOf")

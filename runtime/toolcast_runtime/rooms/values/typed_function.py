@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...core.calls.own_function import own_class
-from ...core.calls.tool_response import ToolResponse
+from ...core.calls.handlers import own_class
+from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
 from .python_values import PythonValues
 from .written_bytes import WrittenBytes

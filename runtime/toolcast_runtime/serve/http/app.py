@@ -21,14 +21,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
-from ..mcp.callers import CALLED
-from ..mcp.sdk_server import build_server
-from .admin import AdminAnswer, AdminRequest, AdminRoute
-from .guard import AllowedHosts, Guard, put_back
+from ..mcp.sdk_server import CALLED, build_server
+from .guard import AllowedHosts, Guard, put_back, refusal
+from .listening import Listening
 from .readiness import Readiness
-from .refusals import refusal
 from .sessions import MOST_SESSIONS, Sessions
-from .settings import Listening
+from .settings import AdminAnswer, AdminRequest, AdminRoute
 from .turns import Turns
 
 if TYPE_CHECKING:
@@ -85,7 +83,7 @@ def http_app(
     }
     opened = {}
     if listening.issuer is not None:
-        from ..oauth.endpoints import metadata_at, opened_by
+        from ..oauth.resource_server import metadata_at, opened_by
 
         opened = opened_by(listening.issuer, server, listening.settings.endpoints)
         for path, told in metadata_at(opened.values()).items():

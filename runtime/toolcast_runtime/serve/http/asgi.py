@@ -47,12 +47,12 @@ class AsgiApp:
             AccessError: who may have which tool cannot be found out.
             LifespanError: the toolset's own lifespan cannot be started.
         """
-        from .settings import Listening, SettingsError
+        from .settings import SettingsError
 
         if importlib.util.find_spec("mcp") is None:
             raise SettingsError("it needs mcp: pip install 'toolcast-runtime[mcp]'")
         from .app import http_app
-        from .endpoints_told import tell_endpoints
+        from .listening import Listening, tell_endpoints
 
         if self._server.http is None:
             raise SettingsError("the toolset has no settings for HTTP")
@@ -81,8 +81,7 @@ class AsgiApp:
 
     async def _serve(self, receive: Receive, send: Send) -> None:
         from ...core.access.clients import AccessError, UnknownClientError
-        from ...rooms.lifespan.lifespan_settings import LifespanError
-        from ..mcp.sealing import SealingError
+        from ...core.toolset_settings import LifespanError
         from .settings import SettingsError
 
         await receive()
@@ -94,7 +93,6 @@ class AsgiApp:
                 await receive()
         except (
             SettingsError,
-            SealingError,
             UnknownClientError,
             AccessError,
             LifespanError,

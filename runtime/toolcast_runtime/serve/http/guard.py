@@ -9,21 +9,20 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 
-from .refusals import refusal
 from .turns import TURNS, Turns
 
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ..oauth.resource_server import ResourceServer
-    from .tokens import Tokens
+    from .listening import Tokens
 
 MOST_LEVELS = 200
 """Of the JSON in a request; more overflow the stack of what reads them."""
@@ -94,6 +93,16 @@ def _host(host: str) -> str:
     return f"[{lowered}]" if lowered.count(":") > 1 and "[" not in lowered else lowered
 
 
+class TakesTokens(Protocol):
+    """Who says whether other tokens than those of the settings are good here."""
+
+    def challenge(self, realm: str, **more: str) -> str:
+        """What a 401 tells a client to do, for `WWW-Authenticate`."""
+
+    async def refusal(self, token: str, scope: Scope, realm: str) -> Response | None:
+        """Why the token does not open the endpoint; None when it does."""
+
+
 class Guard:
     """An ASGI application behind checks of host, origin, token, method and body.
 
@@ -117,7 +126,7 @@ class Guard:
         methods: Sequence[str],
         max_body: int,
         turns: Turns | None = None,
-        oauth: ResourceServer | None = None,
+        oauth: TakesTokens | None = None,
     ) -> None:
         self._app = app
         self._hosts = hosts
@@ -279,6 +288,15 @@ def nesting(body: bytes) -> int:
         elif first in b"]}":
             level -= 1
     return deepest
+
+
+def refusal(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """A JSON-RPC error that belongs to no request."""
+    error = {"code": -32600, "message": message}
+    value = {"jsonrpc": "2.0", "id": None, "error": error}
+    return JSONResponse(value, status, headers)
 
 
 def put_back(body: bytes, receive: Receive) -> Receive:

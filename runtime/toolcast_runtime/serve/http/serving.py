@@ -11,12 +11,10 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..stdio.ending import GRACE_SECONDS, Ending
-from ..stdio.gc_freeze import gc_freeze
+from ..stdio.process import GRACE_SECONDS, Ending, gc_freeze
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
-from .endpoints_told import tell_endpoints
-from .settings import Listening, SettingsError
-from .uvicorn_ending import ending_app, supervise
+from .listening import Listening, tell_endpoints
+from .settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +77,12 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     with gc_freeze():
         import uvicorn
 
-        from .connections import BoundedProtocol, most_waiting
+        from .uvicorn_server import (
+            BoundedProtocol,
+            ending_app,
+            most_waiting,
+            supervise,
+        )
 
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
@@ -132,6 +135,8 @@ def worker_app() -> ASGIApp:
     """The application of one of several processes, which uvicorn starts by name."""
     given = json.loads(os.environ[_VARIABLE])
     with gc_freeze():
+        from .uvicorn_server import ending_app
+
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         options = HttpOptions(**given)
         write_logs(options.log_format, options.log_level)

@@ -1,13 +1,16 @@
-"""What a toolset says of its HTTP server; secrets and names of hosts come from outside."""
+"""What a toolset says of its HTTP server, and what paths for administrators are.
+
+Light: a program that serves stdio imports this module, too.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from ..oauth.oauth_settings import Issuer, OAuth
-from .tokens import Tokens
+if TYPE_CHECKING:
+    from ..oauth.oauth_settings import OAuth
 
 _MEBIBYTE = 1024 * 1024
 
@@ -62,109 +65,34 @@ class HttpSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
-    """The settings with what the environment and the command line add to them.
+class AdminRequest:
+    """What an administrator asks.
 
     Attributes:
-        settings: the toolset's.
-        host: the address that the server listens on.
-        tokens: the tokens of each variable that has any.
-        hosts: all allowed hosts.
-        issuer: the authorization server; None where there is none.
+        body: the request's JSON; None when its body is empty.
     """
 
-    settings: HttpSettings
-    host: str = "127.0.0.1"
-    tokens: Mapping[str, Tokens] = field(default_factory=dict, repr=False)
-    hosts: tuple[str, ...] = ()
-    issuer: Issuer | None = None
-
-    @classmethod
-    def on(
-        cls,
-        settings: HttpSettings,
-        host: str,
-        environment: Mapping[str, str] = os.environ,
-    ) -> Listening:
-        """What the server needs to listen on an address.
-
-        Raises:
-            SettingsError: beyond loopback a token or the allowed hosts are missing, two
-                variables hold the same token, a file of tokens cannot be read, or OAuth
-                is not set up.
-        """
-        names = [endpoint.token_variable for endpoint in settings.endpoints]
-        problems: list[str] = []
-        tokens = {}
-        for name in (*names, settings.admin_variable):
-            try:
-                found = Tokens.of(name, environment)
-            except ValueError as error:
-                problems.append(str(error))
-            else:
-                tokens.update({} if found is None else {name: found})
-        more = environment.get(settings.hosts_variable, "").split(",")
-        hosts = (*settings.allowed_hosts, *(h.strip() for h in more if h.strip()))
-        problems += _same_tokens(tokens)
-        issuer = None
-        if settings.oauth is not None:
-            issuer, wrong = Issuer.of(settings.oauth, environment)
-            problems += wrong
-            # What callers put before a path is a name that they use.
-            hosts = (*hosts, *issuer.hosts)
-        if not _is_loopback(host):
-            missing = [
-                endpoint.token_variable
-                for endpoint in settings.endpoints
-                if endpoint.token_variable not in tokens
-                and (issuer is None or not issuer.opens(endpoint.client))
-            ]
-            if missing:
-                problems.append(
-                    f"beyond loopback every client needs a token: set {', '.join(missing)}"
-                )
-            if not hosts and _is_wildcard(host):
-                problems.append(
-                    f"at every address of this machine ({host}) it needs the names that"
-                    f" clients use: set {settings.hosts_variable}"
-                )
-        if problems:
-            raise SettingsError("; ".join(problems))
-        if not _is_wildcard(host):
-            hosts = (*hosts, host)
-        if _is_loopback(host) or _is_wildcard(host):
-            hosts = (*hosts, "127.0.0.1", "localhost", "::1")
-        return cls(settings, host, tokens, hosts, issuer)
+    body: Any = None
 
 
-def _same_tokens(tokens: Mapping[str, Tokens]) -> list[str]:
-    """A token that two have would open the one's endpoint to the other."""
-    first: dict[bytes, str] = {}
-    problems = []
-    for name, held in tokens.items():
-        others = {first.setdefault(digest, name) for digest in held.digests()}
-        for other in sorted(others - {name}):
-            problems.append(
-                f"{other} and {name} hold the same token; give each its own"
-            )
-    return problems
+@dataclass(frozen=True, slots=True)
+class AdminAnswer:
+    """What an administrator gets: a JSON value and the status."""
+
+    value: Any
+    status: int = 200
 
 
-def _is_loopback(host: str) -> bool:
-    import ipaddress
+@dataclass(frozen=True, slots=True)
+class AdminRoute:
+    """One path for administrators.
 
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    Attributes:
+        method: the HTTP method.
+        path: the whole path.
+        answer: does the work. The text of what it raises stays in the log.
+    """
 
-
-def _is_wildcard(host: str) -> bool:
-    import ipaddress
-
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return host == ""
+    method: str
+    path: str
+    answer: Callable[[AdminRequest], Awaitable[AdminAnswer]] = field(repr=False)

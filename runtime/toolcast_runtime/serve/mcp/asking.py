@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,8 +20,9 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ...rooms.consent.question import Answer, AskPerson, Declined, InputNeeded, Question
-from .tools_list import is_before_2026
+from ...core.context import Declined
+from ...core.question import Answer, InputNeeded, Question
+from .results import is_before_2026
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -58,19 +59,9 @@ def asker(
     return RoundTrips(context, responses, state, refusal)
 
 
-class Approved:
-    """The same for a client whose own program has asked before it called."""
-
-    is_later = True
-
-    def __init__(self, ask: AskPerson) -> None:
-        self._ask = ask
-
-    def __call__(self, question: Question) -> Awaitable[Answer] | Answer:
-        """As `AskPerson`."""
-        if question.approval is None:
-            return self._ask(question)
-        return Answer("accept", {question.approval: True}, is_clients=True)
+def approved(question: Question) -> Answer:
+    """The answer of a client whose own program has asked before it called."""
+    return Answer("accept", {question.approval or "": True}, is_clients=True)
 
 
 class Elicitation:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...core.access.clients import Access
-from ...core.calls.background_loop import sync
+from ...core.calls.work import sync
 from ...core.definitions.definitions import DefinitionError
 from ...core.registry.registry import Registry, UnknownToolError
 from .server import McpServer
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
-    from ...core.calls.call_context import Keep, ReportProgress
     from ...core.calls.tool_calls import ToolCalls
-    from ...core.calls.tool_response import ToolResponse
+    from ...core.context import Keep, ReportProgress, ToolResponse
     from ...core.definitions.provider import ToolProvider
     from ...core.definitions.tool import Tool
-    from ...rooms.consent.question import AskPerson
+    from ...core.question import AskPerson
     from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
     from ...rooms.skills.skills import Skill
     from .toolset_server import ToolsetServer
@@ -147,7 +146,7 @@ class JoinedRegistry(Registry):
         keep: Keep | None = None,
     ) -> ToolResponse:
         """See `Registry`: the call is the owner's, with its ledger, lifespan and questions."""
-        from ...core.calls.tool_response import ToolResponse
+        from ...core.context import ToolResponse
 
         owner = self.owner(name)
         if owner is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -20,9 +20,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
-from ...core.access.caller import CALLER
-from ...core.calls.call_context import CALL_GUARD, CallContext
 from ...core.calls.progress import Reports
+from ...core.context import CALL_GUARD, CALLER, CallContext
 from ...rooms.consent.questions import Questions
 from ...rooms.resources.given import (
     Failed,
@@ -32,8 +31,7 @@ from ...rooms.resources.given import (
 )
 from .asking import asker
 from .progress_notifications import asked_for
-from .results import sendable
-from .tools_list import is_before_2026
+from .results import is_before_2026, refuse_cursor, sendable, through_seal
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -55,7 +53,7 @@ _STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
 def offers(
     served: ToolsetServer,
     client: str | None,
-    seal: Sealing,
+    seal: Callable[[], Sealing],
     kept: KeptContent | None,
     skills: ServedSkills | None,
 ) -> dict[str, Any]:
@@ -64,7 +62,7 @@ def offers(
     Args:
         served: what is served.
         client: who is served.
-        seal: seals what a client keeps while a person is asked.
+        seal: gives what seals what a client keeps while a person is asked.
         kept: what links lead to; None when nothing is kept.
         skills: the client's skills, whose files are resources; None when there are none.
     """
@@ -92,7 +90,7 @@ class _Offer:
         self,
         served: ToolsetServer,
         client: str | None,
-        seal: Sealing,
+        seal: Callable[[], Sealing],
         kept: KeptContent | None,
     ) -> None:
         self._served = served
@@ -117,18 +115,20 @@ class _Offer:
             CALL_GUARD.set(
                 partial(self._served.refusal, headers=context.request.headers)
             )
-        ask = asker(context, params.input_responses, state, self._seal.refusal)
+        ask = asker(context, params.input_responses, state, self._seal().refusal)
         approvals = self._served.calls_of(handler).approvals
         questions = Questions(ask, approvals, handler, self._client, arguments)
         keep = None
         if self._kept is not None:
             keep = partial(self._kept.keep, CALLER.get().user)
         call = CallContext(handler.name, self._client, None, questions, keep)
-        progress = asked_for(context, has_heartbeat=self._served.heartbeat)
-        if progress is None:
+        if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
-        async with progress, Reports(progress) as reports:
+        async with (
+            asked_for(context, self._served.heartbeat) as progress,
+            Reports(progress) as reports,
+        ):
             call.report = reports.report
             yield call, ask
 
@@ -140,7 +140,7 @@ class _Resources(_Offer):
         self,
         served: ToolsetServer,
         client: str | None,
-        seal: Sealing,
+        seal: Callable[[], Sealing],
         kept: KeptContent | None,
         resources: Sequence[McpResource],
         skills: ServedSkills | None,
@@ -162,7 +162,7 @@ class _Resources(_Offer):
         params: types.PaginatedRequestParams | None,
     ) -> types.ListResourcesResult:
         """`resources/list`."""
-        _refuse_cursor(params)
+        refuse_cursor(params)
         listed = [one.definition for one in self._by_uri.values()]
         listed += [] if self._skills is None else self._skills.listed()
         return types.ListResourcesResult.model_validate({"resources": listed})
@@ -173,7 +173,7 @@ class _Resources(_Offer):
         params: types.PaginatedRequestParams | None,
     ) -> types.ListResourceTemplatesResult:
         """`resources/templates/list`."""
-        _refuse_cursor(params)
+        refuse_cursor(params)
         listed = [one.definition for _, one in self._templates]
         return types.ListResourceTemplatesResult.model_validate(
             {"resourceTemplates": listed}
@@ -186,7 +186,7 @@ class _Resources(_Offer):
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         """`resources/read`."""
         answer = partial(self._read, context, params)
-        result = await self._seal.answered(context, params.request_state, answer)
+        result = await through_seal(self._seal, context, params.request_state, answer)
         return cast("types.ReadResourceResult | types.InputRequiredResult", result)
 
     async def _read(
@@ -251,7 +251,7 @@ class _Prompts(_Offer):
         self,
         served: ToolsetServer,
         client: str | None,
-        seal: Sealing,
+        seal: Callable[[], Sealing],
         kept: KeptContent | None,
         prompts: Sequence[McpPrompt],
     ) -> None:
@@ -264,7 +264,7 @@ class _Prompts(_Offer):
         params: types.PaginatedRequestParams | None,
     ) -> types.ListPromptsResult:
         """`prompts/list`."""
-        _refuse_cursor(params)
+        refuse_cursor(params)
         listed = [one.definition for one in self._prompts.values()]
         return types.ListPromptsResult.model_validate({"prompts": listed})
 
@@ -283,7 +283,7 @@ class _Prompts(_Offer):
         if problems:
             raise MCPError(types.INVALID_PARAMS, sendable("; ".join(problems)))
         answer = partial(self._get, context, params, prompt, arguments)
-        result = await self._seal.answered(context, params.request_state, answer)
+        result = await through_seal(self._seal, context, params.request_state, answer)
         return cast("types.GetPromptResult | types.InputRequiredResult", result)
 
     async def _get(
@@ -360,8 +360,3 @@ def _is_taken(resource: McpResource, name: str, value: str, operator: str) -> bo
 
 def _failure(failed: Failed) -> MCPError:
     return MCPError(types.INTERNAL_ERROR, sendable(str(failed)))
-
-
-def _refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
-    if params is not None and params.cursor is not None:
-        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")

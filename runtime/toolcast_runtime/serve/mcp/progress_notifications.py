@@ -13,7 +13,7 @@ from .results import sendable
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-    from ...core.calls.call_context import ReportProgress
+    from ...core.context import ReportProgress
 
 HEARTBEAT_SECONDS = 5.0
 """Without a report, before the last one is sent again: below what clients wait at least."""
@@ -22,11 +22,9 @@ _STEP = 1e-6
 
 
 def asked_for(
-    context: ServerRequestContext[Any, Any], *, has_heartbeat: bool
-) -> ProgressNotifications | None:
-    """The notifications of a request; None when it asks for none."""
-    if not context.meta or "progress_token" not in context.meta:
-        return None
+    context: ServerRequestContext[Any, Any], has_heartbeat: bool
+) -> ProgressNotifications:
+    """The notifications of a request that asks for them by its `progressToken`."""
     heartbeat = HEARTBEAT_SECONDS if has_heartbeat else None
     return ProgressNotifications(context.session.report_progress, heartbeat)
 

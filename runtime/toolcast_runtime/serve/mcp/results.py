@@ -1,13 +1,20 @@
-"""The CallToolResult of each answer that a tool gives."""
+"""What answers are made of: results of tools, texts that can be sent, lists of one page."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 if TYPE_CHECKING:
-    from ...core.calls.tool_response import ToolResponse
+    from collections.abc import Awaitable, Callable
+
+    from mcp.server import ServerRequestContext
+
+    from ...core.context import ToolResponse
+    from .sealing import Sealing
 
 
 def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:
@@ -39,3 +46,43 @@ def failure(text: str) -> types.CallToolResult:
 def sendable(text: str) -> str:
     """The text with lone surrogates spelled out: the SDK never answers with one."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_before_2026(revision: str) -> bool:
+    """Whether a client speaks a revision that begins with a handshake."""
+    return revision in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+async def through_seal(
+    seal: Callable[[], Sealing],
+    context: ServerRequestContext[Any, Any],
+    state: str | None,
+    answer: Callable[[str | None], Awaitable[Any]],
+) -> Any:
+    """What a request is answered, with its state opened before and sealed after.
+
+    Args:
+        seal: gives what seals; nothing does where no person is asked.
+        context: the request's.
+        state: what the request brings; None when it brings none.
+        answer: gives the answer, from the opened state.
+
+    Raises:
+        MCPError: the request's state is not what this server gave out for it.
+    """
+    if state is not None:
+        return await seal().opened(context, answer)
+    result = await answer(None)
+    if getattr(result, "result_type", None) == "input_required":
+        return await seal().sealed(context, result)
+    return result
+
+
+def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
+    """Each list has one page.
+
+    Raises:
+        MCPError: another one is asked for.
+    """
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")

@@ -1,37 +1,66 @@
 """The official SDK's low-level server for one client of a toolset.
 
+What only some requests need, or some toolsets, is loaded by the first request that needs it, and
+is in no other's way: questions to a person, progress, lists of tools, spans.
+
 Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import sys
 import time
-from functools import partial
+from contextlib import asynccontextmanager
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
-from ...core.access.caller import CALLER
-from ...core.calls.call_context import CALL_GUARD
+from ...core.calls.watching import is_traced, log_call
+from ...core.context import CALL_GUARD, CALLER, Caller
+from ...core.registry.registry import UnknownToolError
 from ...core.validation.protocol import is_listed_before_2026
-from ..telemetry.call_lines import log_call
-from ..telemetry.mcp_requests import PipeSession, watched_requests
-from .asking import Approved, asker
-from .callers import CALLED, told_who_asks
-from .progress_notifications import asked_for
-from .results import call_result, failure, sendable
-from .sealing import sealing
-from .tools_list import empty_list, exact_tools, header_schemas, is_before_2026
+from .results import (
+    call_result,
+    failure,
+    is_before_2026,
+    refuse_cursor,
+    sendable,
+    through_seal,
+)
 
 if TYPE_CHECKING:
-    from mcp.server import ServerRequestContext
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+    from mcp.server import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult
+
+    from ...core.question import Answer, Question
+    from ..telemetry.mcp_requests import ObservedRequests
+    from .asking import Asker
+    from .sealing import Sealing
     from .toolset_server import ToolsetServer
 
 _logger = logging.getLogger("toolcast")
+
+IDENTITY = "toolcast.caller"
+"""The key of an ASGI scope with the `Caller` that a token was found to be of."""
+
+CALLED = "toolcast.called"
+"""The key of an ASGI scope whose request has called a tool, which the log has a line of."""
+
+_SESSION = "mcp-session-id"
+_PARENT = "traceparent"
+"""The key of what a caller says of its own span."""
+_HEADER_KEY = "x-mcp-header"
+"""Marks a parameter that callers over HTTP repeat in a header.
+
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+"""
 
 
 def build_server(
@@ -59,7 +88,15 @@ def build_server(
     who = served.client if client is None else client
     # Said now, and not to the first caller, when it cannot be found out.
     served.names(who)
-    seal = sealing(served, who, is_one_of_several=is_one_of_several)
+
+    @cache
+    def seal() -> Sealing:
+        from .sealing import sealing
+
+        return sealing(served, who, is_one_of_several=is_one_of_several)
+
+    if is_one_of_several or served.state_key_variable is not None:
+        seal()
 
     further: dict[str, Any] = {}
     kept = None
@@ -86,7 +123,7 @@ def build_server(
         answer = partial(answered, context, params)
         result: types.CallToolResult | types.InputRequiredResult
         try:
-            result = await seal.answered(context, params.request_state, answer)
+            result = await through_seal(seal, context, params.request_state, answer)
         except MCPError:
             # A name that nobody has may be anything that its caller knows.
             is_known = served.has(served.registry.resolve(params.name))
@@ -107,32 +144,30 @@ def build_server(
         if context.request is not None and served.parts:
             # For this call, and for those that its handler makes through the registry.
             CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
-        ask = asker(context, params.input_responses, state, seal.refusal)
+        ask = _Person(context, params, state, seal, approves=approves)
         try:
             call = partial(
                 served.registry.call_tool,
                 params.name,
                 params.arguments,
                 who,
-                ask=Approved(ask) if approves else ask,
+                ask=ask,
                 keep=None if kept is None else partial(kept.keep, CALLER.get().user),
             )
-            progress = asked_for(context, has_heartbeat=served.heartbeat)
-            if progress is None:
-                response = await call()
-            else:
-                async with progress:
+            if context.meta and "progress_token" in context.meta:
+                from .progress_notifications import asked_for
+
+                async with asked_for(context, served.heartbeat) as progress:
                     response = await call(report_progress=progress)
-            needed = ask.result()
-            if needed is not None:
+            else:
+                response = await call()
+            if ask.asker is not None and (needed := ask.asker.result()) is not None:
                 return needed
-            schema = tool.definition.get("outputSchema")
-            old = is_before_2026(context.protocol_version)
-            structured = (
-                is_listed_before_2026(schema) and isinstance(response.result, dict)
-                if old
-                else "outputSchema" in tool.definition
-            )
+            structured = "outputSchema" in tool.definition
+            if structured and is_before_2026(context.protocol_version):
+                schema = tool.definition["outputSchema"]
+                is_object = isinstance(response.result, dict)
+                structured = is_object and is_listed_before_2026(schema)
             if tool.proxy is not None and isinstance(response.result, dict):
                 structured = True  # the server's own, which needs no schema
             return call_result(response, structured=structured)
@@ -141,23 +176,169 @@ def build_server(
             _logger.exception("the answer of %s cannot be sent", params.name)
             return failure("the answer cannot be sent; the server's log says why")
 
-    session = PipeSession()
+    requests = _Requests(served, who, takes_raw_json=takes_raw_json)
     server: Server[Any] = Server(
         served.name,
-        lifespan=session.lifespan,
+        lifespan=requests.lifespan,
         title=served.title,
         version=served.version,
         instructions=served.instructions,
-        on_list_tools=empty_list,
+        on_list_tools=_empty_list,
         on_call_tool=call_tool,
-        get_tool_input_schema=header_schemas(served, who),
+        get_tool_input_schema=_header_schemas(served, who),
         **further,
     )
     if skills is not None:
         skills.add_to(server)
     # In place of the SDK's own, which is all that stands there.
-    server.middleware[:] = [watched_requests(served, who, session)]
-    headers = () if served.http is None else served.http.headers
-    server.middleware.append(told_who_asks(headers))
-    server.middleware.append(exact_tools(served, who, takes_raw_json=takes_raw_json))
+    server.middleware[:] = [requests]
     return server
+
+
+class _Person:
+    """Asks the person in front of a client, as `AskPerson`: most calls ask nobody.
+
+    Attributes:
+        asker: what asks, once something is asked.
+        is_later: the call may end with the question, and is made again with its answer.
+    """
+
+    __slots__ = ("_approves", "_context", "_params", "_seal", "_state", "asker")
+
+    def __init__(
+        self,
+        context: ServerRequestContext[Any, Any],
+        params: types.CallToolRequestParams,
+        state: str | None,
+        seal: Callable[[], Sealing],
+        *,
+        approves: bool,
+    ) -> None:
+        self._context = context
+        self._params = params
+        self._state = state
+        self._seal = seal
+        self._approves = approves
+        self.asker: Asker | None = None
+
+    @property
+    def is_later(self) -> bool:
+        return self._approves or not is_before_2026(self._context.protocol_version)
+
+    async def __call__(self, question: Question) -> Answer:
+        from .asking import approved, asker
+
+        if self._approves and question.approval is not None:
+            return approved(question)
+        if self.asker is None:
+            responses = self._params.input_responses
+            refusal = self._seal().refusal
+            self.asker = asker(self._context, responses, self._state, refusal)
+        return await self.asker(question)
+
+
+class _Requests:
+    """The middleware of every request: it tells who asks, and does more with some of them.
+
+    What the transport has found out is read from the request itself: the task that answers
+    a request of a session was begun by an earlier one.
+    """
+
+    def __init__(
+        self, served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+    ) -> None:
+        self._served = served
+        self._client = client
+        self._takes_raw_json = takes_raw_json
+        headers = () if served.http is None else served.http.headers
+        self._headers = tuple(name.lower() for name in headers)
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        token = CALLER.set(_caller(ctx, self._headers))
+        try:
+            if ctx.method == "tools/list":
+                call_next = partial(self._listed, call_next)
+            if _is_observed(ctx):
+                return await self._observed(ctx, call_next)
+            return await call_next(ctx)
+        finally:
+            CALLER.reset(token)
+
+    @asynccontextmanager
+    async def lifespan(self, server: object) -> AsyncIterator[dict[str, Any]]:
+        """The SDK's server's: it is left when the connection ends."""
+        try:
+            yield {}
+        finally:
+            if "_observed" in vars(self):
+                self._observed.end_session()
+
+    @cached_property
+    def _listed(self) -> Callable[..., Any]:
+        from .tools_list import exact_tools
+
+        raw = self._takes_raw_json
+        return exact_tools(self._served, self._client, takes_raw_json=raw)
+
+    @cached_property
+    def _observed(self) -> ObservedRequests:
+        from ..telemetry.mcp_requests import ObservedRequests
+
+        return ObservedRequests(self._served, self._client)
+
+
+def _is_observed(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the request is measured, or part of a span here or at its caller's."""
+    is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
+    # By itself nothing imports the API of metrics.
+    return is_handed_on or "opentelemetry.metrics" in sys.modules or is_traced()
+
+
+def _caller(ctx: ServerRequestContext[Any, Any], names: Sequence[str]) -> Caller:
+    request = ctx.request
+    if request is None:
+        return Caller(request_id=ctx.request_id)
+    known: Caller = request.scope.get(IDENTITY, Caller())
+    sent: Mapping[str, str] = request.headers
+    return known._replace(
+        request_id=ctx.request_id,
+        session=sent.get(_SESSION),
+        headers={name: sent[name] for name in names if name in sent},
+    )
+
+
+async def _empty_list(
+    context: ServerRequestContext[Any, Any],
+    params: types.PaginatedRequestParams | None,
+) -> types.ListToolsResult:
+    """The handler of `tools/list`; `exact_tools` puts the tools in."""
+    refuse_cursor(params)
+    return types.ListToolsResult(tools=[])
+
+
+def _header_schemas(
+    served: ToolsetServer, client: str | None
+) -> Callable[[str], Mapping[str, Any] | None]:
+    """Gives the schema that the SDK compares a call's headers with; None compares none.
+
+    Without it the SDK lists all tools for each call over HTTP.
+    """
+    plain: set[str] = set()
+
+    def input_schema(name: str) -> Mapping[str, Any] | None:
+        # One look-up a call, and no walk through a schema that asks for no header.
+        present = served.registry.resolve(name)
+        if present in plain or not served.has(present):
+            return None
+        try:
+            schema = served.registry.get_tool(present, client).parameters
+        except UnknownToolError:
+            return None
+        if _HEADER_KEY not in json.dumps(schema):
+            plain.add(present)
+            return None
+        return schema
+
+    return input_schema

@@ -14,12 +14,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...core.access.caller import CALLER
-from ...core.files.secret import secret
+from ...core.context import CALLER
+from ...core.files.regular_file import secret
+from ..http.settings import SettingsError
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
-    from mcp.server.context import CallNext
     from mcp.server.request_state import RequestStateBoundary
 
     from .toolset_server import ToolsetServer
@@ -29,8 +29,8 @@ _SECONDS = 600.0
 """How long a person has for an answer."""
 
 
-class SealingError(Exception):
-    """The server cannot be started as it is set up; the text says what to do."""
+class SealingError(SettingsError):
+    """The server cannot ask a person as it is set up; the text says what to do."""
 
 
 class Sealing:
@@ -48,43 +48,29 @@ class Sealing:
         self._keys = keys
         self.refusal = refusal
 
-    async def through(
-        self, context: ServerRequestContext[Any, Any], work: CallNext
+    async def sealed(self, context: ServerRequestContext[Any, Any], result: Any) -> Any:
+        """An answer that a person is needed for, its state sealed."""
+
+        async def given(_: ServerRequestContext[Any, Any]) -> Any:
+            return result
+
+        return await self._boundary(context, given)
+
+    async def opened(
+        self,
+        context: ServerRequestContext[Any, Any],
+        answer: Callable[[str], Awaitable[Any]],
     ) -> Any:
-        """What the work gives, its state sealed; the request's own is opened before.
+        """What a request with state is answered, from the opened state; sealed if need be.
 
         Raises:
             MCPError: the request's state is not what this server gave out for it.
         """
-        return await self._boundary(context, work)
-
-    async def answered(
-        self,
-        context: ServerRequestContext[Any, Any],
-        state: str | None,
-        answer: Callable[[str | None], Awaitable[Any]],
-    ) -> Any:
-        """What a request is answered, with its state opened before and sealed after.
-
-        Args:
-            context: the request's.
-            state: what the request brings; None when it brings none.
-            answer: gives the answer, from the opened state.
-
-        Raises:
-            MCPError: as `through`.
-        """
-        if state is None:
-            result = await answer(None)
-            if getattr(result, "result_type", None) != "input_required":
-                return result
 
         async def work(opened: ServerRequestContext[Any, Any]) -> Any:
-            if state is None:
-                return result
             return await answer((opened.params or {})["requestState"])
 
-        return await self.through(context, work)
+        return await self._boundary(context, work)
 
     @cached_property
     def _boundary(self) -> RequestStateBoundary:

@@ -8,10 +8,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
 from ...core.access.clients import AccessError, UnknownClientError
-from ...rooms.lifespan.lifespan_settings import LifespanError
-from ..stdio.ending import GRACE_SECONDS, START_FAILED
+from ...core.toolset_settings import LifespanError
+from ..http.settings import SettingsError
+from ..stdio.process import GRACE_SECONDS, START_FAILED
 from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
-from .sealing import SealingError
 
 if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
@@ -47,7 +47,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
 
             write_logs(options.log_format, options.log_level)
             serve_over_stdio(server, client, options.grace)
-    except (UnknownClientError, AccessError, LogsError, SealingError) as error:
+    except (UnknownClientError, AccessError, LogsError, SettingsError) as error:
         parser.error(str(error))
     except LifespanError as error:
         parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")
@@ -126,7 +126,6 @@ def _serve_http(
     server: ToolsetServer, options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
     from ..http.serving import HttpOptions, serve_http
-    from ..http.settings import SettingsError
 
     if options.no_lifespan:
         parser.error("--no-lifespan is for stdio alone")
@@ -139,7 +138,4 @@ def _serve_http(
         parser.error("--path must begin with /")
     if http.workers < 1:
         parser.error("--workers must be at least 1")
-    try:
-        serve_http(server, http)
-    except SettingsError as error:
-        parser.error(str(error))
+    serve_http(server, http)

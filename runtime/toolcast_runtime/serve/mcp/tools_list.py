@@ -12,29 +12,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import mcp_types as types
-from mcp.shared.exceptions import MCPError
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
 from ...core.calls.untrusted_text import escaped
-from ...core.registry.registry import UnknownToolError
 from ...core.validation.protocol import (
     REVISIONS,
     listed_before_2026,
     problems_with_tool,
 )
 from ..stdio.framing import RawJson
+from .results import is_before_2026
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mcp.server.context import (
         CallNext,
         HandlerResult,
-        ServerMiddleware,
         ServerRequestContext,
     )
 
@@ -44,27 +37,12 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 _MOST_LISTS = 16
-_HEADER_KEY = "x-mcp-header"
-"""Marks a parameter that callers over HTTP repeat in a header.
-
-Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
-"""
-
-
-async def empty_list(
-    context: ServerRequestContext[Any, Any],
-    params: types.PaginatedRequestParams | None,
-) -> types.ListToolsResult:
-    """The handler of `tools/list`; `exact_tools` puts the tools in."""
-    if params is not None and params.cursor is not None:
-        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
-    return types.ListToolsResult(tools=[])
 
 
 def exact_tools(
     served: ToolsetServer, client: str | None, *, takes_raw_json: bool
-) -> ServerMiddleware[Any]:
-    """The middleware that puts a client's tools into the SDK's answer.
+) -> Callable[[CallNext, ServerRequestContext[Any, Any]], Awaitable[HandlerResult]]:
+    """What puts a client's tools into the answer that the SDK would give.
 
     Args:
         served: whose tools.
@@ -77,10 +55,10 @@ def exact_tools(
     left_out: set[tuple[str, bool]] = set()
 
     async def put_in(
-        ctx: ServerRequestContext[Any, Any], call_next: CallNext
+        call_next: CallNext, ctx: ServerRequestContext[Any, Any]
     ) -> HandlerResult:
         result = await call_next(ctx)
-        if ctx.method != "tools/list" or not isinstance(result, dict):
+        if not isinstance(result, dict):
             return result
         old = is_before_2026(ctx.protocol_version)
         present = served.names(client)
@@ -97,11 +75,6 @@ def exact_tools(
         }
 
     return put_in
-
-
-def is_before_2026(revision: str) -> bool:
-    """Whether a client speaks a revision that begins with a handshake."""
-    return revision in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def _local(
@@ -152,29 +125,3 @@ def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
         return [*own, *further]
     text = json.dumps(further, ensure_ascii=False).encode("utf-8")
     return RawJson(text if own.text == b"[]" else own.text[:-1] + b"," + text[1:])
-
-
-def header_schemas(
-    served: ToolsetServer, client: str | None
-) -> Callable[[str], Mapping[str, Any] | None]:
-    """Gives the schema that the SDK compares a call's headers with; None compares none.
-
-    Without it the SDK lists all tools for each call over HTTP.
-    """
-    plain: set[str] = set()
-
-    def input_schema(name: str) -> Mapping[str, Any] | None:
-        # One look-up a call, and no walk through a schema that asks for no header.
-        present = served.registry.resolve(name)
-        if present in plain or not served.has(present):
-            return None
-        try:
-            schema = served.registry.get_tool(present, client).parameters
-        except UnknownToolError:
-            return None
-        if _HEADER_KEY not in json.dumps(schema):
-            plain.add(present)
-            return None
-        return schema
-
-    return input_schema

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ...core.registry.registry import Registry, UnknownToolError
 
@@ -14,13 +14,36 @@ if TYPE_CHECKING:
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
+    from ...core.toolset_settings import LinkLimits
     from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
-    from ...rooms.resources.link_limits import LinkLimits
     from ...rooms.skills.skills import Skill, Skills
-    from ..http.settings import HttpSettings
-    from .server_part import ServerPart
+    from ..http.settings import AdminRoute, HttpSettings
 
 _Offer = TypeVar("_Offer", "McpResource", "McpPrompt")
+
+
+class ServerPart(Protocol):
+    """What one target adds to the toolset's server over HTTP."""
+
+    @property
+    def admin_routes(self) -> Sequence[AdminRoute]:
+        """Paths for administrators."""
+
+    @property
+    def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
+        """What runs beside the requests once the server answers."""
+
+    def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
+        """Why a call over HTTP is refused; None when it is not.
+
+        It is asked for each call of a client, and for those that a handler makes through
+        the registry meanwhile, in the same context: in its own task or thread, or in one
+        that it starts with a copy of its context.
+
+        Args:
+            tool_name: the called tool's present name.
+            headers: the request's, by their names in lower case.
+        """
 
 
 @dataclass(frozen=True)
@@ -168,7 +191,7 @@ class ToolsetServer:
         Raises:
             DefinitionError: the handler of one uses what the lifespan does not give.
         """
-        from ...core.registry.own_tools import refuse_unknown_resources
+        from ...core.definitions.definitions import refuse_unknown_resources
 
         handlers = [one.handler for one in offers if one.handler is not None]
         known = self.registry.lifespan_resources

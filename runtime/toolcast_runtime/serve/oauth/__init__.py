@@ -1,5 +1,1 @@
 """An OAuth 2.1 resource server: who may call is said by the tokens of an authorization server."""
-
-from .oauth_settings import OAuth, Scope
-
-__all__ = ["OAuth", "Scope"]

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import jwt
 
-from .fetching import NotThere, fetch
+from .authorization_server import AuthorizationServer, NotThere, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .authorization_server import AuthorizationServer
     from .oauth_settings import Issuer
 
 _LONGEST = 16 * 1024

@@ -1,25 +1,33 @@
 """The keys and addresses of the authorization server, as it publishes them.
 
+It is asked for few bytes, in a short time, without redirects. Needs `httpx2`, which comes with
+`mcp`.
+
 Sources: RFC 8414, OpenID Connect Discovery 1.0, RFC 7517.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import httpx2
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
-from .fetching import NotThere, fetch
 from .oauth_settings import ASYMMETRIC, Issuer, is_safe_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from ssl import SSLContext
 
+_MOST_BYTES = 256 * 1024
+_SECONDS = 5.0
 _FRESH = 300.0
 _LONGEST = 3_600.0
 _PAUSE = 30.0
@@ -27,6 +35,10 @@ _PATIENCE = 10.0
 _MOST_KEYS = 100
 _LONGEST_URL = 200
 _logger = logging.getLogger("toolcast.http")
+
+
+class NotThere(Exception):
+    """The authorization server does not answer as it must; nothing can be checked."""
 
 
 class AuthorizationServer:
@@ -149,3 +161,51 @@ def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
     if not keys:
         raise NotThere("the authorization server publishes no key that can be used")
     return keys
+
+
+async def fetch(
+    url: str,
+    form: Mapping[str, str] | None = None,
+    credentials: tuple[str, str] | None = None,
+) -> dict[str, Any]:
+    """The JSON object at an address; with a form, what is answered to it.
+
+    Raises:
+        NotThere: it is not to be had. The text has nothing that was sent or received.
+    """
+    try:
+        async with (
+            asyncio.timeout(_SECONDS),
+            httpx2.AsyncClient(
+                verify=_trusted(), timeout=_SECONDS, follow_redirects=False
+            ) as client,
+            client.stream(
+                "GET" if form is None else "POST",
+                url,
+                data=form,
+                auth=credentials,
+                headers={"accept": "application/json"},
+            ) as response,
+        ):
+            if response.status_code != 200:
+                raise NotThere(f"{url} answers {response.status_code}")
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > _MOST_BYTES:
+                    raise NotThere(f"{url} answers more than {_MOST_BYTES} bytes")
+    except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise NotThere(f"{url} cannot be reached: {type(error).__name__}") from None
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise NotThere(f"{url} answers no JSON object")
+    return value
+
+
+@cache
+def _trusted() -> SSLContext:
+    """Whose certificates hold; reading them for each request takes longer than the request."""
+    return httpx2.create_ssl_context()

@@ -134,7 +134,7 @@ def _credentials(
     names: tuple[str, str], environment: Mapping[str, str]
 ) -> tuple[str, str]:
     """Id and secret; raises `ValueError` when one cannot be had."""
-    from ...core.files.secret import secret
+    from ...core.files.regular_file import secret
 
     user, password = (secret(name, environment) for name in names)
     if user is None or password is None:

@@ -1,4 +1,4 @@
-"""One endpoint that tokens of an authorization server open.
+"""The endpoints of a server that tokens of its authorization server open.
 
 Sources: RFC 6750, RFC 9728, https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 """
@@ -14,18 +14,20 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.responses import JSONResponse
 
-from ...core.access.caller import Caller
-from ..http.refusals import refusal
-from ..mcp.callers import IDENTITY
+from ...core.context import Caller
+from ..http.guard import refusal
+from ..mcp.sdk_server import IDENTITY
 from .access_tokens import AccessTokens, TokenRefused
-from .fetching import NotThere
+from .authorization_server import AuthorizationServer, NotThere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from starlette.responses import Response
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from ..http.settings import Endpoint
+    from ..mcp.toolset_server import ToolsetServer
     from .oauth_settings import Issuer
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -179,6 +181,29 @@ class ResourceServer:
             "cache-control": "public, max-age=300",
         }
         await JSONResponse(value, headers=open_)(scope, receive, send)
+
+
+def opened_by(
+    issuer: Issuer, server: ToolsetServer, endpoints: Iterable[Endpoint]
+) -> dict[str, ResourceServer]:
+    """By path; a client that no scope names is not there."""
+    tokens = AccessTokens(issuer, AuthorizationServer(issuer))
+    return {
+        endpoint.path: ResourceServer(
+            issuer, tokens, endpoint.path, endpoint.client, server.title or server.name
+        )
+        for endpoint in endpoints
+        if issuer.opens(endpoint.client)
+    }
+
+
+def metadata_at(opened: Iterable[ResourceServer]) -> dict[str, ASGIApp]:
+    """What is told at each well-known path; at the root, of the first endpoint."""
+    apps: dict[str, ASGIApp] = {}
+    for each in opened:
+        apps.setdefault(WELL_KNOWN, each.metadata)
+        apps.update(dict.fromkeys(each.metadata_paths, each.metadata))
+    return apps
 
 
 def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:

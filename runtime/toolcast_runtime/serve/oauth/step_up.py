@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from ...core.access.caller import Caller, calling_as
+from ...core.context import Caller, calling_as
 from ..http.guard import put_back
-from ..mcp.callers import IDENTITY
+from ..mcp.sdk_server import IDENTITY
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -68,8 +68,9 @@ def problems(
 
 def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
     """What a server for other machines lacks in the environment."""
-    from ..http.settings import Listening, SettingsError
-    from ..mcp.sealing import SealingError, sealing
+    from ..http.listening import Listening
+    from ..http.settings import SettingsError
+    from ..mcp.sealing import sealing
 
     if server is not None and server.http is not None:
         try:
@@ -79,7 +80,7 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
         try:
             for endpoint in server.http.endpoints:
                 sealing(server, endpoint.client, is_one_of_several=True)
-        except SealingError as error:
+        except SettingsError as error:
             yield str(error)
     registries = [one.registry for one in server.toolsets] if server else [registry]
     for one in registries:

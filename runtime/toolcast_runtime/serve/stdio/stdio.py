@@ -11,8 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .ending import GRACE_SECONDS, Ending
-from .gc_freeze import gc_freeze
+from .process import GRACE_SECONDS, Ending, gc_freeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import asynccontextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +18,12 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 from opentelemetry import propagate, trace
 from pydantic import ValidationError
 
-from .spans import REQUEST, is_traced
+from ...core.calls.watching import REQUEST
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from mcp.server.context import (
         CallNext,
         HandlerResult,
-        ServerMiddleware,
         ServerRequestContext,
     )
     from opentelemetry.context import Context
@@ -57,67 +53,51 @@ _PARENT = "traceparent"
 _SESSION = "mcp-session-id"
 
 
-class PipeSession:
-    """Measures the session of a server that has one connection, such as stdio's.
-
-    Over HTTP nothing public of the SDK tells when one ends.
-    """
-
-    def __init__(self) -> None:
-        self._begun: tuple[float, dict[str, str]] | None = None
-
-    def begin(self, shared: dict[str, str]) -> None:
-        """Begins with what its requests have in common."""
-        self._begun = time.perf_counter(), shared
-
-    @asynccontextmanager
-    async def lifespan(self, server: object) -> AsyncIterator[dict[str, Any]]:
-        """The SDK's server's: it is left when the connection ends."""
-        try:
-            yield {}
-        finally:
-            if self._begun is not None:
-                started, shared = self._begun
-                _duration("session").record(time.perf_counter() - started, shared)
-
-
-def watched_requests(
-    served: ToolsetServer, client: str | None, session: PipeSession
-) -> ServerMiddleware[Any]:
+class ObservedRequests:
     """The middleware that makes a span a message, and measures it.
+
+    The session is measured of a server that has one connection, such as stdio's: over HTTP
+    nothing public of the SDK tells when one ends.
 
     Args:
         served: what is served.
         client: who is served.
-        session: whose lifespan is the server's.
     """
-    prompts: frozenset[str] = frozenset()
-    if served.mcp_prompts is not None:
-        prompts = frozenset(prompt.name for prompt in served.prompts(client))
 
-    def target(ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
+    def __init__(self, served: ToolsetServer, client: str | None) -> None:
+        self._served = served
+        self._client = client
+        self._prompts: frozenset[str] = frozenset()
+        if served.mcp_prompts is not None:
+            self._prompts = frozenset(one.name for one in served.prompts(client))
+        self._begun: tuple[float, dict[str, str]] | None = None
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        shared = _shared(ctx, self._client)
+        if ctx.method == "initialize" and ctx.request is None and _is_measured():
+            self._begun = time.perf_counter(), shared
+        request = _Request(ctx, shared, self._target(ctx))
+        return await request.answered(ctx, call_next)
+
+    def end_session(self) -> None:
+        """The connection has ended."""
+        if self._begun is not None:
+            started, shared = self._begun
+            _duration("session").record(time.perf_counter() - started, shared)
+
+    def _target(self, ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
         """What the request names, if it is there for somebody."""
         name = (ctx.params or {}).get("name")
         if not isinstance(name, str):
             return {}
+        served = self._served
         if ctx.method == "tools/call" and served.has(served.registry.resolve(name)):
             return {"gen_ai.tool.name": name}
-        if ctx.method == "prompts/get" and name in prompts:
+        if ctx.method == "prompts/get" and name in self._prompts:
             return {"gen_ai.prompt.name": name}
         return {}
-
-    async def watched(
-        ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
-        if not (is_traced() or is_handed_on or _is_measured()):
-            return await call_next(ctx)
-        shared = _shared(ctx, client)
-        if ctx.method == "initialize" and ctx.request is None and _is_measured():
-            session.begin(shared)
-        return await _Request(ctx, shared, target(ctx)).answered(ctx, call_next)
-
-    return watched
 
 
 class _Request:

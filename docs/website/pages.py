@@ -1,0 +1,122 @@
+"""What the site needs besides docs/: pages from where they lie, and links as a forge has them.
+
+ProperDocs calls the functions that begin with `on_`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from markdown import Extension, Markdown
+from markdown.treeprocessors import Treeprocessor
+from properdocs.config.defaults import ProperDocsConfig
+from properdocs.structure.files import File, Files
+from properdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+# Pages that lie elsewhere. What else of the repository a page links to, it links to on the forge.
+ELSEWHERE = (
+    "*.md",
+    "runtime/*.md",
+    "examples/*/README.md",
+    "generator/toolcast/rules/*.md",
+    "letta/*.md",
+    "letta/docs/*.md",
+)
+
+
+def source_of(uri: str) -> str:
+    """The file of a page or picture of the site, relative to the repository."""
+    inside = posixpath.join("docs", uri)
+    return inside if (ROOT / inside).is_file() else uri
+
+
+def anchor_of(heading: str, separator: str) -> str:
+    """The anchor of a heading, as forges give it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
+
+
+def navigation() -> list[dict[str, list[str]]]:
+    """The groups of docs/index.md with their pages."""
+    text = (ROOT / "docs/index.md").read_text("utf-8")
+    tables = re.findall(r"^\| ([^|\n]+) \| \|\n(.*?)(?=\n\n|\Z)", text, re.M | re.S)
+    return [
+        {
+            title: [
+                page.removeprefix("../")
+                for page in re.findall(r"^\| \[[^]]+\]\(([^)]+)\)", rows, re.M)
+            ]
+        }
+        for title, rows in tables
+    ]
+
+
+class _Links(Treeprocessor):
+    """Links of a page's file become links of the site, or to the forge."""
+
+    def __init__(self, repository: str) -> None:
+        super().__init__()
+        self.repository = repository
+        self.uri = ""
+        self.files: Files | None = None
+
+    def run(self, root: Element) -> None:
+        for element in root.iter():
+            name = {"a": "href", "img": "src"}.get(element.tag)
+            address = element.get(name) if name else None
+            if name and address and not re.match(r"[a-z][a-z+.-]*:|#", address):
+                element.set(name, self._led(address))
+
+    def _led(self, address: str) -> str:
+        """Where an address leads from the page; as it is where nothing is there."""
+        path, hash_, anchor = address.partition("#")
+        here = posixpath.dirname(source_of(self.uri))
+        file = posixpath.normpath(posixpath.join(here, path))
+        uri = file.removeprefix("docs/")
+        if self.files is not None and self.files.get_file_from_path(uri):
+            start = posixpath.dirname(self.uri) or "."
+            return posixpath.relpath(uri, start) + hash_ + anchor
+        return f"{self.repository}/{file}" if (ROOT / file).exists() else address
+
+
+class _LinksExtension(Extension):
+    def __init__(self, links: _Links) -> None:
+        super().__init__()
+        self.links = links
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        # Before ProperDocs looks at them, which it does last of all.
+        md.treeprocessors.register(self.links, "repository", 1)
+
+
+_links: _Links
+
+
+def on_config(config: ProperDocsConfig) -> ProperDocsConfig:
+    global _links
+    _links = _Links(f"{config.repo_url}/blob/main")
+    config.nav = navigation()
+    config.markdown_extensions.append(_LinksExtension(_links))
+    config.mdx_configs["toc"] = {"slugify": anchor_of, "permalink": True}
+    return config
+
+
+def on_files(files: Files, config: ProperDocsConfig) -> Files:
+    for pattern in ELSEWHERE:
+        for path in sorted(ROOT.glob(pattern)):
+            uri = path.relative_to(ROOT).as_posix()
+            file = File.generated(config, uri, abs_src_path=str(path))
+            # A README is not the index of its folder: the first page is docs/index.md.
+            file.dest_uri = uri.removesuffix(".md") + ".html"
+            files.append(file)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
+    _links.uri, _links.files = page.file.src_uri, files
+    page.edit_url = f"{_links.repository}/{source_of(page.file.src_uri)}"
+    return markdown
