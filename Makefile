@@ -31,7 +31,7 @@ test-fast: $(STAMP) ## Run the part of it that takes half a minute
 	@$(PYTEST) -n auto --dist worksteal $(FAST)
 
 test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often
-	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough"
+	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough" tests generated letta/tests
 
 test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14
 	@$(BIN)/python tests/pythons.py "$(FAST) generated"
