@@ -7,7 +7,6 @@ from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 
 from .registry import REGISTRY
-from .skills import SKILLS
 
 SERVER = McpServer(
     REGISTRY,
@@ -46,7 +45,8 @@ SERVER = McpServer(
         hosts_variable="KIRISHIMA_ALLOWED_HOSTS",
     ),
     external=True,
-    skills=SKILLS,
+    # Read when an agent asks for one.
+    skills=".skills",
 )
 
 # For uvicorn, gunicorn, or to be mounted: `app.lifespan` is then the outer one's, too.

@@ -7,7 +7,6 @@ from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 
 from .registry import REGISTRY
-from .skills import SKILLS
 
 SERVER = McpServer(
     REGISTRY,
@@ -33,7 +32,8 @@ SERVER = McpServer(
         admin_variable="MOLECULE_ADMIN_TOKEN",
         hosts_variable="MOLECULE_ALLOWED_HOSTS",
     ),
-    skills=SKILLS,
+    # Read when an agent asks for one.
+    skills=".skills",
 )
 
 # For uvicorn, gunicorn, or to be mounted: `app.lifespan` is then the outer one's, too.

@@ -8,7 +8,6 @@ from toolcast_runtime.mcp import McpServer
 
 from .letta import LETTA
 from .registry import REGISTRY
-from .skills import SKILLS
 
 SERVER = McpServer(
     REGISTRY,
@@ -45,7 +44,8 @@ SERVER = McpServer(
         admin_variable="REN_ADMIN_TOKEN",
         hosts_variable="REN_ALLOWED_HOSTS",
     ),
-    skills=SKILLS,
+    # Read when an agent asks for one.
+    skills=".skills",
     parts=(LETTA,),
 )
 

@@ -9,9 +9,9 @@ from .rooms.providers.model_provider import (
     ToolCall,
     render_tools,
 )
-from .rooms.providers.provider_lists import ProviderLists
-from .rooms.providers.provider_table import (
+from .rooms.providers.provider_lists import (
     PROVIDERS,
+    ProviderLists,
     UnknownProviderError,
     provider_named,
 )

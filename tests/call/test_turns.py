@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from toolcast_runtime.serve.http.turns import LARGE_ANSWER, TURNS, Turns, turn
+from toolcast_runtime.serve.http.turns import Turns
 
 NOW = datetime.now(UTC)
 
@@ -70,7 +70,7 @@ LARGE = [
 ]
 
 
-async def waited(*values: Any, **more: int) -> bool:
+async def waited(*values: Any, is_answer: bool = False) -> bool:
     count = 0
 
     class Counted(Turns):
@@ -78,11 +78,8 @@ async def waited(*values: Any, **more: int) -> bool:
             nonlocal count
             count += 1
 
-    token = TURNS.set(Counted())
-    try:
-        await turn(*values, **more)
-    finally:
-        TURNS.reset(token)
+    turns = Counted()
+    await (turns.wait_for_answer if is_answer else turns.wait_for)(*values)
     return count == 1
 
 
@@ -100,8 +97,8 @@ async def test_work_on_large_values_waits(value: Any) -> None:
 async def test_long_texts_of_an_answer_wait_later_than_those_of_arguments() -> None:
     text = "x" * 50_000
     assert await waited({"text": text})
-    assert not await waited({"text": text}, characters=LARGE_ANSWER)
-    assert await waited({"text": text * 3}, characters=LARGE_ANSWER)
+    assert not await waited({"text": text}, is_answer=True)
+    assert await waited({"text": text * 3}, is_answer=True)
 
 
 async def test_between_two_the_loop_is_free_for_as_long_as_the_first_took() -> None:

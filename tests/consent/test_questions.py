@@ -235,7 +235,6 @@ def test_a_question_that_nobody_answers_is_in_the_ledger(
     assert shop.approvals("question", "action", "taken") == [("confirm", None, None)]
 
 
-@pytest.mark.slow
 def test_a_persons_time_is_not_the_calls(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,7 +311,7 @@ def with_handler(
     module = importlib.import_module("shop.handlers")
     handler.__module__ = module.__name__
     monkeypatch.setattr(module, "book_table", handler)
-    monkeypatch.setattr(registry, "_tool_calls", None)
+    monkeypatch.setattr(registry.calls, "_handlers", {})
     return registry
 
 

@@ -7,9 +7,9 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -130,16 +130,56 @@ def test_each_field_says_what_may_be_typed(
     typed: str,
     value: object,
 ) -> None:
-    ours, theirs = pty.openpty()
-    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
-    form = {"type": "object", "properties": {"field": {"title": "Field", **schema}}}
-    question = Question("one", "Where?", form, "book", {})
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(asyncio.run, at_terminal.ask_at_terminal(question))
-        person = Terminal(ours)
+    with asked(monkeypatch, schema) as (person, answer):
         person.until(f"Where?\n{prompt}")
         person.type(f"{typed}\n")
         assert answer.result(20) == Answer("accept", {"field": value})
+
+
+TITLED = [{"const": "in", "title": "Inside"}, {"const": "out", "title": "Outside"}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "typed"),
+    [
+        ({"type": "boolean"}, "true"),
+        ({"type": "integer"}, "1.5"),
+        ({"type": "number"}, "true"),
+        ({"type": "number"}, "[1]"),
+        ({"type": "number"}, "NaN"),
+        ({"type": "number"}, "null"),
+        ({"type": "integer", "maximum": 3}, "4"),
+        ({"type": "string", "enum": ["in", "out"]}, "up"),
+        ({"type": "string", "oneOf": TITLED}, "Inside"),
+        ({"type": "array", "items": {"type": "string", "enum": ["in"]}}, "in, up"),
+        ({"type": "array", "items": {"anyOf": TITLED}}, "in,, out"),
+        ({"type": "string"}, ""),
+    ],
+)
+def test_what_is_no_answer_is_asked_for_again_and_never_given(
+    monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any], typed: str
+) -> None:
+    with asked(monkeypatch, schema) as (person, answer):
+        for _ in range(3):
+            person.until(": ")
+            person.type(f"{typed}\n")
+            person.until("That is no answer to this.")
+        assert answer.result(20) == Answer("cancel")
+
+
+@contextmanager
+def asked(
+    monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]
+) -> Iterator[tuple[Terminal, Future[Answer]]]:
+    """A question with one field that has to be filled in, at a terminal."""
+    ours, theirs = pty.openpty()
+    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
+    fields = {"field": {"title": "Field", **schema}}
+    form = {"type": "object", "properties": fields, "required": ["field"]}
+    question = Question("one", "Where?", form, "book", {})
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(asyncio.run, at_terminal.ask_at_terminal(question))
+        yield Terminal(ours), answer
     for number in (ours, theirs):
         os.close(number)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.repository import own_project
 from toolcast.model.loading import load_workspace
-from toolcast_runtime.core.validation.formats import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED
 
 KEYWORDS: dict[str, dict[str, Any]] = {
     "integer": {"type": "integer"},

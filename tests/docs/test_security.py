@@ -20,4 +20,4 @@ def test_the_lines_of_each_package_are_about_those_that_are_told() -> None:
     for package, lines in told().items():
         files = (RUNTIME / package).rglob("*.py")
         there = sum(file.read_bytes().count(b"\n") for file in files)
-        assert abs(there - lines) <= max(50, lines * 0.05), f"{package}: {there}"
+        assert abs(there - lines) <= max(50, lines * 0.1), f"{package}: {there}"

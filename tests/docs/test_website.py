@@ -67,17 +67,16 @@ def source_of(place: str) -> Path:
     return next(p for p in (ROOT / "docs" / inside, ROOT / inside) if p.is_file())
 
 
-@pytest.mark.parametrize(
-    "address", ["missing.md", "#missing", "rules.md#missing", "../SECURITY.md#missing"]
-)
-def test_a_broken_link_ends_the_build(tmp_path: Path, address: str) -> None:
+def test_a_broken_link_ends_the_build(tmp_path: Path) -> None:
+    addresses = ("missing.md", "#missing", "rules.md#missing", "../SECURITY.md#missing")
     for entry in ROOT.iterdir():
         if entry.name != "docs":
             (tmp_path / entry.name).symlink_to(entry)
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    page = tmp_path / "docs/tokens.md"
-    page.write_text(f"{page.read_text('utf-8')}\n[there]({address})\n", "utf-8")
-    assert "Doc file 'tokens.md' contains a link" in built(tmp_path, tmp_path / "site")
+    with (tmp_path / "docs/tokens.md").open("a", encoding="utf-8") as page:
+        page.writelines(f"\n[there]({address})\n" for address in addresses)
+    said = built(tmp_path, tmp_path / "site")
+    assert said.count("Doc file 'tokens.md' contains a link") == len(addresses), said
 
 
 def test_it_loads_nothing_from_elsewhere(pages: dict[str, Element]) -> None:

@@ -29,9 +29,12 @@ def test_every_advertised_parameter_reaches_the_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
     from toolcast_runtime.core.calls.handlers import adapt_handler
+    from toolcast_runtime.registry import Tool
 
     package = str(tool.handler).partition(".")[0]
-    handler = adapt_handler(str(tool.handler), tool.parameters, package)
+    shown = {"inputSchema": tool.parameters}
+    served = Tool(tool.name, "", "", shown, handler=str(tool.handler))
+    handler = adapt_handler(served, package)
     assert handler.not_taken(tool.properties) == []
 
 

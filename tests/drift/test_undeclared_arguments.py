@@ -12,7 +12,7 @@ from tests.conftest import Project
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, stdio_server
 from toolcast_runtime.core.calls.handlers import HandlerAdapter
-from toolcast_runtime.core.validation.declared_names import DeclaredNames
+from toolcast_runtime.core.validation.checker import DeclaredNames
 
 HANDLERS = '''
 def keyword(text="", is_admin=False, db=None, self=None, cls=None):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +23,7 @@ from tests.external.conftest import (
 from tests.runtime.packages import Package, definition
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.registry import Registry
+from toolcast_runtime.rooms.external import connection
 
 
 async def test_a_server_that_dies_in_mid_call_comes_back(
@@ -128,6 +131,18 @@ async def test_a_program_that_is_not_there_is_left_out(
     assert await tools.list_tools() == ()
     said = "gone: not connected: `/no/such/program` cannot be started: No such file"
     assert said in caplog.text
+
+
+async def test_the_pauses_between_attempts_double_up_to_a_minute(
+    opened: Open, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hasty = SimpleNamespace(**{**vars(asyncio), "sleep": lambda _: asyncio.sleep(0)})
+    monkeypatch.setattr(connection, "asyncio", hasty)
+    monkeypatch.setattr(connection.random, "uniform", lambda _, most: most)
+    await opened(ExternalServer("gone", command="/no/such/program")).list_tools()
+    await until(lambda: caplog.text.count("next attempt") >= 8)
+    pauses = re.findall(r"next attempt in ([\d.]+) s", caplog.text)
+    assert pauses[:8] == "1.0 2.0 4.0 8.0 16.0 32.0 60.0 60.0".split()
 
 
 async def test_noise_on_stderr_neither_blocks_nor_reaches_the_log(

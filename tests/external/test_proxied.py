@@ -164,7 +164,7 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registr
         monkeypatch.delitem(sys.modules, name)
     registry = importlib.import_module("generated.press.registry").REGISTRY
     yield registry
-    registry._providers[0].close_sync()
+    registry.toolsets[0].providers[0].close_sync()
     for name in _modules():
         del sys.modules[name]
 

@@ -139,6 +139,8 @@ def test_json_that_is_too_deep(
     for body in (
         opening * levels,
         head + opening * levels + b'"m4rk3r"' + closing * levels + b"}",
+        # What was closed before does not make up for it.
+        b"[" + b"[]," * 300 + opening * levels + b"1" + closing * levels + b"]",
     ):
         answer = sent(server, path, body, modern=modern)
         assert answer.status == 400

@@ -18,6 +18,7 @@ from tests.http.serving import rpc
 from toolcast_runtime import LEVEL
 from toolcast_runtime.http import SettingsError
 from toolcast_runtime.lifespan import Lifespan
+from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import DefinitionError, Registry
 from toolcast_runtime.rooms.testing.generated_package import raw_tools_list
@@ -146,9 +147,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 
 @pytest.fixture(scope="module")
-def server(project: Project) -> JoinedServer:
+def server(project: Project) -> McpServer:
     found = importlib.import_module("shared_desk.desk.mcp_server").SERVER
-    assert isinstance(found, JoinedServer)
+    assert isinstance(found, McpServer)
     return found
 
 
@@ -163,7 +164,7 @@ def test_a_runtime_of_another_level_is_told_before_anything_is_imported_from_it(
 
 
 @pytest.fixture
-def client(server: JoinedServer) -> Iterator[TestClient]:
+def client(server: McpServer) -> Iterator[TestClient]:
     assert server.http is not None
     app = http_app(server, Listening.on(server.http, "127.0.0.1", TOKENS))
 
@@ -207,7 +208,7 @@ def call(client: TestClient, who: str, name: str, **arguments: Any) -> Any:
 
 @pytest.mark.parametrize("who", LISTS)
 def test_each_client_has_what_each_toolset_gives_it(
-    client: TestClient, server: JoinedServer, who: str
+    client: TestClient, server: McpServer, who: str
 ) -> None:
     listed = ask(client, who, "tools/list")["result"]["tools"]
     assert [tool["name"] for tool in listed] == LISTS[who]
@@ -275,7 +276,7 @@ def test_resources_prompts_and_skills_are_those_of_all(client: TestClient) -> No
     assert [one["name"] for one in prompts] == ["notes_hello", "plans_hello"]
 
 
-def test_it_says_what_it_is(client: TestClient, server: JoinedServer) -> None:
+def test_it_says_what_it_is(client: TestClient, server: McpServer) -> None:
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -313,7 +314,7 @@ def test_its_module_serves_stdio_and_says_what_it_is(project: Project) -> None:
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_its_generated_tests_hold_it_to_the_definitions(
-    server: JoinedServer, monkeypatch: pytest.MonkeyPatch, lost: int
+    server: McpServer, monkeypatch: pytest.MonkeyPatch, lost: int
 ) -> None:
     def listed(command: list[str], root: Path, revision: str) -> bytes:
         assert command[:2] == ["-m", "shared_desk.desk.mcp_server"]
@@ -340,7 +341,7 @@ def test_preflight_tries_it_too(project: Project) -> None:
     assert "DESK_TOKEN_PLANNER" in told
 
 
-def test_an_unknown_client_gets_nothing(server: JoinedServer) -> None:
+def test_an_unknown_client_gets_nothing(server: McpServer) -> None:
     with pytest.raises(LookupError, match="stranger"):
         server.registry.tools("stranger")
     with pytest.raises(LookupError):
@@ -350,18 +351,28 @@ def test_an_unknown_client_gets_nothing(server: JoinedServer) -> None:
     assert server.registry.call_tool_sync("read_note", {}, None).error is not None
 
 
-def test_it_does_not_start_open(server: JoinedServer) -> None:
+def test_it_does_not_start_open(server: McpServer) -> None:
     assert server.http is not None
     with pytest.raises(SettingsError, match="DESK_TOKEN_ASSISTANT, DESK_TOKEN_GUEST"):
         Listening.on(server.http, "0.0.0.0", {})
 
 
-def test_what_cannot_be_one_server_is_refused_at_load(server: JoinedServer) -> None:
+def test_what_cannot_be_one_server_is_refused_at_load(server: McpServer) -> None:
     notes, plans = server.toolsets
     tools = importlib.import_module("shared_desk.notes.tools")
     lifespan = Lifespan("desk_work.notes:opened", ("db",))
     open_ = Registry(tools, handlers="desk_work", lifespan=lifespan)
     with pytest.raises(DefinitionError, match="both have a tool `"):
-        JoinedRegistry("x", (notes, plans, replace(notes, registry=open_)))
+        servers = (notes, plans, replace(notes, registry=open_))
+        McpServer.of_several("x", servers, name="x")
     with pytest.raises(DefinitionError, match="some of its toolsets have no clients"):
-        JoinedRegistry("x", (plans, replace(notes, registry=open_)))
+        servers = (plans, replace(notes, registry=open_))
+        McpServer.of_several("x", servers, name="x")
+
+
+def test_code_that_was_generated_earlier_has_the_same_server(server: McpServer) -> None:
+    toolsets = server.toolsets
+    earlier = JoinedServer(JoinedRegistry("shared_desk.desk", toolsets), name="desk")
+    assert earlier.toolsets == toolsets
+    for who in LISTS:
+        assert earlier.names(who) == server.names(who)

@@ -79,7 +79,6 @@ async def serving(
     registry: Registry,
     given: dict[str, str],
     *,
-    kind: type[McpServer] = McpServer,
     server: dict[str, Any] | None = None,
     **oauth: Any,
 ) -> AsyncIterator[Server]:
@@ -88,7 +87,7 @@ async def serving(
         endpoints, "ADMIN", "HOSTS", oauth=OAuth("SHOP", **{"scopes": SCOPES, **oauth})
     )
     more = server or {}
-    served = kind(registry, name="shop", client="desk", http=settings, **more)
+    served = McpServer(registry, name="shop", client="desk", http=settings, **more)
     app = http_app(served, Listening.on(settings, "127.0.0.1", given))
     async with (
         app.lifespan_context(app),

@@ -15,7 +15,6 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime.core.access.clients import Client
 from toolcast_runtime.http import Scope
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import Registry
 
 if TYPE_CHECKING:
@@ -118,15 +117,16 @@ def test_toolsets_that_share_an_endpoint_have_one_challenge(
     library = Registry(
         Package(tmp_path, lend, give).load(), handlers=HANDLERS, clients=clients
     )
-    servers = [
-        McpServer(each, name=name, client="desk")
-        for name, each in (("shop", registry), ("library", library))
-    ]
-    both = JoinedRegistry("both", servers)
+    toolsets = {"shop": registry, "library": library}
+    servers = tuple(
+        McpServer(each, name=name, client="desk") for name, each in toolsets.items()
+    )
+    both = Registry.of_several("both", [*toolsets.values()])
 
     async def works() -> None:
         given = environment(issuer)
-        async with serving(both, given, kind=JoinedServer, scopes=SCOPES) as server:
+        more = {"sharing": servers}
+        async with serving(both, given, server=more, scopes=SCOPES) as server:
             token = issuer.token(DESK)
             assert await server.tools(token) == ["who"]
             for name, scope in (("refund", "money"), ("lend", "all")):

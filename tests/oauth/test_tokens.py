@@ -8,6 +8,7 @@ import pytest
 
 from toolcast_runtime.http import Endpoint, HttpSettings, SettingsError
 from toolcast_runtime.serve.http.listening import Listening, Tokens
+from toolcast_runtime.serve.oauth.oauth_settings import is_safe_url
 
 
 def test_a_variable_holds_the_old_and_the_new_token() -> None:
@@ -53,3 +54,29 @@ def test_what_cannot_be_meant_does_not_start(
     settings = HttpSettings((Endpoint("/mcp/", None, "D"),), "A", "H")
     with pytest.raises(SettingsError, match=problem):
         Listening.on(settings, "127.0.0.1", given)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_safe"),
+    [
+        ("https://login.example.com/realms/a", True),
+        ("http://localhost:8080/", True),
+        ("http://127.0.0.7", True),
+        ("http://[::1]:8080", True),
+        ("http://login.example.com", False),
+        ("ftp://127.0.0.1", False),
+        ("https://[login", False),
+        ("https://login.example.com:port", False),
+        ("https://login.example.com:0", False),
+        ("https://:443/", False),
+        ("https://me@login.example.com", False),
+        ("https://login.example.com/?a=b", False),
+        ("https://login.example.com/#a", False),
+        ("https://login.example.com/a b", False),
+        ("https://l\u00f6gin.example.com", False),
+    ],
+)
+def test_what_comes_from_an_address_cannot_be_changed_on_its_way(
+    url: str, is_safe: bool
+) -> None:
+    assert is_safe_url(url) is is_safe

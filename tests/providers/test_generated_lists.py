@@ -102,3 +102,10 @@ def test_too_many_strict_tools_are_beyond_the_limits_of_anthropics_models(
         if count > budget.most
     ]
     assert counted == [(20, 21), (6, 21)]
+
+
+def test_converse_is_told_which_tools_are_strict() -> None:
+    schema = {"type": "object", "additionalProperties": False}
+    tools = [Tool(one, "", "", {"name": one, "inputSchema": schema}) for one in "ab"]
+    listed = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))
+    assert [one["toolSpec"].get("strict") for one in listed.tools] == [None, True]

@@ -17,7 +17,7 @@ from tests.providers.sdk_types import validate
 from toolcast_runtime.core.access.clients import UnknownClientError
 from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ProviderLists
-from toolcast_runtime.rooms.providers.remote_servers import (
+from toolcast_runtime.rooms.providers.provider_lists import (
     anthropic_toolset,
     openai_mcp,
 )
@@ -91,6 +91,7 @@ def test_a_generated_toolset_offers_what_its_client_may_have() -> None:
     (mine,) = LISTS.anthropic_toolset("kirishima", "internal")
     (theirs,) = LISTS.anthropic_toolset("kirishima", "copilot")
     assert mine["configs"].keys() > theirs["configs"].keys()
+    assert "tools" not in mine  # Its definitions are asked for, where nobody pins them.
     (server,) = LISTS.openai_mcp("kirishima", URL, "copilot")
     assert server["allowed_tools"] == [*theirs["configs"]]
     with pytest.raises(UnknownClientError):

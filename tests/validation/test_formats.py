@@ -10,7 +10,7 @@ import pytest
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.formats import ASSERTED, FORMATS
+from toolcast_runtime.core.validation.compiled import ASSERTED, FORMATS
 
 TAKEN = {
     "date": ["2024-02-29", "0001-01-01"],

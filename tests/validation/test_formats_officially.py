@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.formats import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED
 
 FOLDER = Path(__file__).with_name("json_schema_test_suite")
 FILES = sorted(FOLDER.glob("*.json"))

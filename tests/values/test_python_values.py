@@ -13,9 +13,8 @@ import pytest
 
 from toolcast_runtime.core.calls.plain_json import NotJsonError, plain_json
 from toolcast_runtime.core.context import NotTaken
-from toolcast_runtime.rooms.values.encodings import ENCODINGS
-from toolcast_runtime.rooms.values.python_values import PythonValues
-from toolcast_runtime.rooms.values.written_bytes import WrittenBytes
+from toolcast_runtime.rooms.values.format_values import ENCODINGS
+from toolcast_runtime.rooms.values.python_values import PythonValues, WrittenBytes
 
 DAY = {"type": "string", "format": "date"}
 ID = "550e8400-e29b-41d4-a716-446655440000"

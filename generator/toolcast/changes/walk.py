@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.validation.formats import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED
 
 from ..language.spec_language import parts
 from ..model.model import Toolset

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.core.validation.declared_names import DeclaredNames
+from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.references import References
 from toolcast_runtime.rooms.values.format_values import conversion_of
 

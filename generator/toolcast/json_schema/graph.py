@@ -12,11 +12,17 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from toolcast_runtime.core.validation.applicators import IN_PLACE, held_schemas
-from toolcast_runtime.core.validation.compiled import patterns_are_too_large
-from toolcast_runtime.core.validation.declared_names import DeclaredNames
-from toolcast_runtime.core.validation.references import REFERENCES, steps_of
-from toolcast_runtime.core.validation.schema_visits import multiplies
+from toolcast_runtime.core.validation.checker import DeclaredNames
+from toolcast_runtime.core.validation.references import (
+    IN_PLACE,
+    REFERENCES,
+    held_schemas,
+    steps_of,
+)
+from toolcast_runtime.core.validation.schema_limits import (
+    multiplies,
+    patterns_are_too_large,
+)
 
 from ..reading.tree import SHARED, Path
 from .dialects import KEYWORDS, dialect_of, is_address, metaschema

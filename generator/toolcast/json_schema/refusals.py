@@ -11,13 +11,11 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
 
-from toolcast_runtime.core.validation.compiled import build
-from toolcast_runtime.core.validation.formats import wanted
+from toolcast_runtime.core.validation.bounds import Work
+from toolcast_runtime.core.validation.compiled import PartValidators, wanted
 from toolcast_runtime.core.validation.json_bounds import measure
-from toolcast_runtime.core.validation.schema_visits import most_visits
-from toolcast_runtime.core.validation.work import Work
+from toolcast_runtime.core.validation.schema_limits import most_visits
 
 from ..reading.tree import Path
 from ..suggestions import (
@@ -190,7 +188,6 @@ def _old_limit(path: Path, value: Any) -> str:
 
 
 _MOST_VISITS = 500
-_ADDRESS = "json-schema:///schema"
 
 
 class ValueChecker:
@@ -203,29 +200,18 @@ class ValueChecker:
 
     def __init__(self, schema: JsonSchema, *, asserts_formats: bool = False) -> None:
         self._schema = schema
-        self._asserts_formats = asserts_formats
-
-    @cached_property
-    def _registry(self) -> Any:
-        """A registry of the schema alone, by `_ADDRESS`; None when the schema is not sound."""
-        if not self._schema.is_sound:
-            return None
-        import jsonschema_rs
-
-        return jsonschema_rs.Registry([(_ADDRESS, self._schema.value)])
+        self._validators = PartValidators(schema.value, asserts_formats=asserts_formats)
 
     def problem(self, value: Any, path: Path = ()) -> str:
         """What is wrong with a value by the subschema at a path; empty when nothing is."""
-        if self._registry is None:
+        if not self._schema.is_sound:
             return ""
         size = measure(value)
         excess = size.problem or self._work.excess(value, size, self._schema.at(path))
         if excess:
             return f"it cannot be checked: {excess}"
         try:
-            validator = build(
-                self._part(path), self._registry, asserts_formats=self._asserts_formats
-            )
+            validator = self._validators.of(tuple(path))
         except ValueError:
             return ""  # a regular expression that is none
         if validator.is_valid(value):
@@ -239,14 +225,6 @@ class ValueChecker:
     @cached_property
     def _work(self) -> Work:
         return Work(self._schema.value)
-
-    def _part(self, path: Path) -> dict[str, str]:
-        steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
-        pointer = "".join(f"/{step}" for step in steps)
-        part = {"$ref": f"{_ADDRESS}#{quote(pointer, safe='/~')}"}
-        if isinstance(self._schema.value, dict) and "$schema" in self._schema.value:
-            part["$schema"] = self._schema.value["$schema"]
-        return part
 
 
 def _value_worded(refusal: Refusal) -> str:

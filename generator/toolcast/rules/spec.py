@@ -10,8 +10,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.module_names import module_name
 from toolcast_runtime.core.files.regular_file import read_regular
-from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.declared_names import DeclaredNames
+from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.rooms.consent.confirmation import may_give_up
 
 from ..facts.network_reach import is_secret_text, secret_places, sent_variables

@@ -143,9 +143,7 @@ def _server(
             View(module=words(module), name=identifier(name.upper()))
             for name, module in zip(sharing, _modules(context, sharing), strict=True)
         ],
-        toolset_names=tuple_of_names(
-            [name.upper() for name in sharing], "        ", ","
-        ),
+        toolset_names=tuple_of_names([name.upper() for name in sharing], "    ", ","),
         name=literal(toolset.name),
         title=literal(toolset.title, "    title=", ","),
         version=literal(toolset.version, "    version=", ","),
@@ -232,20 +230,18 @@ def _shape(toolset: Toolset, context: Context, sharing: Sequence[str]) -> Python
             "docstring",
             "from __future__",
             "from toolcast_runtime.http",
-            f"from toolcast_runtime.mcp{'.joined' if sharing else ''}",
+            "from toolcast_runtime.mcp",
             *(["from toolcast_runtime.resources"] if has_links else []),
             *(["from ."] if toolset.mcp_specs else []),
             *(f"from .{target}" for target in sorted(context.server_parts)),
             *(f"from {module}" for module in _modules(context, sharing)),
             *([] if sharing else ["from .registry"]),
-            *(["from .skills"] if "skills" in context.targets else []),
             "SERVER =",
             "app =",
             "if __name__",
         ),
         frozenset("""
-            Endpoint HttpSettings JoinedRegistry JoinedServer LinkLimits McpServer OAuth SERVER.asgi_app SERVER.main
-            Scope
+            Endpoint HttpSettings LinkLimits McpServer McpServer.of_several OAuth SERVER.asgi_app SERVER.main Scope
             """.split()),
     )
 

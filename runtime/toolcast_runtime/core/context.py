@@ -6,6 +6,7 @@ A leaf: everything else of the runtime may import it.
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import (
     Awaitable,
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -48,6 +49,22 @@ CallGuard = Callable[[str], str | None]
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """Holds for a request and for every call that its handler makes in its own context."""
 
+# Threads of a handler may ask at once, and the questions of a call are made once.
+_first_question = threading.Lock()
+
+
+class TakesTurns(Protocol):
+    """Lets work that keeps an event loop busy wait, so that others are answered between two."""
+
+    async def wait_for(self, *values: Any) -> None:
+        """Waits for a turn to work on large arguments; goes on at once with small ones."""
+
+    async def wait_for_answer(self, *values: Any) -> None:
+        """The same for what an answer is made of."""
+
+
+TURNS: ContextVar[TakesTurns | None] = ContextVar("turns", default=None)
+"""Where others wait to be answered, the turns of their event loop; None where nobody does."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -190,7 +207,8 @@ class CallContext:
         tool: the tool's name.
         client: who calls; None in a toolset without clients.
         report: tells the caller how far the call is; None when it did not ask.
-        questions: puts questions to a person; None where nobody can be asked.
+        may_ask: makes what puts questions to a person, for the first of them; None where
+            nobody can be asked.
         keep: keeps what a link leads to; None where nothing is kept.
         caller: who asks, and with which request.
         cancelled: nobody waits for the call any more: the caller has gone or called it off,
@@ -201,12 +219,18 @@ class CallContext:
     tool: str
     client: str | None = None
     report: Report | None = None
-    questions: Questions | None = None
+    may_ask: Callable[[], Questions] | None = None
     keep: Keep | None = None
     caller: Caller = field(default_factory=CALLER.get)
     cancelled: bool = field(default=False, init=False)
     _ends: float | None = field(default=None, init=False)
     _awaited: set[Future[Any]] | None = field(default=None, init=False)
+    _questions: Questions | None = field(default=None, init=False)
+
+    @property
+    def questions(self) -> Questions | None:
+        """What has put questions to a person; None while none was put."""
+        return self._questions
 
     @property
     def user(self) -> str | None:
@@ -239,9 +263,9 @@ class CallContext:
 
         The time that a person takes to answer is not counted.
         """
-        if self._ends is None or self.questions is None:
+        if self._ends is None or self._questions is None:
             return self._ends
-        return self._ends + self.questions.waited
+        return self._ends + self._questions.waited
 
     def begins(self, timeout: float) -> None:
         """Says that the handler runs from now on, for so many seconds at most."""
@@ -266,6 +290,19 @@ class CallContext:
         finally:
             self._awaited.discard(future)
 
+    def asking(self) -> Questions:
+        """What puts questions to a person, made for the first of them.
+
+        Raises:
+            Declined: nobody can be asked.
+        """
+        if self.may_ask is None:
+            raise Declined(nobody_to_ask(self.tool))
+        with _first_question:
+            if self._questions is None:
+                self._questions = self.may_ask()
+            return self._questions
+
     def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
     ) -> Coroutine[Any, Any, Mapping[str, Any]]:
@@ -287,7 +324,7 @@ class CallContext:
             ValueError: no client can show such a form.
             RuntimeError: this is a plain function, which would go on without the answer.
         """
-        return self._asked().form(schema, message, name)
+        return self.asking().form(schema, message, name)
 
     def ask_sync(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
@@ -296,15 +333,10 @@ class CallContext:
 
         Raises: as `ask`; RuntimeError in an async function.
         """
-        content = self._asked().form_sync(schema, message, name)
+        content = self.asking().form_sync(schema, message, name)
         if self.cancelled:
             raise Declined("nobody waits for the call any more; nothing was done")
         return content
-
-    def _asked(self) -> Questions:
-        if self.questions is None:
-            raise Declined(nobody_to_ask(self.tool))
-        return self.questions
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None

@@ -111,7 +111,8 @@ async def ledger(
     monkeypatch.setenv("KIRISHIMA_LEDGER", str(path))
     await registry.REGISTRY.close()
     # What writes the ledger was made for another test's file.
-    monkeypatch.setattr(registry.REGISTRY, "_tool_calls", None)
+    [toolset] = registry.REGISTRY.toolsets
+    monkeypatch.delitem(vars(toolset), "calls", raising=False)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
     yield path

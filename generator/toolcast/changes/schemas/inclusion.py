@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.core.validation.compiled import build
-from toolcast_runtime.core.validation.formats import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED, build
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ..change import same

@@ -6,10 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.validation.applicators import held_schemas, in_place
+from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.compiled import build
-from toolcast_runtime.core.validation.declared_names import DeclaredNames
-from toolcast_runtime.core.validation.references import REFERENCES, References
+from toolcast_runtime.core.validation.references import (
+    REFERENCES,
+    References,
+    held_schemas,
+    in_place,
+)
 
 from ...json_schema.dialects import dialect_of
 from ...reading.tree import Path

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+import click
+
 from toolcast_runtime.core.access.clients import AccessError, UnknownClientError
 from toolcast_runtime.core.calls.work import run_sync
 from toolcast_runtime.core.context import ToolResponse
@@ -28,15 +30,19 @@ from toolcast_runtime.rooms.cli.terminal import (
 from .one_call import UNUSABLE, CannotCall, OfferedTools, Request, call_once
 
 
-def main(package: str, request: str) -> int:
-    """Makes the call of a request in JSON to the toolset of a generated package."""
+@click.command()
+@click.argument("package")
+@click.argument("request")
+def main(package: str, request: str) -> None:
+    """Makes the call of a REQUEST in JSON to the toolset of a generated PACKAGE."""
     try:
-        return call_in_toolset(package, Request(**json.loads(request)))
+        code = call_in_toolset(package, Request(**json.loads(request)))
     except CannotCall as error:
         echo(f"error: {error}", err=True)
-        return UNUSABLE
+        code = UNUSABLE
     except KeyboardInterrupt:
-        return 130
+        code = 130
+    sys.exit(code)
 
 
 def call_in_toolset(package: str, request: Request) -> int:
@@ -125,4 +131,5 @@ def _result(response: ToolResponse) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    # Click ends it well where nobody reads on.
+    main()

@@ -9,9 +9,9 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...serve.http.turns import LARGE_ANSWER, turn
 from ..context import (
     CURRENT_CALL,
+    TURNS,
     Block,
     CallContext,
     CallOutcome,
@@ -90,7 +90,9 @@ async def run_call(
             result = ToolResponse(content=[result])
         elif not isinstance(result, ToolResponse):
             result = ToolResponse(result)
-        await turn(result.result, result.content, characters=LARGE_ANSWER)
+        turns = TURNS.get()
+        if turns is not None:
+            await turns.wait_for_answer(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
     return response, "ok" if response.success else "error"
 

@@ -13,10 +13,9 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from ..validation.declared_names import DeclaredNames
-
-Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""Puts something around a handler that takes and gives the same in another form."""
+from ..definitions.tool import Tool
+from ..rooms import typed
+from ..validation.checker import DeclaredNames
 
 _MOST_LAYERS = 50
 _KEYWORD_KINDS = (
@@ -124,29 +123,22 @@ class HandlerAdapter:
         ]
 
 
-def adapt_handler(
-    reference: str,
-    schema: Mapping[str, Any],
-    package: str | None,
-    resources: Collection[str] = (),
-    wrap: Wrap | None = None,
-) -> HandlerAdapter:
-    """The handler that `module:function` names; imports its module.
+def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:
+    """The handler that a tool names; imports its module, and its classes if it has any.
 
     Args:
-        reference: the handler.
-        schema: the JSON Schema of the tool's arguments.
+        tool: it.
         package: the package that has to define it.
-        resources: the names of the resources that the tool uses.
-        wrap: what stands around it; None for nothing.
 
     Raises:
         ImportError: as `own_function`, AttributeError and TypeError too.
+        MissingRoomError: it is not given JSON values, and what makes others is missing.
+        Exception: a class that it is given or gives does not agree with the tool's schemas.
     """
-    function = own_function(reference, package)
-    if wrap is not None:
-        function = wrap(function)
-    return HandlerAdapter(function, DeclaredNames(schema), resources)
+    function = own_function(tool.handler or "", package)
+    if tool.has_python_values or tool.arguments_type or tool.result_type:
+        function = typed(function, tool, package)
+    return HandlerAdapter(function, DeclaredNames(tool.parameters), tool.uses)
 
 
 def own_function(reference: str, package: str | None) -> Callable[..., Any]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ...rooms.consent.questions import Questions
-from ...serve.http.turns import turn
+from .. import rooms
 from ..access.clients import AccessError
 from ..context import (
     CALL_GUARD,
     CALLER,
+    TURNS,
     CallContext,
     CallOutcome,
+    Declined,
     Keep,
     ReportProgress,
     ToolError,
@@ -24,16 +26,11 @@ from ..context import (
 )
 from ..definitions.provider import Proxies, ToolProvider
 from ..definitions.tool import Confirm, Tool, deprecation_line
-from ..toolset_settings import LifespanError
-from .calling import (
-    Invoke,
-    awaited,
-    invalid,
-    invoke_handler,
-    invoked_in,
-    run_call,
-)
-from .handlers import HandlerAdapter, Wrap, adapt_handler
+from ..question import InputNeeded
+from ..rooms import MissingRoomError
+from ..toolset_settings import LedgerError, LifespanError
+from .calling import Invoke, awaited, invalid, invoke_handler, invoked_in, run_call
+from .handlers import HandlerAdapter, adapt_handler
 from .progress import Reports
 from .tool_validators import Validators
 from .watching import is_watched, log_call, span
@@ -42,13 +39,13 @@ from .work import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...rooms.ledger.recorder import Recorder
-    from ...rooms.lifespan.resources import Resources
-    from ..question import Approvals, AskPerson
+    from ..question import Approvals, AskPerson, Questions
     from ..toolset_settings import LedgerSettings
     from ..validation.checker import Checker
 
 _logger = logging.getLogger("toolcast")
+
+_Answered = tuple[ToolResponse, CallOutcome]
 
 
 class ToolCalls:
@@ -58,7 +55,7 @@ class ToolCalls:
         ledger: where calls of persistent tools are recorded; None refuses them.
         handlers: the package that defines every handler, and the ledger's function; None
             when there are none.
-        resources: what tools use; None when the toolset has no lifespan.
+        resources: gives what tools use; None when the toolset has no lifespan.
 
     Attributes:
         proxies: the providers; one that is `Proxies` answers tools that name a server.
@@ -69,7 +66,7 @@ class ToolCalls:
         ledger: LedgerSettings | None = None,
         handlers: str | None = None,
         *,
-        resources: Resources | None = None,
+        resources: Callable[[], rooms.Resources] | None = None,
     ) -> None:
         self._resources = resources
         self.proxies: Sequence[ToolProvider] = ()
@@ -81,48 +78,39 @@ class ToolCalls:
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None
 
-    async def find_and_call(
+    async def call_found(
         self,
-        found: Awaitable[tuple[Tool, ToolProvider | None]],
-        name: str,
+        tool: Tool,
+        provider: ToolProvider | None,
         arguments: Mapping[str, Any] | None,
         client: str | None,
-        report_progress: ReportProgress | None,
+        report_progress: ReportProgress | None = None,
         ask: AskPerson | None = None,
         keep: Keep | None = None,
     ) -> ToolResponse:
-        """The answer of the tool that is found. Every failure is an answer, too."""
-        started = time.perf_counter()
-        refused: ToolResponse | None = None
-        try:
-            tool, provider = await found
-        except LookupError as error:
-            refused = ToolResponse(error=str(error))
-        except AccessError:
-            refused = _refused(
-                "no tool can be called: who may have which cannot be found out"
-            )
-        except Exception:
-            refused = _refused(
-                f"the tool `{name}` is not available: it cannot be loaded"
-            )
-        else:
-            guard = CALL_GUARD.get()
-            reason = None if guard is None or provider is not None else guard(tool.name)
-            if reason is not None:
-                refused = ToolResponse(error=reason)
-        if refused is not None:
-            log_call(name, "refused", started, client, CALLER.get())
-            return refused
+        """The answer of a tool that the client may have. Every failure is an answer, too.
+
+        Args:
+            tool: local, or its provider's.
+            provider: None for a local one.
+            arguments: of the call.
+            client: who calls.
+            report_progress: see `Registry.call_tool`.
+            ask: likewise.
+            keep: likewise.
+        """
+        guard = None if provider is not None else CALL_GUARD.get()
+        reason = None if guard is None else guard(tool.name)
+        if reason is not None:
+            log_call(tool.name, "refused", time.perf_counter(), client, CALLER.get())
+            return ToolResponse(error=reason)
         given: Mapping[str, Any] = {} if arguments is None else arguments
-        questions = None
-        if ask is not None:
-            questions = Questions(ask, self.approvals, tool, client, given)
+        may_ask = None if ask is None else self.may_ask(ask, tool, client, given)
+        context = CallContext(tool.name, client, None, may_ask, keep)
         if report_progress is None:
-            context = CallContext(tool.name, client, None, questions, keep)
             return await self.call(tool, provider, given, context)
         async with Reports(report_progress) as reports:
-            context = CallContext(tool.name, client, reports.report, questions, keep)
+            context.report = reports.report
             return await self.call(tool, provider, given, context)
 
     async def call(
@@ -139,24 +127,56 @@ class ToolCalls:
             _logger.warning("%s is called. %s", tool.name, line)
         started = time.perf_counter()
         outcome: CallOutcome = "cancelled"
-        answer = self._traced if is_watched() else self._recorded
+        answer = self._recorded if tool.persistent else self._work
         try:
-            response, outcome = await answer(tool, provider, arguments, context)
+            if is_watched():
+                with span(context) as set_outcome:
+                    response, outcome = await answer(tool, provider, arguments, context)
+                    set_outcome(outcome)
+            else:
+                response, outcome = await answer(tool, provider, arguments, context)
+        except MissingRoomError as missing:
+            response, outcome = _without(tool, missing), "error"
         finally:
             log_call(tool.name, outcome, started, context.client, context.caller)
         return response
 
-    async def _traced(
+    def may_ask(
         self,
+        ask: AskPerson,
         tool: Tool,
-        provider: ToolProvider | None,
+        client: str | None,
         arguments: Mapping[str, Any],
-        context: CallContext,
-    ) -> tuple[ToolResponse, CallOutcome]:
-        with span(context) as set_outcome:
-            answered = await self._recorded(tool, provider, arguments, context)
-            set_outcome(answered[1])
-        return answered
+    ) -> Callable[[], Questions]:
+        """What makes the questions of a call that runs in this loop, when one is put.
+
+        It raises Declined when they cannot be put.
+
+        Args:
+            ask: puts them to the person.
+            tool: the tool that is called.
+            client: who calls.
+            arguments: of the call.
+        """
+        loop = asyncio.get_running_loop()
+        return partial(self._questions, ask, tool, client, arguments, loop)
+
+    def _questions(
+        self,
+        ask: AskPerson,
+        tool: Tool,
+        client: str | None,
+        arguments: Mapping[str, Any],
+        loop: asyncio.AbstractEventLoop,
+    ) -> Questions:
+        try:
+            made, kept = rooms.asking_people().Questions, self.approvals()
+        except MissingRoomError as missing:
+            _logger.exception("nobody can be asked about a call of %s", tool.name)
+            raise Declined(
+                f"`{tool.name}` has to ask a person first, and {missing}; nothing was done"
+            ) from None
+        return made(ask, lambda: kept, tool, client, arguments, loop)
 
     async def run_handler(
         self,
@@ -201,13 +221,13 @@ class ToolCalls:
         provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
-    ) -> tuple[ToolResponse, CallOutcome]:
-        await turn(arguments)
-        if not tool.persistent:
-            return await self._work(tool, provider, arguments, context)
+    ) -> _Answered:
+        """The same for a tool whose calls are recorded: none happens that is not."""
+        turns = TURNS.get()
+        if turns is not None:
+            await turns.wait_for(arguments)
 
-        async def work() -> tuple[ToolResponse, CallOutcome]:
-            await turn(arguments)
+        async def work() -> _Answered:
             return await self._work(tool, provider, arguments, context)
 
         return await self._recorder.record(tool, arguments, context, work)
@@ -218,7 +238,10 @@ class ToolCalls:
         Raises:
             LedgerError: they cannot.
         """
-        await self._recorder.check()
+        try:
+            await self._recorder.check()
+        except MissingRoomError as missing:
+            raise LedgerError(str(missing)) from missing
 
     async def close(self) -> None:
         """Returns when every call is recorded that has to be."""
@@ -226,10 +249,8 @@ class ToolCalls:
             await self._recorder.close()
 
     @cached_property
-    def _recorder(self) -> Recorder:
-        from ...rooms.ledger.recorder import Recorder
-
-        return Recorder(self._ledger, self._package)
+    def _recorder(self) -> rooms.Recorder:
+        return rooms.recorder(self._ledger, self._package)
 
     async def _work(
         self,
@@ -237,7 +258,10 @@ class ToolCalls:
         provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
-    ) -> tuple[ToolResponse, CallOutcome]:
+    ) -> _Answered:
+        turns = TURNS.get()
+        if turns is not None:
+            await turns.wait_for(arguments)
         if provider is not None:
             invoke = _invoke_provider(provider, tool)
             return await run_call(tool, invoke, arguments, context, _no_problems)
@@ -245,58 +269,54 @@ class ToolCalls:
         if problems:
             return ToolResponse(error=invalid(tool, problems)), "invalid"
         if tool.proxy is not None:
-            return await self._proxied(tool, arguments, context)
-        if tool.handler is None:
+            work = self._proxied(tool)
+        elif tool.handler is None:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
-        try:
-            handler = self.handler(tool)
-        except Exception:
-            _logger.exception("the handler of %s cannot be loaded", tool.name)
-            missing = "is not available: its handler cannot be loaded"
-            text = f"the tool `{tool.name}` {missing}; the log has the details"
-            return ToolResponse(error=text), "error"
-        unknown = handler.not_taken(arguments)
-        if unknown:
-            problems = [f"`{argument}` is not a parameter" for argument in unknown]
-            return ToolResponse(error=invalid(tool, problems)), "invalid"
-        if tool.confirm is not None:
-            from ...rooms.consent.confirmation import copied
-
-            arguments = copied(arguments)
-            refused = await self._confirmed(tool, tool.confirm, arguments, context)
-            if refused is not None:
-                return refused
-        check = self.validators.problems_with_result
-        if not tool.uses:
-            invoke = invoke_handler(handler)
-            return await run_call(tool, invoke, arguments, context, check)
-        work = await self._with_resources(tool, handler)
+        else:
+            try:
+                handler = self.handler(tool)
+            except MissingRoomError as missing:
+                return _without(tool, missing), "error"
+            except Exception:
+                _logger.exception("the handler of %s cannot be loaded", tool.name)
+                return _unavailable(tool, "its handler cannot be loaded"), "error"
+            unknown = handler.not_taken(arguments)
+            if unknown:
+                problems = [f"`{argument}` is not a parameter" for argument in unknown]
+                return ToolResponse(error=invalid(tool, problems)), "invalid"
+            work = invoke_handler(handler)
         if isinstance(work, ToolResponse):
             return work, "error"
+        if tool.confirm is not None:
+            try:
+                confirmation = rooms.confirmation()
+            except MissingRoomError as missing:
+                return _without(tool, missing), "error"
+            arguments = confirmation.copied(arguments)
+            refused = await self._confirmed(
+                tool, tool.confirm, confirmation, arguments, context
+            )
+            if refused is not None:
+                return refused
+        if tool.uses and tool.proxy is None:
+            work = await self._with_resources(tool, handler)
+            if isinstance(work, ToolResponse):
+                return work, "error"
+        check = self.validators.problems_with_result
         return await run_call(tool, work, arguments, context, check)
 
-    async def _proxied(
-        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
-    ) -> tuple[ToolResponse, CallOutcome]:
-        """The answer of the server that the tool names, once a person has allowed the call."""
+    def _proxied(self, tool: Tool) -> Invoke | ToolResponse:
+        """The work of the server that the tool names, or that there is none."""
         proxies = next((p for p in self.proxies if isinstance(p, Proxies)), None)
         if proxies is None:
             text = f"the server of the tool `{tool.name}` is not declared"
-            return ToolResponse(error=text), "error"
-        if tool.confirm is not None:
-            from ...rooms.consent.confirmation import copied
-
-            arguments = copied(arguments)
-            refused = await self._confirmed(tool, tool.confirm, arguments, context)
-            if refused is not None:
-                return refused
+            return ToolResponse(error=text)
 
         async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
             return await awaited(lambda: proxies.call_proxied(tool, given, context))
 
-        check = self.validators.problems_with_result
-        return await run_call(tool, invoke, arguments, context, check)
+        return invoke
 
     async def _with_resources(
         self, tool: Tool, handler: HandlerAdapter
@@ -305,13 +325,12 @@ class ToolCalls:
         try:
             if self._resources is None:
                 raise LifespanError("the toolset has no lifespan")
-            resources, loop = await self._resources.of(tool.uses)
+            resources, loop = await self._resources().of(tool.uses)
+        except MissingRoomError as missing:
+            return _without(tool, missing)
         except LifespanError as error:
             _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
-            missing = "is not available: what it uses cannot be had"
-            whose = f"tool `{tool.name}`" if tool.kind == "tool" else tool.kind
-            text = f"the {whose} {missing}; the log has the details"
-            return ToolResponse(error=text)
+            return _unavailable(tool, "what it uses cannot be had")
         invoke = invoke_handler(handler, resources)
         return invoke if loop is None else invoked_in(loop, invoke)
 
@@ -319,21 +338,17 @@ class ToolCalls:
         self,
         tool: Tool,
         confirm: Confirm,
+        confirmation: rooms.Confirmation,
         arguments: Mapping[str, Any],
         context: CallContext,
-    ) -> tuple[ToolResponse, CallOutcome] | None:
+    ) -> _Answered | None:
         """The answer to a call that a person has not allowed; None when it may go on."""
-        from ...rooms.consent.confirmation import confirmation, is_needed
-        from ..context import Declined
-        from ..question import InputNeeded
-
-        if not is_needed(confirm, self._conditions, arguments):
+        if not confirmation.is_needed(confirm, self._conditions, arguments):
             return None
         try:
-            if context.questions is None:
-                raise Declined(nobody_to_ask(tool.name))
-            question = confirmation(tool.name, confirm, arguments)
-            await context.questions.ask(question, confirm.message)
+            questions = context.asking()
+            question = confirmation.confirmation(tool.name, confirm, arguments)
+            await questions.ask(question, confirm.message)
         except InputNeeded as needed:
             return ToolResponse(error=str(needed)), "asked"
         except Declined as declined:
@@ -345,16 +360,17 @@ class ToolCalls:
         return None
 
     def approvals(self) -> Approvals:
-        """Where questions and answers are kept, the same for all calls of the registry."""
+        """Where questions and answers are kept, the same for all calls of the registry.
+
+        Raises:
+            MissingRoomError: it cannot be loaded.
+        """
         if self._kept is None:
-            if self._ledger is None:
-                from ...rooms.consent.questions import ApprovalsInMemory
-
-                self._kept = ApprovalsInMemory()
-            else:
-                from ...rooms.ledger.approvals_table import ApprovalsTable
-
-                self._kept = ApprovalsTable(self._ledger)
+            self._kept = (
+                rooms.asking_people().ApprovalsInMemory()
+                if self._ledger is None
+                else rooms.approvals(self._ledger)
+            )
         return self._kept
 
     def handler(self, tool: Tool) -> HandlerAdapter:
@@ -365,25 +381,64 @@ class ToolCalls:
         """
         handler = self._handlers.get(tool.name)
         if handler is None:
-            named = tool.handler or ""
-            schema, typed = tool.parameters, self._typed(tool)
-            handler = adapt_handler(named, schema, self._package, tool.uses, typed)
-            self._handlers[tool.name] = handler
+            handler = self._handlers[tool.name] = adapt_handler(tool, self._package)
         return handler
 
-    def _typed(self, tool: Tool) -> Wrap | None:
-        """What stands around a handler that is not given JSON values."""
-        if not (tool.has_python_values or tool.arguments_type or tool.result_type):
-            return None
-        from ...rooms.values.typed_function import typed_function
 
-        return lambda function: typed_function(function, tool, self._package)
+class RunsCalls(Protocol):
+    """What calls are run by."""
+
+    @property
+    def calls(self) -> ToolCalls:
+        """These."""
+
+
+async def find_and_call(
+    found: Awaitable[tuple[Tool, ToolProvider | None, RunsCalls]],
+    name: str,
+    arguments: Mapping[str, Any] | None,
+    client: str | None,
+    report_progress: ReportProgress | None,
+    ask: AskPerson | None,
+    keep: Keep | None,
+) -> ToolResponse:
+    """The answer of the tool that is found. Every failure is an answer, too."""
+    started = time.perf_counter()
+    try:
+        tool, provider, toolset = await found
+        calls = toolset.calls
+    except LookupError as error:
+        refused = ToolResponse(error=str(error))
+    except AccessError:
+        refused = _refused(
+            "no tool can be called: who may have which cannot be found out"
+        )
+    except Exception:
+        refused = _refused(f"the tool `{name}` is not available: it cannot be loaded")
+    else:
+        return await calls.call_found(
+            tool, provider, arguments, client, report_progress, ask, keep
+        )
+    log_call(name, "refused", started, client, CALLER.get())
+    return refused
 
 
 def _refused(why: str) -> ToolResponse:
     """The answer when something is wrong here, with the present exception in the log."""
     _logger.exception("a call is refused: %s", why)
     return ToolResponse(error=f"{why}; the log says why")
+
+
+def _unavailable(tool: Tool, why: str) -> ToolResponse:
+    whose = f"tool `{tool.name}`" if tool.kind == "tool" else tool.kind
+    text = f"the {whose} is not available: {why}; the log has the details"
+    return ToolResponse(error=text)
+
+
+def _without(tool: Tool, missing: MissingRoomError) -> ToolResponse:
+    """The answer of a call that a part of the runtime is missing for."""
+    _logger.error("tool %s: %s", tool.name, missing, exc_info=missing.__cause__)
+    return _unavailable(tool, str(missing))
 
 
 def _invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:

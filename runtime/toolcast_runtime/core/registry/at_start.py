@@ -9,34 +9,18 @@ from ..calls.handlers import own_function
 from ..definitions.provider import HasServers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
-    from ...rooms.lifespan.resources import Resources
-    from ..calls.tool_calls import ToolCalls
-    from ..definitions.provider import ServerState, ToolProvider
+    from ..definitions.provider import ServerState
     from ..definitions.tool import Tool
-    from ..toolset_settings import LedgerSettings
+    from .toolset import Toolset
 
 
 @dataclass(frozen=True, slots=True)
 class AtStart:
-    """Looks at what calls of a registry need.
+    """Looks at what calls of a toolset's tools need."""
 
-    Attributes:
-        tools: the local ones.
-        calls: runs them.
-        handlers: the package that has to define every function.
-        ledger: where records go; None for nowhere.
-        resources: what tools use; None when they use nothing.
-        providers: where further tools come from.
-    """
-
-    tools: Sequence[Tool]
-    calls: ToolCalls
-    handlers: str | None
-    ledger: LedgerSettings | None
-    resources: Resources | None
-    providers: Sequence[ToolProvider]
+    toolset: Toolset
 
     def import_handlers(
         self, further: Iterable[Tool] = (), begin: Callable[[str], object] = str
@@ -54,20 +38,21 @@ class AtStart:
             ledger`.
         """
         failed: dict[str, BaseException] = {}
-        lifespan = None if self.resources is None else self.resources.function
-        sink = None if self.ledger is None else self.ledger.sink
+        mine = self.toolset
+        lifespan = None if mine.lifespan is None else mine.lifespan.function
+        sink = None if mine.ledger is None else mine.ledger.sink
         for name, function in (("the lifespan", lifespan), ("the ledger", sink)):
             if function is not None:
                 begin(name)
                 try:
-                    own_function(function, self.handlers)
+                    own_function(function, mine.handlers)
                 except (Exception, SystemExit) as error:
                     failed[name] = error
-        for tool in (*self.tools, *further):
+        for tool in (*mine.tools.values(), *further):
             if tool.handler is not None:
                 begin(tool.name)
                 try:
-                    self.calls.handler(tool)
+                    mine.calls.handler(tool)
                 except (Exception, SystemExit) as error:
                     failed[tool.name] = error
         return failed
@@ -78,19 +63,20 @@ class AtStart:
         Raises:
             LedgerError: they cannot, and have to be.
         """
-        if self.ledger is not None or any(tool.persistent for tool in self.tools):
-            await self.calls.check_ledger()
+        mine = self.toolset
+        if mine.ledger is not None or any(t.persistent for t in mine.tools.values()):
+            await mine.calls.check_ledger()
 
     @property
     def is_lifespan_up(self) -> bool:
         """Whether what tools use is open; so it is where they use nothing."""
-        return self.resources is None or self.resources.is_up
+        return self.toolset.lifespan is None or self.toolset.resources.is_up
 
     def unset_variables(self) -> Mapping[str, str]:
         """What external servers lack in the environment, by their names."""
         return {
             name: problem
-            for provider in self.providers
+            for provider in self.toolset.providers
             if isinstance(provider, HasServers)
             for name, problem in provider.unset_variables().items()
         }
@@ -99,7 +85,7 @@ class AtStart:
         """How the external servers are reached now, by their names. Does no I/O."""
         return {
             name: state
-            for provider in self.providers
+            for provider in self.toolset.providers
             if isinstance(provider, HasServers)
             for name, state in provider.states().items()
         }

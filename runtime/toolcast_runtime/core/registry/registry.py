@@ -9,31 +9,32 @@ the first call.
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..access.clients import Access, AccessError, Client, UnknownClientError
+from ..access.clients import (
+    Access,
+    AccessOfSeveral,
+    Client,
+)
 from ..calls.work import run_sync, sync
-from ..definitions.definitions import own_tools
-from ..definitions.provider import Wanted
+from .toolset import Found, Toolset, owners
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import Self
 
-    from ...rooms.lifespan.resources import Resources
-    from ...rooms.router.router import Router
     from ..access.override_file import OverrideFile
     from ..calls.tool_calls import ToolCalls
     from ..context import Keep, ReportProgress, ToolResponse
     from ..definitions.provider import ToolProvider
     from ..definitions.tool import Tool
     from ..question import AskPerson
+    from ..rooms import Router
     from ..toolset_settings import LedgerSettings, Lifespan
     from .at_start import AtStart
-
-__all__ = ["AccessError", "Registry", "UnknownClientError", "UnknownToolError"]
 
 
 class UnknownToolError(LookupError):
@@ -41,7 +42,7 @@ class UnknownToolError(LookupError):
 
 
 class Registry:
-    """The tools of one toolset, and those of its providers.
+    """The tools of one toolset, or of several (`of_several`), and those of their providers.
 
     Args:
         tools_package: the package whose `.json` files are the tools' definitions.
@@ -61,10 +62,8 @@ class Registry:
         formats: whether arguments of its own tools have to be of their formats.
 
     Attributes:
-        package: the toolset's package, by its name.
-        lifespan_resources: the names of all that handlers may use.
-        asserts_formats: whether arguments have to be of the formats that schemas name.
-        declared_access: who may have which tool, without an administrator's changes.
+        package: the generated package, by its name.
+        toolsets: whose tools these are.
 
     Raises:
         DefinitionError: the package is not what was generated: a half of a tool is missing,
@@ -87,50 +86,102 @@ class Registry:
         lifespan: Lifespan | None = None,
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
-        self.package = tools_package.__name__.rpartition(".")[0]
-        self.lifespan_resources = used = lifespan.resources if lifespan else ()
-        self._tools = own_tools(tools_package, handlers, used, sections)
-        tools = self._tools.values()
-        self._former_names = {n: t.name for t in tools for n in t.former_names}
-        meant_for = {t.name: t.clients for t in tools if t.clients is not None}
-        needed = {t.name: t.permission for t in tools if t.permission is not None}
-        self.declared_access = Access(clients, meant_for, needed)
-        self._access = self.declared_access
-        self._override = override
-        self._ledger = ledger.of(tools_package) if ledger is not None else None
-        self._handlers = handlers
-        self.asserts_formats = handlers is not None and formats == "assertion"
-        self._providers = tuple(providers)
+        toolset = Toolset(
+            tools_package,
+            handlers,
+            sections,
+            clients,
+            override,
+            ledger,
+            providers,
+            lifespan,
+            formats,
+        )
         self._router = router
-        self._tool_calls: ToolCalls | None = None
-        self._entered = 0
-        self._resources: Resources | None = None
-        if lifespan is not None:
-            from ...rooms.lifespan.resources import Resources
+        self._hold(toolset.package, (toolset,), (toolset,), reserved_names)
 
-            toolset = self.package.rpartition(".")[2]
-            self._resources = Resources(lifespan, handlers, toolset)
-        self.reserve_names({*self._tools, *self._former_names, *reserved_names})
+    @classmethod
+    def of_several(
+        cls,
+        package: str,
+        registries: Sequence[Registry],
+        *,
+        external: Collection[Registry] = (),
+    ) -> Self:
+        """The tools of several toolsets: each is looked up and called by its own.
+
+        Who may have what is decided by the owner's access alone; a client that a toolset
+        does not have gets nothing of it.
+
+        Args:
+            package: the generated package that has them together, by its name.
+            registries: the toolsets' own registries, in the declared order.
+            external: those of them whose providers' tools are there as well.
+
+        Raises:
+            DefinitionError: two have a tool of one name, or only some have clients.
+        """
+        made = cls.__new__(cls)
+        made._router = None
+        toolsets = [one for registry in registries for one in registry.toolsets]
+        offering = [one for registry in external for one in registry.toolsets]
+        made._hold(package, toolsets, offering)
+        return made
+
+    def _hold(
+        self,
+        package: str,
+        toolsets: Sequence[Toolset],
+        offering: Sequence[Toolset],
+        reserved_names: Sequence[str] = (),
+    ) -> None:
+        self.package = package
+        self.toolsets = tuple(toolsets)
+        # Those whose providers' tools are there, too.
+        self._offering = tuple(one for one in toolsets if one in offering)
+        self._owners = owners(package, toolsets)
+        self._tools = {n: tool for one in toolsets for n, tool in one.tools.items()}
+        former = [one.former_names for one in toolsets]
+        self._former_names = {n: name for each in former for n, name in each.items()}
+        is_one = len(self.toolsets) == 1
+        self._several = None if is_one else AccessOfSeveral(toolsets, self._owners)
+        self.reserve_names({*self._owners, *reserved_names})
 
     @property
     def has_clients(self) -> bool:
         """Whether a caller has to say which client it is."""
-        return self._access.clients is not None
+        return self.declared_access.clients is not None
 
     @property
     def has_ledger(self) -> bool:
-        """Whether there is a place for records."""
-        return self._ledger is not None
+        """Whether there is a place for the records of every toolset."""
+        return all(one.ledger is not None for one in self.toolsets)
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The toolset's clients, in the declared order."""
-        return tuple(self._access.clients or ())
+        """The clients, in the declared order."""
+        return tuple(self.declared_access.clients or ())
 
     @property
     def local_tools(self) -> tuple[Tool, ...]:
-        """Every tool of the toolset's own, whoever may see it, in the declared order."""
+        """Every tool of the toolsets' own, whoever may see it, in the declared order."""
         return tuple(self._tools.values())
+
+    @property
+    def lifespan_resources(self) -> tuple[str, ...]:
+        """The names of all that handlers may use."""
+        spans = [one.lifespan for one in self.toolsets if one.lifespan is not None]
+        return tuple(name for span in spans for name in span.resources)
+
+    @property
+    def asserts_formats(self) -> bool:
+        """Whether arguments have to be of the formats that schemas name."""
+        return all(one.asserts_formats for one in self.toolsets)
+
+    @property
+    def declared_access(self) -> Access:
+        """Who may have which tool, without an administrator's changes."""
+        return self._several or self.toolsets[0].declared_access
 
     def access(self) -> Access:
         """Who may have which tool, with an administrator's changes.
@@ -138,12 +189,7 @@ class Registry:
         Raises:
             AccessError: it cannot be found out, so nobody has any.
         """
-        if self._override is not None:
-            self._access = self._override.apply(
-                self._access, self.resolve, self._is_known
-            )
-            self._override = None
-        return self._access
+        return self._several or self.toolsets[0].access()
 
     def tools(
         self, client: str | None = None, *, target: str | None = None
@@ -198,53 +244,51 @@ class Registry:
         return self._tools[present]
 
     async def find_tool(self, name: str, client: str | None = None) -> Tool:
-        """A tool, local or a provider's, by its present or a former name.
+        """A tool, local or a provider's, by its present or a former name; raises as `get_tool`."""
+        return (await self.find(name, client)).tool
 
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            UnknownToolError: the client has no such tool.
-            AccessError: who may have which tool cannot be found out.
-        """
-        return (await self._found(name, client))[0]
+    async def find(self, name: str, client: str | None = None) -> Found:
+        """The same with whose it is, to be called; raises as `find_tool`."""
+        present = self.resolve(name)
+        owner = self._owners.get(present)
+        if owner is None:
+            self.access().client(client)
+            # What a client may not have costs no I/O: each asks its own access first.
+            for one in self._offering:
+                if one.has(client):
+                    found = await one.find_remote(present, client)
+                    if found is not None:
+                        return found
+        elif self.access().may_have(client, present):
+            return Found(self._tools[present], None, owner)
+        raise UnknownToolError(f"unknown tool `{name}`")
 
     async def list_tools(self, client: str | None = None) -> list[Tool]:
-        """A client's tools: the local ones in their order, then the providers'.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """A client's tools: the local ones in their order, then the providers'; raises as `tools`."""
         return [*self.tools(client), *await self.remote_tools(client)]
 
     async def remote_tools(
         self, client: str | None = None, *, is_always: bool = False
     ) -> list[Tool]:
-        """The providers' tools that a client may have, each name once; raises as `list_tools`.
+        """The providers' tools that a client may have, each name once; raises as `tools`.
 
         `is_always`: only those of every turn; a provider without any is not waited for.
         """
-        access = self.access()
-        wanted = Wanted(*access.lists(client), client)
+        self.access().client(client)
         listed: dict[str, Tool] = {}
-        for provider in self._providers:
-            if is_always and not provider.has_always_tools:
-                continue
-            for tool in await provider.list_tools(wanted):
-                if (
-                    (tool.always or not is_always)
-                    and tool.name not in self._tools
-                    and access.may_have(client, tool.name)
-                    and provider.is_meant_for(tool.name, client)
-                ):
-                    listed.setdefault(tool.name, tool)
+        for one in self._offering:
+            if one.has(client):
+                for tool in await one.remote_tools(client, is_always=is_always):
+                    if tool.name not in self._tools:
+                        listed.setdefault(tool.name, tool)
         return list(listed.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """A client's tools as MCP's `tools/list` shows them; raises as `list_tools`."""
+        """A client's tools as MCP's `tools/list` shows them; raises as `tools`."""
         return [tool.definition for tool in await self.list_tools(client)]
 
     async def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """A client's tools in OpenAI's Chat Completions format; raises as `list_tools`."""
+        """A client's tools in OpenAI's Chat Completions format; raises as `tools`."""
         return [tool.openai() for tool in await self.list_tools(client)]
 
     async def get_openai_tools_by_names(
@@ -254,8 +298,7 @@ class Registry:
 
         Raises:
             UnknownToolError: the client has no tool of one of the names.
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            Exception: as `tools`.
         """
         return [(await self.find_tool(name, client)).openai() for name in names]
 
@@ -294,15 +337,15 @@ class Registry:
                 none of them.
             AccessError: without a catalogue, who may have which tool cannot be found out.
         """
-        from ...rooms.router.route import chosen_from
-        from ...rooms.router.router import Router
+        from ..rooms import chosen_from, router
 
         if catalog is None:
             listed = await self.list_tools(client)
         else:
-            listed = await self._all_of(frozenset(catalog))
-        router = self._router or Router()
-        route = await router.route(message, chosen_from(listed, catalog), history)
+            named = frozenset(catalog)
+            listed = [t for one in self.toolsets for t in await one.all_of(named)]
+        chooses = self._router or router()
+        route = await chooses.route(message, chosen_from(listed, catalog), history)
         return list(route.names)
 
     def problems_with_arguments(
@@ -314,7 +357,8 @@ class Registry:
             LookupError: the client has no such local tool.
         """
         tool = self.get_tool(name, client)
-        return self.calls.validators.problems_with_arguments(tool, arguments)
+        calls = self._owners[tool.name].calls
+        return calls.validators.problems_with_arguments(tool, arguments)
 
     async def call_tool(
         self,
@@ -341,8 +385,10 @@ class Registry:
             keep: keeps the content of links for its caller; without it that is sent with
                 the answer.
         """
-        found = self._found(name, client)
-        return await self.calls.find_and_call(
+        from ..calls.tool_calls import find_and_call
+
+        found = self.find(name, client)
+        return await find_and_call(
             found, name, arguments, client, report_progress, ask, keep
         )
 
@@ -362,24 +408,17 @@ class Registry:
         Raises:
             LifespanError: it cannot be started.
         """
-        # Counted at once: who leaves, or gives up, meanwhile must not end what this waits for.
-        self._entered += 1
-        if self._resources is not None:
-            try:
-                await self._resources.enter()
-            except BaseException:
-                self._entered -= 1
-                if not self._entered:
-                    await self._resources.leave()
-                raise
+        async with AsyncExitStack() as stack:
+            for one in self.toolsets:
+                await one.enter()
+                stack.push_async_callback(one.leave)
+            stack.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._entered -= 1
-        if not self._entered:
-            if self._resources is not None:
-                self._resources.is_over = True
-            await self.close()
+        async with AsyncExitStack() as stack:
+            for one in self.toolsets:
+                stack.push_async_callback(one.leave)
 
     def __enter__(self) -> Self:
         """The same for callers without an event loop; raises as `async with`."""
@@ -389,37 +428,33 @@ class Registry:
         run_sync(self.__aexit__())
 
     def at_start(self) -> AtStart:
-        """Looks at what calls need, before the first of them."""
+        """Looks at what calls of a toolset need, before the first of them.
+
+        Raises:
+            LookupError: there are several, and each has its own.
+        """
         from .at_start import AtStart
 
-        mine = self._handlers, self._ledger, self._resources, self._providers
-        return AtStart(self.local_tools, self.calls, *mine)
+        return AtStart(self._only)
 
     def reserve_names(self, names: Iterable[str]) -> None:
         """Keeps names from the providers' tools, before any of them is asked."""
-        for provider in self._providers:
-            provider.reserve_names({*names})
+        for one in self.toolsets:
+            one.reserve_names(names)
 
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""
-        if self._resources is not None:
-            self._resources.is_left_out = True
+        for one in self.toolsets:
+            if one.lifespan is not None:
+                one.resources.is_left_out = True
 
     async def close(self) -> None:
         """Ends what the providers and the lifespan hold open, when all calls are recorded.
 
         A later call opens it again; after `async with`, only another one does.
         """
-        for provider in self._providers:
-            await provider.close()
-        if self._tool_calls is not None:
-            await self._tool_calls.close()
-        if self._resources is not None:
-            from ..calls.work import until_ended
-
-            # A plain handler that was told to stop has a second to let go of what is closed now.
-            await until_ended(1.0)
-            await self._resources.leave()
+        for one in self.toolsets:
+            await one.close()
 
     def replaced(self, **resources: Any) -> AbstractContextManager[None]:
         """Gives tools these resources instead of the lifespan's, for tests.
@@ -429,46 +464,17 @@ class Registry:
         Raises:
             LookupError: the toolset has no resource of a name.
         """
-        if self._resources is None:
+        if not any(one.lifespan for one in self.toolsets):
             raise LookupError(f"{self.package} has no lifespan, and so no resources")
-        return self._resources.replaced(resources)
+        return self._only.resources.replaced(resources)
 
     @property
     def calls(self) -> ToolCalls:
-        """What runs calls, for parts of the runtime that hand it work themselves."""
-        if self._tool_calls is None:
-            from ..calls.tool_calls import ToolCalls
+        """What runs calls; LookupError for several toolsets, each of which has its own."""
+        return self._only.calls
 
-            made = ToolCalls(self._ledger, self._handlers, resources=self._resources)
-            made.proxies = self._providers
-            made.validators.asserts_formats = self.asserts_formats
-            self._tool_calls = made
-        return self._tool_calls
-
-    def _is_known(self, name: str) -> bool:
-        return name in self._tools or any(p.may_have(name) for p in self._providers)
-
-    async def _found(
-        self, name: str, client: str | None
-    ) -> tuple[Tool, ToolProvider | None]:
-        present = self.resolve(name)
-        # Before any provider is asked: what a client may not have costs no I/O.
-        if self.access().may_have(client, present):
-            if present in self._tools:
-                return self._tools[present], None
-            for provider in self._providers:
-                if provider.may_have(present) and provider.is_meant_for(
-                    present, client
-                ):
-                    tool = await provider.find_tool(present)
-                    if tool is not None:
-                        return tool, provider
-        raise UnknownToolError(f"unknown tool `{name}`")
-
-    async def _all_of(self, names: frozenset[str]) -> list[Tool]:
-        """What there is of the named tools, whoever may have them."""
-        found = [tool for name, tool in self._tools.items() if name in names]
-        for provider in self._providers:
-            if any(map(provider.may_have, names)):
-                found += await provider.list_tools(Wanted(names))
-        return found
+    @property
+    def _only(self) -> Toolset:
+        if len(self.toolsets) > 1:
+            raise LookupError(f"{self.package}: each toolset runs its own calls")
+        return self.toolsets[0]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
-from .compiled import compiled
+from .bounds import Work
+from .compiled import build, compiled
 from .explanation import Explanation
 from .json_bounds import Size, measure
-from .schema_visits import most_visits
-from .work import Work
+from .references import References, mapping, reached
+from .schema_limits import most_visits
 
 _MOST_PROBLEMS = 10
 _MOST_EXPLAINED_VALUES = 1_000
@@ -17,6 +21,7 @@ _MOST_ERRORS = 10_000
 _MOST_COPIES = 200_000
 _MOST_COPIED_CHARACTERS = 32 * 1024 * 1024
 _MOST_VISITS = 500
+_MOST_SCHEMAS = 20_000
 _UNEXPLAINED = "the value does not match the schema"
 
 
@@ -111,3 +116,59 @@ class Checker:
         except jsonschema_rs.ValidationError as first:
             return list(self._explanation.of(first))[:_MOST_PROBLEMS]
         return [_UNEXPLAINED]
+
+
+class DeclaredNames:
+    """The names of the parameters that a schema declares.
+
+    By `properties` and `patternProperties`, of the schema itself and of every one that it
+    refers to, has as an alternative (`allOf`, `anyOf`, `oneOf`) or under a condition (`if`,
+    `then`, `else`, `dependentSchemas`). What `additionalProperties` lets in is not declared.
+
+    Args:
+        schema: the JSON Schema of the arguments, in any dialect.
+
+    Attributes:
+        names: the names that `properties` has.
+        patterns: the keys of `patternProperties`, each once.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        names, patterns = set[str](), dict[str, None]()
+        references = References(schema)
+
+        def same(part: Mapping[str, Any]) -> Iterator[Any]:
+            # No call passes a schema with a reference that leads nowhere.
+            with suppress(LookupError):
+                yield from references.same_value(part)
+
+        for part in islice(reached([schema], same), _MOST_SCHEMAS):
+            names.update(mapping(part.get("properties")))
+            patterns.update(dict.fromkeys(mapping(part.get("patternProperties"))))
+        self.names = frozenset(names)
+        self.patterns = tuple(patterns)
+        self._dialect = mapping(schema).get("$schema")
+
+    def lacks(self, names: Iterable[str]) -> list[str]:
+        """Those of the names that are not declared, in their order."""
+        left = [name for name in names if name not in self.names]
+        if left and self.patterns:
+            left = [name for name in left if not self._is_matched(name)]
+        return left
+
+    def _is_matched(self, name: str) -> bool:
+        try:
+            return bool(self._matcher.is_valid({name: None}))
+        except ValueError:
+            return False  # A pattern that gives up on a name declares it not.
+
+    @cached_property
+    def _matcher(self) -> Any:
+        """A validator that takes objects whose names all match a pattern."""
+        closed: dict[str, Any] = {
+            "patternProperties": {key: {} for key in self.patterns},
+            "additionalProperties": False,
+        }
+        if isinstance(self._dialect, str):
+            closed["$schema"] = self._dialect
+        return build(closed)

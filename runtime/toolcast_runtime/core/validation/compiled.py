@@ -2,32 +2,75 @@
 
 It follows JSON Schema 2020-12 and the older drafts, matches patterns in linear time where
 they allow it and gives up on them at a bound where they do not. References never leave the
-schema: no file and no address is opened.
+schema: no file and no address is opened. Formats, where they are asserted, are those of JSON
+Schema Validation 2020-12, section 7.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from urllib.parse import quote
 
-from .formats import format_checks
-from .pattern_cost import pattern_cost
-from .schema_visits import multiplies
+from .references import Step, mapping, pointer
+from .schema_limits import multiplies, patterns_are_too_large
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
+_ADDRESS = "json-schema:///schema"
 _MOST_BACKTRACKS = 20_000
 _MOST_PATTERN_BYTES = 1024 * 1024
-_MOST_PATTERN_STATES = 20_000
-_LEAST_STATES = 10
-_STATES_OF_A_SCRIPT = 25
 _DIALECTS = {
     "draft-04": "Draft4Validator",
     "draft-06": "Draft6Validator",
     "draft-07": "Draft7Validator",
     "2019-09": "Draft201909Validator",
 }
+
+
+class Format(NamedTuple):
+    """What a format asks for.
+
+    Attributes:
+        what: it, as the end of `must be`.
+        example: a text that is of it.
+    """
+
+    what: str
+    example: str
+
+
+ASSERTED = {
+    "date": Format("a date", "2026-11-22"),
+    "date-time": Format(
+        "a date and time with a time zone", "2026-11-22T14:30:00+01:00"
+    ),
+    "time": Format("a time with a time zone", "14:30:00Z"),
+    "duration": Format("a duration", "P3DT12H"),
+    "uuid": Format("a UUID", "0f8fad5b-d9cb-469f-a165-70867728950e"),
+    "email": Format("an e-mail address", "ada@example.com"),
+    "uri": Format("an absolute URI", "https://example.com/a?b=c"),
+    "ipv4": Format("an IPv4 address", "192.0.2.1"),
+    "ipv6": Format("an IPv6 address", "2001:db8::1"),
+    "regex": Format("a regular expression of ECMA-262", "^[a-z]+$"),
+}
+"""The formats that are asserted, by their names."""
+
+FORMATS = (
+    *ASSERTED,
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+)
+"""All of JSON Schema; the others are told and not asserted."""
 
 
 def compiled(schema: Any, *, asserts_formats: bool = False) -> Any:
@@ -45,28 +88,6 @@ def compiled(schema: Any, *, asserts_formats: bool = False) -> Any:
     if patterns_are_too_large(schema):
         raise ValueError("its patterns are too large together")
     return build(schema, asserts_formats=asserts_formats)
-
-
-def patterns_are_too_large(schema: Any) -> bool:
-    """Whether to compile all patterns of a schema takes longer than a call may."""
-    states = 0
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, (list, tuple)):
-            waiting.extend(part)
-        elif isinstance(part, Mapping):
-            waiting.extend(part.values())
-            keyed = part.get("patternProperties")
-            texts = list(keyed) if isinstance(keyed, Mapping) else []
-            for text in [*texts, part.get("pattern")]:
-                if isinstance(text, str):
-                    is_wide = "\\p" in text or "\\P" in text
-                    each = _STATES_OF_A_SCRIPT if is_wide else 1
-                    states += _LEAST_STATES + each * pattern_cost(text).states
-            if states > _MOST_PATTERN_STATES:
-                return True
-    return False
 
 
 def build(
@@ -90,7 +111,7 @@ def build(
     return kind(
         schema,
         validate_formats=asserts_formats,
-        formats=format_checks(dialect) if asserts_formats else None,
+        formats=_format_checks(dialect) if asserts_formats else None,
         registry=registry,
         retriever=_refuse,
         pattern_options=jsonschema_rs.FancyRegexOptions(
@@ -100,5 +121,70 @@ def build(
     )
 
 
+class PartValidators:
+    """The validators of the parts of a schema that is known not to multiply, each made once.
+
+    Args:
+        schema: the whole, in which references of its parts lead to what they name.
+        asserts_formats: whether a text has to be of its `format`.
+    """
+
+    def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
+        self._schema = schema
+        self._asserts_formats = asserts_formats
+        self._made: dict[tuple[Step, ...], Any] = {}
+
+    def of(self, steps: tuple[Step, ...]) -> Any:
+        """The validator of the part that some steps lead to.
+
+        Raises:
+            ValueError: it cannot be applied.
+        """
+        if steps not in self._made:
+            part = {"$ref": f"{_ADDRESS}#{quote(pointer(steps), safe='/~')}"}
+            if "$schema" in mapping(self._schema):
+                part["$schema"] = self._schema["$schema"]
+            self._made[steps] = build(
+                part, self._registry, asserts_formats=self._asserts_formats
+            )
+        return self._made[steps]
+
+    @cached_property
+    def _registry(self) -> Registry:
+        import jsonschema_rs
+
+        return jsonschema_rs.Registry([(_ADDRESS, self._schema)])
+
+
 def _refuse(address: str) -> NoReturn:
     raise ValueError(f"a schema may not refer to {address}")
+
+
+def wanted(name: str) -> str:
+    """What an asserted format asks for, as the end of `must be`."""
+    what, example = ASSERTED[name]
+    return f'{what} (`format: {name}`), such as "{example}"'
+
+
+@cache
+def _format_checks(dialect: str) -> dict[str, Callable[[str], bool]]:
+    """The checks of formats in which a dialect's own differ.
+
+    Args:
+        dialect: of an older draft; empty for the present one. An older one has fewer
+            formats; one that is written in it is meant all the same.
+    """
+    from jsonschema_rs import Draft202012Validator
+
+    checks: dict[str, Callable[[str], bool]] = dict.fromkeys(
+        FORMATS[len(ASSERTED) :], _any
+    )
+    if dialect:
+        for name in ASSERTED:
+            alone = Draft202012Validator({"format": name}, validate_formats=True)
+            checks[name] = alone.is_valid
+    return checks
+
+
+def _any(text: str) -> bool:
+    return True

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .formats import wanted
+from .compiled import wanted
+from .references import mapping
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -111,11 +112,11 @@ class Explanation:
     def _required(self, error: ValidationError, place: str, name: str) -> str:
         text = f"`{_join(place, name)}` is required"
         if error.schema_path[-1:] and error.schema_path[-1] in _DEPENDENCIES:
-            needing = _mapping(self._at(error.schema_path))
+            needing = mapping(self._at(error.schema_path))
             given = [
                 other
                 for other in needing
-                if other in _mapping(error.instance)
+                if other in mapping(error.instance)
                 and isinstance(needing[other], (list, tuple))
                 and name in needing[other]
             ]
@@ -160,7 +161,7 @@ class Explanation:
         )
 
     def _contained(self, error: ValidationError) -> str:
-        schema = _mapping(self._at(error.schema_path[:-1]))
+        schema = mapping(self._at(error.schema_path[:-1]))
         wanted = _shown(schema.get("contains", {}))
         least, most = schema.get("minContains", 1), schema.get("maxContains")
         if error.schema_path[-1:] == ["maxContains"]:
@@ -169,8 +170,8 @@ class Explanation:
 
     def _names_beside(self, error: ValidationError) -> list[str]:
         """The names that are declared where one is not."""
-        schema = _mapping(self._at(error.schema_path[:-1]))
-        return list(_mapping(schema.get("properties")))
+        schema = mapping(self._at(error.schema_path[:-1]))
+        return list(mapping(schema.get("properties")))
 
     def _at(self, path: Sequence[str | int]) -> Any:
         found = self._schema
@@ -258,16 +259,16 @@ def _is_other_kind(error: ValidationError, errors: list[ValidationError]) -> boo
 
 def _branch(index: int, schemas: Sequence[Any]) -> str:
     """An alternative by its number, and what it is called or told from others by."""
-    schema = _mapping(schemas[index]) if index < len(schemas) else {}
+    schema = mapping(schemas[index]) if index < len(schemas) else {}
     name = schema.get("title")
     if not isinstance(name, str) and isinstance(schema.get("$ref"), str):
         name = schema["$ref"].rpartition("/")[2]
     if not isinstance(name, str):
         # The first constant tells it from the others.
-        properties = list(_mapping(schema.get("properties")).items())[:_MOST_NAMED]
+        properties = list(mapping(schema.get("properties")).items())[:_MOST_NAMED]
         constants = (f"{n}: {_shown(p['const'])}" for n, p in properties if _is_one(p))
         name = next(constants, None)
-    said = f" ({_shortened(name)})" if isinstance(name, str) and name else ""
+    said = f" ({shortened(name)})" if isinstance(name, str) and name else ""
     return f"number {index + 1}{said}"
 
 
@@ -277,7 +278,7 @@ def _is_one(schema: Any) -> bool:
 
 def _forbidden(schema: Any) -> str:
     """What `not` forbids, as the end of a sentence."""
-    schema = _mapping(schema)
+    schema = mapping(schema)
     if set(schema) == {"required"} and isinstance(schema["required"], list):
         names = _listed([f"`{name}`" for name in schema["required"]], "and")
         together = " together" if len(schema["required"]) > 1 else ""
@@ -350,14 +351,15 @@ def _place(path: Sequence[str | int]) -> str:
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return _shortened(text)
+    return shortened(text)
 
 
 def _join(place: str, name: str) -> str:
-    return _shortened(f"{place}.{name}" if place else name)
+    return shortened(f"{place}.{name}" if place else name)
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """The name of a place, its middle left out where it is long."""
     return text if len(text) <= 160 else f"{text[:78]}...{text[-79:]}"
 
 
@@ -368,7 +370,3 @@ def _named(place: str) -> str:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

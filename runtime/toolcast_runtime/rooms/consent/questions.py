@@ -46,6 +46,7 @@ class Questions:
         tool: the tool that is called.
         client: who calls.
         arguments: of the call.
+        loop: where the call runs; its handler may be in a thread, or in another loop.
 
     Attributes:
         is_pending: the call has to be made again, with an answer.
@@ -59,6 +60,7 @@ class Questions:
         tool: Tool,
         client: str | None,
         arguments: Mapping[str, Any],
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._person = person
         self._approvals = approvals
@@ -70,7 +72,7 @@ class Questions:
         self._waited = 0.0
         self._waiting = 0
         self._waiting_since = 0.0
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
         self.is_pending = False
         self.unawaited = 0
 

@@ -16,7 +16,7 @@ from ...core.definitions.module_names import look_alike_key
 from ...core.definitions.tool import Tool
 from ...core.server_settings import ExternalServer
 from ...core.validation.json_bounds import measure
-from ...core.validation.schema_visits import multiplies
+from ...core.validation.schema_limits import multiplies
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MOST_VALUES = 20_000

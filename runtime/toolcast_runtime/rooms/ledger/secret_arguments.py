@@ -10,9 +10,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...core.validation.applicators import held_schemas
 from ...core.validation.json_bounds import MOST_LEVELS, measure
-from ...core.validation.references import REFERENCES, References
+from ...core.validation.references import (
+    REFERENCES,
+    References,
+    held_schemas,
+)
 from .secret_names import SecretNames, may_be_secret
 
 REDACTED = "[redacted]"

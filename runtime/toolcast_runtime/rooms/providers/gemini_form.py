@@ -8,11 +8,17 @@ messages of its errors.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .model_provider import Budget, ModelProvider, ProviderTools, RenderedTool
-from .schemas.dialect import Dialect, Nullable, References
+from .dialect import Dialect, Nullable, References
+from .model_provider import (
+    Budget,
+    ModelProvider,
+    ProviderTools,
+    RenderedTool,
+    schemas_within,
+)
 from .tool_answers import IMAGES, PDF, Answer, Media
 
 _DIALECT = Dialect(
@@ -31,23 +37,9 @@ _DIALECT = Dialect(
 )
 
 
-def _schemas(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object in a rendered schema."""
-    if isinstance(value, Mapping):
-        yield value
-        for inner in value.values():
-            yield from _schemas(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _schemas(inner)
-
-
 def _max_items(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-    found = [
-        one.get("maxItems")
-        for tool in tools
-        for one in _schemas(tool.parameters.schema)
-    ]
+    schemas = [one for t in tools for _, one in schemas_within(t.parameters.schema)]
+    found = [one.get("maxItems") for one in schemas]
     return {
         "items in all `maxItems` together": sum(n for n in found if isinstance(n, int))
     }

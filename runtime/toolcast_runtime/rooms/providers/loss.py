@@ -1,9 +1,19 @@
-"""What a provider's form cannot express of a tool."""
+"""What a provider's form cannot express of a tool, and how descriptions tell it."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from ...core.validation.references import pointer
+
+_MOST_CHARACTERS = 400
+_MOST_OF_FIELDS = 4_000
+"""Without its fields nobody can send an object."""
+
+_UNTOLD = frozenset("title readOnly writeOnly $comment".split())
 
 
 class Severity(StrEnum):
@@ -90,10 +100,31 @@ class Losses:
         return tuple(sorted(self._found))
 
 
-def pointer(path: tuple[str | int, ...]) -> str:
-    """The JSON pointer (RFC 6901) of a path."""
-    return "".join(f"/{_escaped(str(step))}" for step in path)
+def told(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+    """What to add to a description, and the keywords that it tells.
+
+    A keyword stands with its value as JSON, as Anthropic's and other SDKs put it:
+    `(minimum: 1, maximum: 10)`. One whose value is long, or that tells a model nothing, is left
+    out.
+    """
+    parts = {}
+    for keyword, value in lost.items():
+        part = "" if keyword in _UNTOLD else _part(keyword, value)
+        most = _MOST_OF_FIELDS if keyword == "properties" else _MOST_CHARACTERS
+        if part and len(part) <= most:
+            parts[keyword] = part
+    return (f"({', '.join(parts.values())})" if parts else ""), frozenset(parts)
 
 
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
+def _part(keyword: str, value: Any) -> str:
+    if keyword == "deprecated":
+        return "deprecated" if value is True else ""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if keyword == "examples" and isinstance(value, (list, tuple)):
+        text = text[1:-1]
+    return f"{'for example' if keyword == 'examples' else keyword}: {text}"
+
+
+def added(description: Any, text: str) -> str:
+    """A description and what is told besides."""
+    return f"{description} {text}" if description else text

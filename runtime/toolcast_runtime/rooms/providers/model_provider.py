@@ -1,6 +1,6 @@
 """One way in for every model provider: a table, and what is made with it.
 
-To add a provider is one module with one `ModelProvider`, and its row in `provider_table`:
+To add a provider is one module with one `ModelProvider`, and its row in `provider_lists`:
 
 * its loose `Dialect`, and its strict one if it has a strict form;
 * the grammar of its names;
@@ -17,20 +17,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.validation.compiled import build
-from .loss import Loss, Severity, pointer
+from ...core.validation.references import held_schemas, pointer
+from .dialect import Dialect, Inexpressible
+from .loss import Loss, Severity
 from .provider_names import provider_names
-from .schemas.dialect import Dialect, Inexpressible
-from .schemas.rendered import RenderedSchema
-from .schemas.schema_rendering import rendered_schema
-from .schemas.sent_arguments import restored_arguments
-from .sendable_examples import sendable_examples
+from .schema_rendering import RenderedSchema, rendered_schema
+from .sent_arguments import restored_arguments, sendable_examples
 from .tool_answers import Answer
 
 _FIELDS = ("returns", "examples", "confirm", "annotations", "title")
@@ -112,6 +111,30 @@ class Budget(NamedTuple):
     counts: Callable[[Sequence[RenderedTool]], Mapping[str, int]]
     source: str
     is_refused: bool = True
+
+
+class StrictLimit(NamedTuple):
+    """A limit of each strict schema.
+
+    Attributes:
+        what: what is counted, in words: `properties`.
+        count: the number in a rendered schema.
+        most: the largest number that is taken.
+    """
+
+    what: str
+    count: Callable[[Mapping[str, Any]], int]
+    most: int
+
+    def budget(self, source: str, is_refused: bool = True) -> Budget:
+        """The same limit for all strict schemas of a list together."""
+
+        def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+            strict = [tool.parameters.schema for tool in tools if tool.is_strict]
+            what = f"{self.what} in its strict schemas together"
+            return {what: sum(map(self.count, strict))}
+
+        return Budget(self.most, counts, source, is_refused)
 
 
 def _one_after_the_other(listed: ProviderTools) -> list[dict[str, Any]]:
@@ -249,16 +272,15 @@ class ProviderTools:
         return next((one for one in self.rendered if one.name == name), None)
 
 
-def of_strict_schemas(
-    what: str, count: Callable[[Mapping[str, Any]], int]
-) -> Callable[[Sequence[RenderedTool]], Mapping[str, int]]:
-    """What a budget counts in all strict schemas of a list together."""
-
-    def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-        strict = [tool.parameters.schema for tool in tools if tool.is_strict]
-        return {f"{what} in its strict schemas together": sum(map(count, strict))}
-
-    return counts
+def schemas_within(
+    schema: Any, level: int = 0
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Every schema in a rendered one, with the number of objects and lists around it."""
+    if isinstance(schema, Mapping):
+        yield level, schema
+        for steps, inner in held_schemas(schema):
+            is_below = steps[0] in ("properties", "items")
+            yield from schemas_within(inner, level + is_below)
 
 
 def render_tools(
@@ -288,43 +310,27 @@ def render_tools(
             rendered.append(_rendered(provider, tool, names[tool.name], options))
         except Inexpressible as refusal:
             what = f"the schema {refusal.why}; the tool is left out"
-            path = pointer(refusal.path)
-            left_out.append(
-                Loss(tool.name, path, refusal.keyword, what, Severity.ERROR)
-            )
+            left_out.append(_loss(tool, refusal, what, Severity.ERROR))
     return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
+
+
+def _loss(
+    tool: Tool,
+    refusal: Inexpressible,
+    what: str,
+    severity: Severity,
+    keyword: str | None = None,
+) -> Loss:
+    path = pointer(refusal.path)
+    return Loss(tool.name, path, keyword or refusal.keyword, what, severity)
 
 
 def _rendered(
     provider: ModelProvider, tool: Tool, name: str, options: ListOptions
 ) -> RenderedTool:
     losses = list(_lost_fields(provider, tool, name))
-    parameters = None
-    strict = options.strict
-    is_wanted = strict if isinstance(strict, bool) else tool.name in strict
-    if strict is True and provider.is_strict_by_name:
-        what = "not strict: too many strict tools are refused together; name those that need it"
-        losses.append(Loss(tool.name, "", "strict", what, Severity.WARNING))
-    elif is_wanted and provider.strict is not None:
-        try:
-            parameters = _schema(tool, "parameters", provider.strict)
-            too_much = provider.refuses(parameters.schema)
-            if too_much:
-                raise Inexpressible(("parameters",), "strict", too_much)
-        except Inexpressible as refusal:
-            parameters = None
-            losses.append(
-                Loss(
-                    tool.name,
-                    pointer(refusal.path),
-                    refusal.keyword,
-                    f"no strict schema: it {refusal.why}; the tool is not strict",
-                    Severity.WARNING,
-                )
-            )
-    is_strict = parameters is not None
-    if parameters is None:
-        parameters = _schema(tool, "parameters", provider.dialect)
+    strict = _strict_parameters(provider, tool, options, losses)
+    parameters = strict or _schema(tool, "parameters", provider.dialect)
     losses += parameters.losses
     returns = None
     if tool.returns is not None and provider.returns is not None:
@@ -333,30 +339,53 @@ def _rendered(
             losses += returns.losses
         except Inexpressible as refusal:
             what = f"the schema {refusal.why}; it is left out"
-            losses.append(Loss(tool.name, pointer(refusal.path), "returns", what))
+            losses.append(_loss(tool, refusal, what, Severity.NOTE, "returns"))
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
         examples = list(sendable_examples(tool, parameters))
-        left_out = len(tool.examples) - len(examples)
-        if left_out:
-            what = f"{left_out} of {len(tool.examples)} are left out: they fail, or the form"
-            losses.append(
-                Loss(tool.name, "/examples", "examples", f"{what} has other arguments")
+        if left_out := len(tool.examples) - len(examples):
+            what = (
+                f"{left_out} of {len(tool.examples)} are left out: they fail, or the form"
+                " has other arguments"
             )
-    is_callable = tool.returns is not None and tool.confirm is None
+            losses.append(Loss(tool.name, "/examples", "examples", what))
+    is_searched = options.tool_search and provider.has_tool_search
+    is_run = options.programmatic and provider.has_programs
     return RenderedTool(
         tool,
         name,
         parameters,
-        is_strict,
+        strict is not None,
         tuple(losses),
         returns,
-        is_deferred=options.tool_search
-        and provider.has_tool_search
-        and not tool.always,
-        is_programmatic=options.programmatic and provider.has_programs and is_callable,
+        is_deferred=is_searched and not tool.always,
+        is_programmatic=is_run and tool.returns is not None and tool.confirm is None,
         examples=tuple(examples),
     )
+
+
+def _strict_parameters(
+    provider: ModelProvider, tool: Tool, options: ListOptions, losses: list[Loss]
+) -> RenderedSchema | None:
+    """The arguments in the strict dialect; None where they stay loose, with a loss."""
+    wanted = options.strict
+    if wanted is True and provider.is_strict_by_name:
+        what = "not strict: too many strict tools are refused together; name those that need it"
+        losses.append(Loss(tool.name, "", "strict", what, Severity.WARNING))
+        return None
+    is_wanted = wanted if isinstance(wanted, bool) else tool.name in wanted
+    if not is_wanted or provider.strict is None:
+        return None
+    try:
+        parameters = _schema(tool, "parameters", provider.strict)
+        too_much = provider.refuses(parameters.schema)
+        if too_much:
+            raise Inexpressible(("parameters",), "strict", too_much)
+    except Inexpressible as refusal:
+        what = f"no strict schema: it {refusal.why}; the tool is not strict"
+        losses.append(_loss(tool, refusal, what, Severity.WARNING))
+        return None
+    return parameters
 
 
 def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .dialect import Dialect, Nullable, References
 from .model_provider import ModelProvider, RenderedTool
-from .schemas.dialect import Dialect, Nullable, References
 from .tool_answers import Answer
 
 _DIALECT = Dialect(

@@ -7,27 +7,23 @@ guides to function calling, structured outputs and tool search, and the messages
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .dialect import Dialect, Nullable, Patterns, References
 from .model_provider import (
     Budget,
     ModelProvider,
     ProviderTools,
     RenderedTool,
-    of_strict_schemas,
+    StrictLimit,
+    schemas_within,
 )
 from .provider_names import provider_names
-from .schemas.dialect import Dialect, Nullable, Patterns, References
 from .tool_answers import IMAGES, PDF, Answer, Media
 
-_MOST_PROPERTIES = 5_000
-_DEEPEST = 10
-_MOST_ENUM_VALUES = 1_000
-_MOST_CHARACTERS = 120_000
 _LONG_ENUM = 250
 _MOST_CHARACTERS_OF_A_LONG_ENUM = 15_000
-_GUIDE = "its guide to structured outputs"
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NOT_AT_ROOT = frozenset("oneOf anyOf allOf enum not".split())
 _LOOSE = Dialect(
@@ -64,55 +60,49 @@ _STRICT = Dialect(
 )
 
 
-def _schemas(schema: Any, level: int = 0) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Every schema in a strict one, with the number of objects and lists around it."""
-    yield level, schema
-    for name in ("properties", "$defs"):
-        for inner in schema.get(name, {}).values():
-            yield from _schemas(inner, level + (name == "properties"))
-    if "items" in schema:
-        yield from _schemas(schema["items"], level + 1)
-    for inner in schema.get("anyOf", ()):
-        yield from _schemas(inner, level)
-
-
 def _properties(schema: Mapping[str, Any]) -> int:
-    return sum(len(one.get("properties", ())) for _, one in _schemas(schema))
+    return sum(len(one.get("properties", ())) for _, one in schemas_within(schema))
 
 
 def _enum_values(schema: Mapping[str, Any]) -> int:
-    return sum(len(one.get("enum", ())) for _, one in _schemas(schema))
+    return sum(len(one.get("enum", ())) for _, one in schemas_within(schema))
 
 
 def _characters(schema: Mapping[str, Any]) -> int:
     """Of the names of properties and definitions, of `enum` and `const`."""
     total = 0
-    for _, one in _schemas(schema):
+    for _, one in schemas_within(schema):
         total += sum(map(len, [*one.get("properties", ()), *one.get("$defs", ())]))
         values = [*one.get("enum", ()), one.get("const")]
         total += sum(len(value) for value in values if isinstance(value, str))
     return total
 
 
+def _levels(schema: Mapping[str, Any]) -> int:
+    return max(level for level, _ in schemas_within(schema))
+
+
+_LIMITS = (
+    StrictLimit("properties", _properties, 5_000),
+    StrictLimit("levels", _levels, 10),
+    StrictLimit("values of `enum`", _enum_values, 1_000),
+    StrictLimit("characters of names and values", _characters, 120_000),
+)
+
+
 def _too_much(schema: Mapping[str, Any]) -> str | None:
     """What one strict schema has too much of."""
-    for what, count, most in (
-        ("properties", _properties(schema), _MOST_PROPERTIES),
-        ("levels", max(level for level, _ in _schemas(schema)), _DEEPEST),
-        ("values of `enum`", _enum_values(schema), _MOST_ENUM_VALUES),
-        ("characters of names and values", _characters(schema), _MOST_CHARACTERS),
-    ):
-        if count > most:
+    for what, counted, most in _LIMITS:
+        if (count := counted(schema)) > most:
             return f"has {count:,} {what}, and OpenAI takes {most:,}"
-    for _, one in _schemas(schema):
+    for _, one in schemas_within(schema):
         values = [value for value in one.get("enum", ()) if isinstance(value, str)]
-        if len(values) > _LONG_ENUM:
-            count = sum(map(len, values))
-            if count > _MOST_CHARACTERS_OF_A_LONG_ENUM:
-                return (
-                    f"has {count:,} characters in one `enum` of more than {_LONG_ENUM}"
-                    f" values, and OpenAI takes {_MOST_CHARACTERS_OF_A_LONG_ENUM:,}"
-                )
+        count = sum(map(len, values))
+        if len(values) > _LONG_ENUM and count > _MOST_CHARACTERS_OF_A_LONG_ENUM:
+            return (
+                f"has {count:,} characters in one `enum` of more than {_LONG_ENUM}"
+                f" values, and OpenAI takes {_MOST_CHARACTERS_OF_A_LONG_ENUM:,}"
+            )
     return None
 
 
@@ -129,20 +119,10 @@ _BUDGETS = (
     Budget(
         128, lambda tools: {"tools": len(tools)}, "its reference: at most 128 functions"
     ),
-    Budget(
-        _MOST_PROPERTIES, of_strict_schemas("properties", _properties), _GUIDE, False
-    ),
-    Budget(
-        _MOST_ENUM_VALUES,
-        of_strict_schemas("values of `enum`", _enum_values),
-        _GUIDE,
-        False,
-    ),
-    Budget(
-        _MOST_CHARACTERS,
-        of_strict_schemas("characters of names and values", _characters),
-        _GUIDE,
-        False,
+    *(
+        limit.budget("its guide to structured outputs", False)
+        for limit in _LIMITS
+        if limit.count is not _levels
     ),
 )
 

@@ -9,6 +9,7 @@ import importlib.util
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -54,8 +55,9 @@ def snapshot_tests(
         tests.append(_handler_tests(server or package.registry.at_start()))
     if mcp_server is not None:
         tests.append(_mcp_tests(package, mcp_server.SERVER))
+        tests.append(_list_tests(mcp_server, [package], package.clients))
         if mcp_server.SERVER.mcp_resources or mcp_server.SERVER.mcp_prompts:
-            tests.append(_offer_tests(package, mcp_server.SERVER))
+            tests.append(_offer_tests(mcp_server.SERVER, [package], package.clients))
     if langchain_tools is not None:
         tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
     if cli is not None:
@@ -68,53 +70,19 @@ def snapshot_tests(
 
 
 def endpoint_tests(mcp_server: ModuleType) -> type:
-    """The class of tests of an endpoint's package, for pytest to collect.
+    """The class of tests of an endpoint that toolsets share, for pytest to collect.
 
     Args:
-        mcp_server: the package's module of that name.
+        mcp_server: the endpoint's module of that name.
     """
-    server: Any = mcp_server.SERVER
-    module = mcp_server.__name__
-    root = Path(mcp_server.__file__ or "").parents[module.count(".")]
+    server = mcp_server.SERVER
     packages = [
         GeneratedPackage(import_module(f"{one.registry.package}.registry"))
         for one in server.toolsets
     ]
-    each_client = pytest.mark.parametrize("client", server.registry.clients or (None,))
-    each_revision = pytest.mark.parametrize("revision", protocol.REVISIONS)
-
-    def of(client: str | None) -> list[GeneratedPackage]:
-        return [one for one in packages if client in one.clients]
-
-    class TestEndpoint:
-        @each_client
-        @each_revision
-        def test_mcp_tools_list_is_exact(
-            self, client: str | None, revision: str
-        ) -> None:
-            command = ["-m", module, "--local-tools", "--no-lifespan"]
-            command += [] if client is None else ["--client", client]
-            expected: dict[str, Any] = {}
-            for one in of(client):
-                expected |= one.spelled_of(one.offered(client, "mcp"))
-            listed = raw_tools_list(command, root, revision)
-            before_2026 = revision != protocol.REVISIONS[-1]
-            what = f"tools/list for {client}"
-            same_tools(what, listed, expected, before_2026=before_2026)
-
-        @each_client
-        def test_resources_and_prompts_are_the_definitions(
-            self, client: str | None
-        ) -> None:
-            shown = {
-                "mcp_resources": [one.definition for one in server.resources(client)],
-                "mcp_prompts": [one.definition for one in server.prompts(client)],
-            }
-            for folder, live in shown.items():
-                expected = [d for one in of(client) for d in one.offers(folder, client)]
-                same(f"{folder} of {client}", live, expected)
-
-    return TestEndpoint
+    clients = server.registry.clients or (None,)
+    lists = _list_tests(mcp_server, packages, clients)
+    return type("TestEndpoint", (lists, _offer_tests(server, packages, clients)), {})
 
 
 def _registry_tests(package: GeneratedPackage) -> type:
@@ -204,7 +172,6 @@ def _handler_tests(importing: Any) -> type:
 
 def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
     each_client = pytest.mark.parametrize("client", package.clients)
-    each_revision = pytest.mark.parametrize("revision", protocol.REVISIONS)
 
     class McpTests:
         @each_client
@@ -212,39 +179,63 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
             expected = package.offered(client, "mcp")
             same(f"MCP for {client}", list(server.names(client)), expected)
 
+    return McpTests
+
+
+def _list_tests(
+    mcp_server: ModuleType,
+    packages: Sequence[GeneratedPackage],
+    clients: Sequence[str | None],
+) -> type:
+    """The tests of what a server lists over stdio, of its toolset or of several."""
+    module = mcp_server.__name__
+    root = Path(mcp_server.__file__ or "").parents[module.count(".")]
+    each_client = pytest.mark.parametrize("client", clients)
+    each_revision = pytest.mark.parametrize("revision", protocol.REVISIONS)
+
+    class ListTests:
         @each_client
         @each_revision
         def test_mcp_tools_list_is_exact(
             self, client: str | None, revision: str
         ) -> None:
-            module = f"{package.name}.mcp_server"
             command = ["-m", module, "--local-tools", "--no-lifespan"]
             command += [] if client is None else ["--client", client]
-            root = package.folder.parents[package.name.count(".")]
             listed = raw_tools_list(command, root, revision)
-            expected = package.spelled_of(package.offered(client, "mcp"))
+            there = [one for one in packages if client in one.clients]
+            expected: dict[str, Any] = {}
+            for one in there:
+                expected |= one.spelled_of(one.offered(client, "mcp"))
             before_2026 = revision != protocol.REVISIONS[-1]
             what = f"tools/list for {client}"
             same_tools(what, listed, expected, before_2026=before_2026)
-            package.taken_by_strict_clients(json.loads(listed), revision)
+            for one in there:
+                own = [t for t in json.loads(listed) if t["name"] in one.definitions]
+                one.taken_by_strict_clients(own, revision)
 
-    return McpTests
+    return ListTests
 
 
-def _offer_tests(package: GeneratedPackage, server: Any) -> type:
-    each_client = pytest.mark.parametrize("client", package.clients)
+def _offer_tests(
+    server: Any,
+    packages: Sequence[GeneratedPackage],
+    clients: Sequence[str | None],
+) -> type:
+    each_client = pytest.mark.parametrize("client", clients)
 
     class OfferTests:
         @each_client
         def test_resources_and_prompts_are_the_definitions(
             self, client: str | None
         ) -> None:
-            expected = package.offers("mcp_resources", client)
-            live = [one.definition for one in server.resources(client)]
-            same(f"the resources of {client}", live, expected)
-            expected = package.offers("mcp_prompts", client)
-            live = [one.definition for one in server.prompts(client)]
-            same(f"the MCP prompts of {client}", live, expected)
+            there = [one for one in packages if client in one.clients]
+            for folder, what, offered in (
+                ("mcp_resources", "the resources", server.resources(client)),
+                ("mcp_prompts", "the MCP prompts", server.prompts(client)),
+            ):
+                live = [one.definition for one in offered]
+                expected = [d for one in there for d in one.offers(folder, client)]
+                same(f"{what} of {client}", live, expected)
 
     return OfferTests
 

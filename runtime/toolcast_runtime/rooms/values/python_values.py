@@ -1,19 +1,24 @@
-"""Arguments as Python's values, by the formats that their schema names, in depth."""
+"""Arguments as Python's values, and results' bytes as texts, as their schemas say, in depth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from ...core.context import NotTaken
-from ...core.validation.applicators import held_schemas
-from ...core.validation.compiled import build, compiled
+from ...core.validation.compiled import PartValidators, compiled
+from ...core.validation.explanation import shortened
 from ...core.validation.json_bounds import measure
-from ...core.validation.references import REFERENCES, References
-from .format_values import conversion_of
+from ...core.validation.references import (
+    REFERENCES,
+    References,
+    held_schemas,
+    in_place,
+    steps_of,
+)
+from .format_values import ENCODINGS, Encoding, conversion_of, encoding_of
 
-_ADDRESS = "urn:toolcast:arguments"
 _CHOICES = ("anyOf", "oneOf")
 _MOST_WORK = 100_000
 """Of values that are held against alternatives, counted at each."""
@@ -40,11 +45,10 @@ class PythonValues:
         self.schema = schema
         self._conversion = conversion
         self._references = References(schema)
-        self._pointers: dict[int, str] = {}
+        self._places: dict[int, tuple[str | int, ...] | None] = {}
         self._converting = self._find_converting()
-        self._validators: dict[int, Any] = {}
+        self._validators = PartValidators(schema, asserts_formats=True)
         self._patterns: dict[str, Any] = {}
-        self._registry: Any = None
 
     def of(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments, each text of a format as Python's value; nothing else is changed.
@@ -53,7 +57,7 @@ class PythonValues:
             NotTaken: Python cannot hold one of them.
         """
         reading = _Reading(self)
-        found = reading.value(dict(arguments), [self.schema], "")
+        found = reading.value(dict(arguments), [self.schema])
         if reading.problems:
             raise NotTaken(reading.problems)
         given: dict[str, Any] = found
@@ -67,18 +71,8 @@ class PythonValues:
         """Whether a value is valid by one of the schema's parts, its formats asserted."""
         if not isinstance(schema, Mapping):
             return schema is not False
-        validator = self._validators.get(id(schema))
-        if id(schema) not in self._pointers:
-            return True
-        if validator is None:
-            part = {
-                "$ref": f"{_ADDRESS}#{quote(self._pointers[id(schema)], safe='/~')}"
-            }
-            if "$schema" in self.schema:
-                part["$schema"] = self.schema["$schema"]
-            validator = build(part, self._whole(), asserts_formats=True)
-            self._validators[id(schema)] = validator
-        return bool(validator.is_valid(value))
+        steps = self._places.get(id(schema))
+        return steps is None or bool(self._validators.of(steps).is_valid(value))
 
     def for_name(self, schemas: list[Any], name: str) -> list[Any]:
         """The schemas of objects' schemas for the member of a name."""
@@ -103,39 +97,32 @@ class PythonValues:
         except (LookupError, AttributeError):
             return None
 
-    def _whole(self) -> Any:
-        if self._registry is None:
-            import jsonschema_rs
-
-            self._registry = jsonschema_rs.Registry([(_ADDRESS, self.schema)])
-        return self._registry
-
     def _find_converting(self) -> set[int]:
         """The parts in which a text may be converted, by their identities."""
         holders: dict[int, list[int]] = {}
         found: list[int] = []
-        waiting = [(self.schema, "")]
+        waiting: list[tuple[Any, tuple[str | int, ...] | None]] = [(self.schema, ())]
         while waiting:
-            part, pointer = waiting.pop()
-            if not isinstance(part, Mapping) or id(part) in self._pointers:
+            part, place = waiting.pop()
+            if not isinstance(part, Mapping) or id(part) in self._places:
                 continue
-            self._pointers[id(part)] = pointer
+            self._places[id(part)] = place
             if self._conversion(part) is not None:
                 found.append(id(part))
-            inner = [
-                (held, "".join(f"/{_escaped(step)}" for step in steps))
-                for steps, held in held_schemas(part)
+            inner = list(held_schemas(part))
+            waiting += [
+                (held, None if place is None else place + steps)
+                for steps, held in inner
             ]
-            waiting += [(held, pointer + steps) for held, steps in inner]
             references = [part[word] for word in REFERENCES if word in part]
             targets = [self.target(reference) for reference in references]
             # What stands where no schema is looked for is reached by a pointer alone.
             waiting += [
-                (target, unquote(reference.partition("#")[2]))
+                (target, steps_of(self.schema, unquote(reference[1:])))
                 for reference, target in zip(references, targets, strict=True)
                 if isinstance(reference, str) and reference.startswith("#/")
             ]
-            for held in [*(held for held, _ in inner), *targets]:
+            for held in [*(held for _, held in inner), *targets]:
                 holders.setdefault(id(held), []).append(id(part))
         converting: set[int] = set()
         while found:
@@ -146,40 +133,45 @@ class PythonValues:
         return converting
 
 
-class _Reading:
-    """One call's arguments.
+class _Walk:
+    """A way through a value and the schemas that apply to each place of it.
+
+    Args:
+        values: the schemas.
 
     Attributes:
-        problems: what cannot be held.
+        texts: the types of what is converted.
+        lists: those of arrays.
     """
+
+    texts: Any
+    lists: Any
 
     def __init__(self, values: PythonValues) -> None:
         self._values = values
-        self._left = _MOST_WORK
-        self.problems: list[str] = []
 
-    def value(self, value: Any, schemas: list[Any], place: str) -> Any:
+    def value(self, value: Any, schemas: list[Any], place: str = "") -> Any:
         """A value by all the schemas that apply to it."""
-        if not isinstance(value, (str, dict, list)):
+        is_text = isinstance(value, self.texts)
+        if not is_text and not isinstance(value, (*self.lists, dict)):
             return value
         applying = list(self._applying(value, schemas, place))
         if not applying:
             return value
-        if isinstance(value, str):
+        if is_text:
             return self._text(value, applying, place)
-        if isinstance(value, list):
-            return [
-                self.value(item, for_item(applying, i), f"{place}[{i}]")
-                for i, item in enumerate(value)
-            ]
-        return {
-            name: self.value(
-                item,
-                self._values.for_name(applying, name),
-                f"{place}.{name}" if place else name,
-            )
-            for name, item in value.items()
-        }
+        if isinstance(value, dict):
+            at = f"{place}." if place else ""
+            return {
+                name: self.value(
+                    item, self._values.for_name(applying, name), f"{at}{name}"
+                )
+                for name, item in value.items()
+            }
+        return [
+            self.value(item, _for_item(applying, i), f"{place}[{i}]")
+            for i, item in enumerate(value)
+        ]
 
     def _applying(self, value: Any, schemas: list[Any], place: str) -> Iterator[Any]:
         waiting, seen = list(schemas), set[int]()
@@ -190,21 +182,45 @@ class _Reading:
             seen.add(id(schema))
             yield schema
             waiting += [self._values.target(schema.get(word)) for word in REFERENCES]
-            waiting += schema.get("allOf", ())
-            for word in _CHOICES:
-                waiting += self._chosen(schema.get(word, ()), value, place)
-            if "if" in schema:
-                is_so = self._is_valid(schema["if"], value, place)
-                waiting.append(schema.get("then" if is_so else "else"))
-            for word in ("dependentSchemas", "dependencies"):
-                named = schema.get(word, {})
-                if isinstance(value, dict):
-                    waiting += [named[name] for name in named if name in value]
+            waiting += self._within(schema, value, place)
 
-    def _chosen(self, branches: Any, value: Any, place: str) -> list[Any]:
-        if not any(map(self._values.is_converting, branches)):
-            return []
-        return [b for b in branches if self._is_valid(b, value, place)]
+    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+        """The schemas within one that apply to the same value."""
+        raise NotImplementedError
+
+    def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
+        raise NotImplementedError
+
+
+class _Reading(_Walk):
+    """One call's arguments.
+
+    Attributes:
+        problems: what cannot be held.
+    """
+
+    texts = (str,)
+    lists = (list,)
+
+    def __init__(self, values: PythonValues) -> None:
+        super().__init__(values)
+        self._left = _MOST_WORK
+        self.problems: list[str] = []
+
+    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+        """Of alternatives those that the value is valid by."""
+        yield from schema.get("allOf", ())
+        for word in _CHOICES:
+            branches = schema.get(word, ())
+            if any(map(self._values.is_converting, branches)):
+                yield from [b for b in branches if self._is_valid(b, value, place)]
+        if "if" in schema:
+            is_so = self._is_valid(schema["if"], value, place)
+            yield schema.get("then" if is_so else "else")
+        for word in ("dependentSchemas", "dependencies"):
+            named = schema.get(word, {})
+            if isinstance(value, dict):
+                yield from [named[name] for name in named if name in value]
 
     def _is_valid(self, schema: Any, value: Any, place: str) -> bool:
         # What one level asks of all that is below, the next one asks again.
@@ -226,13 +242,40 @@ class _Reading:
         return text
 
     def _refuse(self, place: str, why: str) -> None:
-        shown = place if len(place) <= 160 else f"{place[:78]}...{place[-79:]}"
-        problem = f"`{shown}` {why}"
+        problem = f"`{shortened(place)}` {why}"
         if problem not in self.problems and len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(problem)
 
 
-def for_item(schemas: list[Any], index: int) -> list[Any]:
+class WrittenBytes(_Walk):
+    """Writes bytes where a schema has another encoding than base64, which all others get.
+
+    Of the alternatives of a schema, which are for texts, all apply to bytes; the first
+    that names an encoding decides.
+
+    Args:
+        schema: of the result.
+    """
+
+    texts = (bytes, bytearray, memoryview)
+    lists = (list, tuple)
+
+    def __init__(self, schema: Any) -> None:
+        super().__init__(PythonValues(schema, _special))
+
+    def of(self, result: Any) -> Any:
+        """The result, such bytes as texts; nothing else is changed."""
+        return self.value(result, [self._values.schema])
+
+    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+        return in_place(schema)
+
+    def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
+        encoding = next(filter(None, map(_special, schemas)), None)
+        return text if encoding is None else encoding.encode(bytes(text))
+
+
+def _for_item(schemas: list[Any], index: int) -> list[Any]:
     """The schemas of arrays' schemas for the item at an index."""
     found: list[Any] = []
     for schema in schemas:
@@ -243,5 +286,6 @@ def for_item(schemas: list[Any], index: int) -> list[Any]:
     return found
 
 
-def _escaped(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
+def _special(schema: Mapping[str, Any]) -> Encoding | None:
+    encoding = encoding_of(schema)
+    return None if encoding is ENCODINGS["base64"] else encoding

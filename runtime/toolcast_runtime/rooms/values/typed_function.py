@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.calls.handlers import own_class
 from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
-from .python_values import PythonValues
-from .written_bytes import WrittenBytes
+from .python_values import PythonValues, WrittenBytes
 
 if TYPE_CHECKING:
     from .models import ModelOfArguments, ModelOfResult

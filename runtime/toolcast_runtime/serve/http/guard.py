@@ -16,7 +16,8 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
-from .turns import TURNS, Turns
+from ...core.context import TURNS
+from .turns import Turns
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Set
-from contextvars import ContextVar
 from typing import Any, TypeVar
-
-LARGE_ANSWER = 100_000
-"""Characters; beyond that an answer takes as long as a call by itself."""
 
 _PAUSE_SECONDS = 0.002
 _ROUNDS = 5
 _LARGE_VALUES = 250
 _LARGE_CHARACTERS = 10_000
+_LARGE_ANSWER = 100_000
+"""Characters; beyond that an answer takes as long as a call by itself."""
 _ONE_VALUE = {bool, int, float, type(None)}
 _HOLDING = (list, tuple, Mapping, Set)
 
@@ -48,26 +46,20 @@ class Turns:
         now = loop.time()
         self._free_until = now + min(now - started, _PAUSE_SECONDS)
 
+    async def wait_for(self, *values: Any) -> None:
+        """Waits for a turn to work on large arguments; goes on at once with small ones."""
+        if any(_is_large(value, _LARGE_CHARACTERS) for value in values):
+            await self.wait()
+
+    async def wait_for_answer(self, *values: Any) -> None:
+        """The same for what an answer is made of, which takes longer texts."""
+        if any(_is_large(value, _LARGE_ANSWER) for value in values):
+            await self.wait()
+
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
         """What a function gives that runs in a thread, while nothing else has its turn."""
         async with self._lock:
             return await asyncio.to_thread(work)
-
-
-TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
-"""Where others wait to be answered, the turns of their event loop."""
-
-
-async def turn(*values: Any, characters: int = _LARGE_CHARACTERS) -> None:
-    """Waits for a turn to work on large values; goes on at once with small ones.
-
-    Args:
-        values: what is worked on.
-        characters: of texts in one of them that make it large.
-    """
-    turns = TURNS.get()
-    if turns is not None and any(_is_large(value, characters) for value in values):
-        await turns.wait()
 
 
 def _is_large(value: Any, most: int) -> bool:

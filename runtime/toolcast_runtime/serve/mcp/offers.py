@@ -22,24 +22,14 @@ from mcp.shared.uri_template import UriTemplate
 
 from ...core.calls.progress import Reports
 from ...core.context import CALL_GUARD, CALLER, CallContext
-from ...rooms.consent.questions import Questions
-from ...rooms.resources.given import (
-    Failed,
-    contents_of,
-    messages_of,
-    problems_with_arguments,
-)
-from .asking import asker
-from .progress_notifications import asked_for
+from ...core.rooms import given_offers
 from .results import is_before_2026, refuse_cursor, sendable, through_seal
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from ...core.definitions.tool import Tool
-    from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
-    from ...rooms.resources.kept_content import KeptContent
-    from ...rooms.skills.served_skills import ServedSkills
+    from ...core.rooms import KeptContent, Offer, SkillFolders
     from .sealing import Sealing
     from .toolset_server import ToolsetServer
 
@@ -55,7 +45,7 @@ def offers(
     client: str | None,
     seal: Callable[[], Sealing],
     kept: KeptContent | None,
-    skills: ServedSkills | None,
+    skills: Callable[[], SkillFolders] | None,
 ) -> dict[str, Any]:
     """The SDK's handlers for what a client has of these, by their names; empty for nothing.
 
@@ -64,7 +54,7 @@ def offers(
         client: who is served.
         seal: gives what seals what a client keeps while a person is asked.
         kept: what links lead to; None when nothing is kept.
-        skills: the client's skills, whose files are resources; None when there are none.
+        skills: gives the client's skills, whose files are resources; None when there are none.
     """
     resources = served.resources(client)
     prompts = served.prompts(client)
@@ -115,16 +105,20 @@ class _Offer:
             CALL_GUARD.set(
                 partial(self._served.refusal, headers=context.request.headers)
             )
+        from .asking import asker
+
         ask = asker(context, params.input_responses, state, self._seal().refusal)
-        approvals = self._served.calls_of(handler).approvals
-        questions = Questions(ask, approvals, handler, self._client, arguments)
+        calls = self._served.calls_of(handler)
+        may_ask = calls.may_ask(ask, handler, self._client, arguments)
         keep = None
         if self._kept is not None:
             keep = partial(self._kept.keep, CALLER.get().user)
-        call = CallContext(handler.name, self._client, None, questions, keep)
+        call = CallContext(handler.name, self._client, None, may_ask, keep)
         if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
+        from .progress_notifications import asked_for
+
         async with (
             asked_for(context, self._served.heartbeat) as progress,
             Reports(progress) as reports,
@@ -142,8 +136,8 @@ class _Resources(_Offer):
         client: str | None,
         seal: Callable[[], Sealing],
         kept: KeptContent | None,
-        resources: Sequence[McpResource],
-        skills: ServedSkills | None,
+        resources: Sequence[Offer],
+        skills: Callable[[], SkillFolders] | None,
     ) -> None:
         super().__init__(served, client, seal, kept)
         self._skills = skills
@@ -164,7 +158,7 @@ class _Resources(_Offer):
         """`resources/list`."""
         refuse_cursor(params)
         listed = [one.definition for one in self._by_uri.values()]
-        listed += [] if self._skills is None else self._skills.listed()
+        listed += [] if self._skills is None else self._skills().listed()
         return types.ListResourcesResult.model_validate({"resources": listed})
 
     async def list_templates(
@@ -202,19 +196,20 @@ class _Resources(_Offer):
             handler = resource.handler
             calls = self._served.calls_of(handler)
             asked = self._context(context, params, state, handler, variables)
+            given = given_offers()
             async with asked as (call, ask):
                 try:
-                    contents = await contents_of(
+                    contents = await given.contents_of(
                         resource, params.uri, variables, calls, call
                     )
-                except Failed as failed:
+                except given.Failed as failed:
                     if ask is not None and (needed := ask.result()) is not None:
                         return cast("types.InputRequiredResult", needed)
                     raise _failure(failed) from None
         elif self._kept is not None:
             contents = self._kept.contents(CALLER.get().user, params.uri)
         if found is None and contents is None and self._skills is not None:
-            contents = self._skills.contents(params.uri)
+            contents = self._skills().contents(params.uri)
         if contents is None:
             old = is_before_2026(context.protocol_version)
             raise MCPError(
@@ -224,7 +219,7 @@ class _Resources(_Offer):
             )
         return types.ReadResourceResult.model_validate({"contents": [contents]})
 
-    def _find(self, uri: str) -> tuple[McpResource, dict[str, str]] | None:
+    def _find(self, uri: str) -> tuple[Offer, dict[str, str]] | None:
         if uri in self._by_uri:
             return self._by_uri[uri], {}
         for template, resource in self._templates:
@@ -253,7 +248,7 @@ class _Prompts(_Offer):
         client: str | None,
         seal: Callable[[], Sealing],
         kept: KeptContent | None,
-        prompts: Sequence[McpPrompt],
+        prompts: Sequence[Offer],
     ) -> None:
         super().__init__(served, client, seal, kept)
         self._prompts = {one.name: one for one in prompts}
@@ -279,7 +274,7 @@ class _Prompts(_Offer):
             unknown = f"Unknown prompt: {sendable(params.name)}"
             raise MCPError(types.INVALID_PARAMS, unknown)
         arguments = params.arguments or {}
-        problems = problems_with_arguments(prompt, arguments)
+        problems = given_offers().problems_with_arguments(prompt, arguments)
         if problems:
             raise MCPError(types.INVALID_PARAMS, sendable("; ".join(problems)))
         answer = partial(self._get, context, params, prompt, arguments)
@@ -290,16 +285,17 @@ class _Prompts(_Offer):
         self,
         context: ServerRequestContext[Any, Any],
         params: types.GetPromptRequestParams,
-        prompt: McpPrompt,
+        prompt: Offer,
         arguments: Mapping[str, str],
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
         calls = self._served.calls_of(prompt.handler)
+        given = given_offers()
         asked = self._context(context, params, state, prompt.handler, arguments)
         async with asked as (call, ask):
             try:
-                messages = await messages_of(prompt, arguments, calls, call)
-            except Failed as failed:
+                messages = await given.messages_of(prompt, arguments, calls, call)
+            except given.Failed as failed:
                 if ask is not None and (needed := ask.result()) is not None:
                     return cast("types.InputRequiredResult", needed)
                 raise _failure(failed) from None
@@ -310,14 +306,14 @@ class _Prompts(_Offer):
 
 
 async def _complete(
-    resources: Sequence[McpResource],
-    prompts: Sequence[McpPrompt],
+    resources: Sequence[Offer],
+    prompts: Sequence[Offer],
     context: ServerRequestContext[Any, Any],
     params: types.CompleteRequestParams,
 ) -> types.CompleteResult:
     """`completion/complete`: the values that begin with what is there, of those declared."""
     ref = params.ref
-    one: McpResource | McpPrompt | None
+    one: Offer | None
     if isinstance(ref, types.PromptReference):
         one = next((p for p in prompts if p.name == ref.name), None)
     else:
@@ -338,7 +334,7 @@ async def _complete(
     )
 
 
-def _is_taken(resource: McpResource, name: str, value: str, operator: str) -> bool:
+def _is_taken(resource: Offer, name: str, value: str, operator: str) -> bool:
     """Whether a handler may be given a value: none that is more than the template shows.
 
     So one part of a path is one, and no value leads upwards, also within a folder, since a
@@ -358,5 +354,5 @@ def _is_taken(resource: McpResource, name: str, value: str, operator: str) -> bo
     )
 
 
-def _failure(failed: Failed) -> MCPError:
+def _failure(failed: Exception) -> MCPError:
     return MCPError(types.INTERNAL_ERROR, sendable(str(failed)))

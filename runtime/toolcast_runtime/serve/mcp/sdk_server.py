@@ -23,6 +23,7 @@ from mcp.shared.exceptions import MCPError
 from ...core.calls.watching import is_traced, log_call
 from ...core.context import CALL_GUARD, CALLER, Caller
 from ...core.registry.registry import UnknownToolError
+from ...core.rooms import kept_content, served_skills
 from ...core.validation.protocol import is_listed_before_2026
 from .results import (
     call_result,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult
 
     from ...core.question import Answer, Question
+    from ...core.rooms import SkillFolders
     from ..telemetry.mcp_requests import ObservedRequests
     from .asking import Asker
     from .sealing import Sealing
@@ -101,18 +103,16 @@ def build_server(
     further: dict[str, Any] = {}
     kept = None
     if served.links is not None and not is_one_of_several:
-        from ...rooms.resources.kept_content import KeptContent
+        kept = kept_content(served.name, served.links)
 
-        kept = KeptContent(served.name, served.links)
-    skills = None
-    if served.has_skills:
-        from ...rooms.skills.served_skills import ServedSkills
+    @cache
+    def skills() -> SkillFolders:
+        return served_skills(partial(served.skills_of, who))
 
-        skills = ServedSkills(partial(served.skills_of, who))
-    if served.has_offers or kept or skills:
+    if served.has_offers or served.has_skills or kept is not None:
         from .offers import offers
 
-        further = offers(served, who, seal, kept, skills)
+        further = offers(served, who, seal, kept, skills if served.has_skills else None)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -137,8 +137,8 @@ def build_server(
         params: types.CallToolRequestParams,
         state: str | None,
     ) -> types.CallToolResult | types.InputRequiredResult:
-        tool = await served.find(params.name, who)
-        if tool is None:
+        found = await served.find(params.name, who)
+        if found is None:
             unknown = f"Unknown tool: {params.name}"
             raise MCPError(types.INVALID_PARAMS, sendable(unknown))
         if context.request is not None and served.parts:
@@ -147,8 +147,9 @@ def build_server(
         ask = _Person(context, params, state, seal, approves=approves)
         try:
             call = partial(
-                served.registry.call_tool,
-                params.name,
+                found.toolset.calls.call_found,
+                found.tool,
+                found.provider,
                 params.arguments,
                 who,
                 ask=ask,
@@ -163,6 +164,7 @@ def build_server(
                 response = await call()
             if ask.asker is not None and (needed := ask.asker.result()) is not None:
                 return needed
+            tool = found.tool
             structured = "outputSchema" in tool.definition
             if structured and is_before_2026(context.protocol_version):
                 schema = tool.definition["outputSchema"]
@@ -188,8 +190,10 @@ def build_server(
         get_tool_input_schema=_header_schemas(served, who),
         **further,
     )
-    if skills is not None:
-        skills.add_to(server)
+    if served.has_skills:
+        from .skill_methods import add_skill_methods
+
+        add_skill_methods(server, skills)
     # In place of the SDK's own, which is all that stands there.
     server.middleware[:] = [requests]
     return server

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...core.registry.registry import Registry
 from .toolset_server import ToolsetServer
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from mcp.server import Server
 
     from ..http.asgi import AsgiApp
@@ -17,6 +20,23 @@ class McpServer(ToolsetServer):
 
     The MCP SDK is imported when something is served, not before.
     """
+
+    @classmethod
+    def of_several(
+        cls, package: str, servers: tuple[ToolsetServer, ...], **given: Any
+    ) -> Self:
+        """The server that several toolsets share.
+
+        Args:
+            package: the generated package of the server, by its name.
+            servers: the toolsets' own servers, in the declared order.
+            given: what is said of the shared one; see `ToolsetServer`.
+
+        Raises:
+            DefinitionError: two have a tool of one name, or only some have clients, or two
+                answer at one path for administrators.
+        """
+        return cls(shared_registry(package, servers), sharing=servers, **given)
 
     def build(self, client: str | None = None) -> Server[Any]:
         """The SDK's low-level server for one client, for any transport.
@@ -43,3 +63,12 @@ class McpServer(ToolsetServer):
         from .server_options import main
 
         main(self, arguments)
+
+
+def shared_registry(package: str, servers: tuple[ToolsetServer, ...]) -> Registry:
+    """The tools of servers' toolsets, of external servers where a server shows them."""
+    return Registry.of_several(
+        package,
+        [one.registry for one in servers],
+        external=[one.registry for one in servers if one.external],
+    )

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ...core.definitions.definitions import DefinitionError, refuse_unknown_resources
 from ...core.registry.registry import Registry, UnknownToolError
+from ...core.rooms import mcp_offers
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
+    from ...core.registry.toolset import Found
+    from ...core.rooms import Offer, Skill, Skills
     from ...core.toolset_settings import LinkLimits
-    from ...rooms.resources.definitions_of_mcp import McpPrompt, McpResource
-    from ...rooms.skills.skills import Skill, Skills
     from ..http.settings import AdminRoute, HttpSettings
-
-_Offer = TypeVar("_Offer", "McpResource", "McpPrompt")
 
 
 class ServerPart(Protocol):
@@ -65,11 +66,17 @@ class ToolsetServer:
         mcp_resources: the package whose `.json` files are the resources' definitions; None
             when there are none.
         mcp_prompts: the same for MCP prompts.
-        skills: the Agent Skills; None when there are none.
+        skills: the Agent Skills, or the package below the toolset's that has them, such as
+            `.skills`, which the first request for one imports; None when there are none.
         links: how long and how much content behind links is kept; None keeps none.
         heartbeat: reports that a call still runs, where its caller asked for progress and
             its handler reports none.
         parts: what other targets of the toolset add.
+        sharing: the own servers of the toolsets that share this one, in the declared order;
+            empty where it is one toolset's alone.
+
+    Raises:
+        DefinitionError: two toolsets that share it answer at one path for administrators.
     """
 
     registry: Registry
@@ -84,14 +91,32 @@ class ToolsetServer:
     state_key_variable: str | None = None
     mcp_resources: ModuleType | None = None
     mcp_prompts: ModuleType | None = None
-    skills: Skills | None = None
+    skills: Skills | str | None = None
     links: LinkLimits | None = None
     heartbeat: bool = True
     parts: tuple[ServerPart, ...] = ()
+    sharing: tuple[ToolsetServer, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.sharing:
+            return
+        parts = tuple(part for one in self.sharing for part in one.parts)
+        paths = [route.path for part in parts for route in part.admin_routes]
+        for path in paths:
+            if paths.count(path) > 1:
+                package = self.registry.package
+                raise DefinitionError(f"{package}: two toolsets answer at {path}")
+        object.__setattr__(self, "parts", parts)
 
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(self.registry.names_in("mcp"))
+
+    @cached_property
+    def _called_names(self) -> frozenset[str]:
+        """The present and the former names of the local tools that are served."""
+        tools = (t for t in self.registry.local_tools if t.name in self._names)
+        return frozenset(name for t in tools for name in (t.name, *t.former_names))
 
     def has(self, name: str) -> bool:
         """Whether a local tool of this present name is served, for anybody."""
@@ -116,26 +141,27 @@ class ToolsetServer:
 
     @property
     def toolsets(self) -> tuple[ToolsetServer, ...]:
-        """What is served, a toolset each: this one."""
-        return (self,)
+        """What is served, a toolset each: those that share the server, or this one."""
+        return self.sharing or (self,)
 
     @property
     def has_offers(self) -> bool:
         """Whether there are resources or MCP prompts, for anybody."""
-        return self.mcp_resources is not None or self.mcp_prompts is not None
+        packages = [(one.mcp_resources, one.mcp_prompts) for one in self.toolsets]
+        return any(package is not None for two in packages for package in two)
 
     @cached_property
     def offer_handlers(self) -> tuple[Tool, ...]:
         """The handlers of resources and MCP prompts, as tools; raises as `all_resources`."""
-        handlers = [
-            *(one.handler for one in self.all_resources),
-            *(one.handler for one in self.all_prompts),
-        ]
+        handlers = (one.handler for one in (*self.all_resources, *self.all_prompts))
         return tuple(handler for handler in handlers if handler is not None)
 
     def calls_of(self, handler: Tool | None) -> ToolCalls:
-        """What runs the handler of a resource or an MCP prompt."""
-        return self.registry.calls
+        """What runs the handler of a resource or an MCP prompt: its own toolset's calls."""
+        for one in self.toolsets:
+            if handler is None or handler in one.offer_handlers:
+                return one.registry.calls
+        raise LookupError("the handler is of none of the toolsets")
 
     def asks(self, client: str | None) -> bool:
         """Whether a client has to count on questions to its person; raises as `tools`.
@@ -146,7 +172,7 @@ class ToolsetServer:
             tool.confirm is not None for tool in self.tools(client)
         )
 
-    def resources(self, client: str | None) -> list[McpResource]:
+    def resources(self, client: str | None) -> list[Offer]:
         """The resources and templates that a client may read.
 
         In a toolset with clients those of none are nobody's.
@@ -158,45 +184,80 @@ class ToolsetServer:
         """
         return [one for one in self.all_resources if self._is_for(client, one.clients)]
 
-    def prompts(self, client: str | None) -> list[McpPrompt]:
+    def prompts(self, client: str | None) -> list[Offer]:
         """The MCP prompts that a client may get; raises as `resources`."""
         return [one for one in self.all_prompts if self._is_for(client, one.clients)]
 
     @property
     def has_skills(self) -> bool:
         """Whether there are Agent Skills, for anybody."""
-        return self.skills is not None
+        return any(one.skills is not None for one in self.toolsets)
 
     def skills_of(self, client: str | None) -> list[Skill]:
-        """The Agent Skills that a client may have; raises as `tools`."""
-        return [] if self.skills is None else self.skills.of(client, target="mcp")
+        """The Agent Skills that a client may have, of all toolsets that have the client.
+
+        Raises: as `tools`.
+            DefinitionError: two toolsets have one of one name.
+        """
+        self.registry.access().client(client)
+        found = [
+            skill
+            for one in self.toolsets
+            if one.own_skills is not None and _has(one.registry, client)
+            for skill in one.own_skills.of(client, target="mcp")
+        ]
+        self._refuse_twice("skill", [skill.name for skill in found])
+        return found
 
     @cached_property
-    def all_resources(self) -> tuple[McpResource, ...]:
-        """The resources, whoever may read them; raises DefinitionError as `resources`."""
-        from ...rooms.resources.definitions_of_mcp import read_resources
-
-        return self._usable(read_resources(self.mcp_resources))
+    def own_skills(self) -> Skills | None:
+        """The toolset's own, imported if need be."""
+        if isinstance(self.skills, str):
+            found: Skills = import_module(self.skills, self.registry.package).SKILLS
+            return found
+        return self.skills
 
     @cached_property
-    def all_prompts(self) -> tuple[McpPrompt, ...]:
-        """The MCP prompts, whoever may get them; raises as `all_resources`."""
-        from ...rooms.resources.definitions_of_mcp import read_prompts
-
-        return self._usable(read_prompts(self.mcp_prompts))
-
-    def _usable(self, offers: tuple[_Offer, ...]) -> tuple[_Offer, ...]:
-        """The same.
+    def all_resources(self) -> tuple[Offer, ...]:
+        """The resources, whoever may read them.
 
         Raises:
-            DefinitionError: the handler of one uses what the lifespan does not give.
+            DefinitionError: one is not what was generated, or its handler uses what the
+                lifespan does not give; or two toolsets have one of one URI.
         """
-        from ...core.definitions.definitions import refuse_unknown_resources
+        if self.sharing:
+            found = [offer for one in self.sharing for offer in one.all_resources]
+            told = [one.definition for one in found]
+            keys = [str(one.get("uri", one.get("uriTemplate"))) for one in told]
+            self._refuse_twice("resource", keys)
+            return tuple(found)
+        if self.mcp_resources is None:
+            return ()
+        return self._usable(mcp_offers().read_resources(self.mcp_resources))
 
-        handlers = [one.handler for one in offers if one.handler is not None]
+    @cached_property
+    def all_prompts(self) -> tuple[Offer, ...]:
+        """The MCP prompts, whoever may get them; raises as `all_resources`, for names."""
+        if self.sharing:
+            found = [offer for one in self.sharing for offer in one.all_prompts]
+            self._refuse_twice("prompt", [one.name for one in found])
+            return tuple(found)
+        if self.mcp_prompts is None:
+            return ()
+        return self._usable(mcp_offers().read_prompts(self.mcp_prompts))
+
+    def _usable(self, found: tuple[Offer, ...]) -> tuple[Offer, ...]:
+        handlers = [one.handler for one in found if one.handler is not None]
         known = self.registry.lifespan_resources
         refuse_unknown_resources(self.registry.package, handlers, known)
-        return offers
+        return found
+
+    def _refuse_twice(self, what: str, keys: Sequence[str]) -> None:
+        if len({*keys}) == len(keys) or not self.sharing:
+            return
+        twice = next(key for key in keys if keys.count(key) > 1)
+        package = self.registry.package
+        raise DefinitionError(f"{package}: two toolsets have a {what} `{twice}`")
 
     def _is_for(self, client: str | None, clients: tuple[str, ...]) -> bool:
         self.registry.access().client(client)
@@ -213,27 +274,38 @@ class ToolsetServer:
         """The external servers' tools that a client is offered."""
         return await self.registry.remote_tools(client) if self.external else []
 
-    async def find(self, name: str, client: str | None) -> Tool | None:
-        """A tool that a client is offered, by its present or a former name; or None."""
-        # Every call comes here: it may cost one look-up, not one for each tool.
-        present = self.registry.resolve(name)
+    async def find(self, name: str, client: str | None) -> Found | None:
+        """A tool that a client is offered, by its present or a former name; or None.
+
+        Every call comes here, and what is found is called: it costs one look-up.
+        """
+        if name not in self._called_names and not self.external:
+            return None
         try:
-            if self.has(present):
-                return self.registry.get_tool(present, client)
-            if self.external and not self.registry.is_local(present):
-                return await self.registry.find_tool(present, client)
+            found = await self.registry.find(name, client)
         except UnknownToolError:
             return None
-        return None
+        is_offered = found.provider is not None or found.tool.name in self._names
+        return found if is_offered else None
 
     def import_handlers(
         self, begin: Callable[[str], object] = str
     ) -> dict[str, BaseException]:
         """Imports the handlers of tools, resources and prompts; see `AtStart`."""
-        handlers = self.offer_handlers
-        return self.registry.at_start().import_handlers(handlers, begin)
+        failed: dict[str, BaseException] = {}
+        for one in self.toolsets:
+            start = one.registry.at_start()
+            failed |= start.import_handlers(one.offer_handlers, begin)
+        return failed
 
     def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
-        """Why one of the parts refuses a call over HTTP; None when none does."""
-        reasons = (part.guard(tool_name, headers) for part in self.parts)
-        return next((reason for reason in reasons if reason is not None), None)
+        """Why a part of the tool's own toolset refuses a call over HTTP; None for none."""
+        for one in self.toolsets:
+            if not self.sharing or one.registry.is_local(tool_name):
+                reasons = (part.guard(tool_name, headers) for part in one.parts)
+                return next((reason for reason in reasons if reason is not None), None)
+        return None
+
+
+def _has(registry: Registry, client: str | None) -> bool:
+    return client in registry.clients if registry.has_clients else client is None

@@ -66,8 +66,8 @@ class StepUp:
         if name is None:
             return None
         with calling_as(caller._replace(permissions=None)):
-            tool = await self._served.find(name, self._client)
-        needed = None if tool is None else tool.permission
+            found = await self._served.find(name, self._client)
+        needed = None if found is None else found.tool.permission
         if needed is None or needed in (caller.permissions or ()):
             return None
         return needed if self._oauth.gives(needed) else None

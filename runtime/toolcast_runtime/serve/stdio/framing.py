@@ -193,6 +193,7 @@ class Outgoing(_Stream):
         grace: seconds that calls may still take when nothing more is read.
 
     Attributes:
+        unsent: the bytes that wait for the client.
         unanswered: the numbers of the requests that have no answer yet.
         when_gone: called when the client has closed its side.
     """
@@ -205,7 +206,7 @@ class Outgoing(_Stream):
         self._loop = asyncio.get_running_loop()
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._unsent = 0
+        self.unsent = 0
         self._is_open = True
         # Set whenever what somebody may wait for has changed.
         self._changed = asyncio.Event()
@@ -216,7 +217,7 @@ class Outgoing(_Stream):
         """Sends a line as soon as the client takes it."""
         if self._is_open:
             with self._lock:
-                self._unsent += len(line)
+                self.unsent += len(line)
             self._lines.put(line)
 
     async def send(self, item: SessionMessage) -> None:
@@ -229,7 +230,7 @@ class Outgoing(_Stream):
         self.write(line_of(message))
         if isinstance(message, (JSONRPCResponse, JSONRPCError)):
             self.settle(message.id)
-        if self._unsent > SOME_UNSENT:
+        if self.unsent > SOME_UNSENT:
             await self.until_below(SOME_UNSENT)
         if not self._is_open:
             raise anyio.BrokenResourceError
@@ -242,7 +243,7 @@ class Outgoing(_Stream):
 
     async def until_below(self, most: int) -> None:
         """Waits until no more bytes than so many wait for the client, or it is gone."""
-        await self._until(lambda: self._unsent <= most)
+        await self._until(lambda: self.unsent <= most)
 
     async def until_answered(self) -> None:
         """Waits, within the grace period, until every request has its answer."""
@@ -291,7 +292,7 @@ class Outgoing(_Stream):
                 _tell(self._loop, self._gone)
                 return
             with self._lock:
-                self._unsent -= len(line)
+                self.unsent -= len(line)
             if self._is_waited_for:
                 self._is_waited_for = False
                 _tell(self._loop, self._changed.set)
@@ -332,7 +333,8 @@ class Incoming(_Stream):
             anyio.EndOfStream: there is none any more.
         """
         while True:
-            await self._outgoing.until_below(MOST_UNSENT)
+            if self._outgoing.unsent > MOST_UNSENT:
+                await self._outgoing.until_below(MOST_UNSENT)
             while not self._lines:
                 # Every message of what was read has been taken.
                 while self._chunks_read:

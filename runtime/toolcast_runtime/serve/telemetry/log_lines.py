@@ -81,6 +81,8 @@ class TextLines(logging.Formatter):
         line = (
             f"{_zoned(record)} {record.levelname} {record.name} {record.getMessage()}"
         )
+        if line.isprintable() and not (record.exc_info or record.stack_info):
+            return line
         lines = [line]
         if record.exc_info:
             after = self.formatException(record.exc_info)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from ....core.validation.applicators import in_place, inner_schemas
-from ....core.validation.compiled import build
-from .json_types import is_of_type, types_of
-from .property_names import named_properties, renamed_keys
-from .rendered import RenderedSchema
+from ...core.definitions.tool import Tool
+from ...core.validation.compiled import build
+from ...core.validation.references import in_place, inner_schemas, reached
+from .combined_schemas import is_of_type, types_of
+from .provider_names import named_properties, renamed_keys
+from .schema_rendering import RenderedSchema
 
 _WHOLE = "urn:toolcast:rendered"
 _MEMBER = "urn:toolcast:member"
@@ -70,15 +72,13 @@ class _WithoutAbsent:
 
     def _here(self, value: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
         """The schemas that a value was sent by: of alternatives the first that takes it."""
-        waiting, seen = [schema], set[int]()
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, Mapping) and id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                if "anyOf" in one:
-                    waiting.append(self._chosen(value, one["anyOf"]))
-                waiting.append(_target(self._root, one))
+
+        def more(one: Mapping[str, Any]) -> Iterator[Any]:
+            if "anyOf" in one:
+                yield self._chosen(value, one["anyOf"])
+            yield _target(self._root, one)
+
+        return reached([schema], more)
 
     def _chosen(self, value: Any, members: list[Any]) -> Any:
         possible = [one for one in members if self._may_be(value, one)]
@@ -153,13 +153,10 @@ class _WithOldNames:
 
     def _here(self, schemas: list[Any]) -> Iterator[Mapping[str, Any]]:
         """Everything that a value of some schemas may be checked against."""
-        waiting, seen = list(schemas), set[int]()
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, Mapping) and id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                waiting += [*in_place(one), one.get("not"), _target(self._root, one)]
+        return reached(
+            schemas,
+            lambda one: [*in_place(one), one.get("not"), _target(self._root, one)],
+        )
 
 
 def _target(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:
@@ -170,3 +167,27 @@ def _target(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:
     if not isinstance(reference, str):
         return None
     return root.get("$defs", {}).get(reference.removeprefix("#/$defs/"))
+
+
+def sendable_examples(
+    tool: Tool, parameters: RenderedSchema
+) -> Iterator[Mapping[str, Any]]:
+    """The arguments of its examples that the rendered schema allows, as they would be sent.
+
+    A request with an example that its schema refuses is refused, and one that shows a call that
+    fails teaches the model to make it.
+    """
+    if not tool.examples:
+        return
+    validator = build(parameters.schema)
+    for example in tool.examples:
+        meant = example.get("arguments", {})
+        arguments = renamed_keys(meant, parameters.names)
+        if "error" in example:
+            continue
+        with suppress(ValueError):  # A text that is no Unicode.
+            if (
+                validator.is_valid(arguments)
+                and restored_arguments(arguments, parameters) == meant
+            ):
+                yield arguments

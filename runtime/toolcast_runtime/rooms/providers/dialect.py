@@ -16,6 +16,25 @@ ANNOTATIONS = frozenset(
 )
 """The keywords that allow and refuse no value; JSON Schema 2020-12, validation, section 9."""
 
+WORDS = ANNOTATIONS | set("contentEncoding contentMediaType contentSchema".split())
+DEFINITIONS = ("$defs", "definitions")
+STANDARD = frozenset(
+    "type enum const format pattern minLength maxLength minimum maximum exclusiveMinimum"
+    " exclusiveMaximum multipleOf properties required additionalProperties items"
+    " patternProperties propertyNames minProperties maxProperties dependentRequired"
+    " dependentSchemas prefixItems minItems maxItems uniqueItems contains minContains"
+    " maxContains anyOf oneOf allOf not if then else unevaluatedProperties"
+    " unevaluatedItems $ref $dynamicRef $recursiveRef".split()
+)
+KNOWN = STANDARD | WORDS
+NAMED = frozenset("properties patternProperties dependentSchemas".split())
+REVERSED = frozenset("not if oneOf contains".split())
+LISTED = frozenset("anyOf oneOf allOf prefixItems".split())
+HELD = frozenset(
+    "items contains not if then else propertyNames additionalProperties"
+    " unevaluatedProperties unevaluatedItems".split()
+)
+
 
 class References(Enum):
     """What becomes of references within the schema."""

@@ -1,34 +1,37 @@
-"""Anthropic's form: tools of its Messages API, loose and strict.
+"""Anthropic's form, of its Messages API, and Bedrock's, of the Converse API; loose and strict.
 
 Sources: the types of the package `anthropic` 2.12, Anthropic's pages on tool use, tool search,
-programmatic tool calling and structured outputs, and the messages of its errors.
+programmatic tool calling and structured outputs, and the messages of its errors; the service
+model `bedrock-runtime` of the package `botocore` 1.44 (`ToolSpecification`), and AWS's page on
+structured outputs. The schema is handed to the model behind Bedrock; the dialect is that of
+Anthropic's models, the narrowest of those that take tools there, and so are the limits:
+usestrix/strix#1050 quotes the one of 20 strict tools, BerriAI/litellm#34388 the grammar's.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .dialect import Dialect, Nullable, Patterns, References
 from .model_provider import (
     Budget,
     ModelProvider,
     ProviderTools,
     RenderedTool,
-    of_strict_schemas,
+    StrictLimit,
+    schemas_within,
 )
-from .schemas.dialect import Dialect, Nullable, Patterns, References
 from .tool_answers import IMAGES, PDF, Answer, Media
 
-TOOL_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_MOST_OPTIONAL = 24
-_MOST_UNIONS = 16
-_LIMITS = "its page on structured outputs, limits of a request"
+_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 _PROGRAMS = {"type": "code_execution_20260521", "name": "code_execution"}
-LOOSE = Dialect(
+_LOOSE = Dialect(
     source=(
         "its errors: input_schema does not support oneOf, allOf, or anyOf at the top level;"
         " property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
@@ -36,8 +39,8 @@ LOOSE = Dialect(
     lost_at_root=frozenset("oneOf anyOf allOf".split()),
     property_names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"),
 )
-STRICT = replace(
-    LOOSE,
+_STRICT = replace(
+    _LOOSE,
     source="its page on structured outputs, limits of JSON Schema",
     keywords=frozenset(
         (
@@ -58,40 +61,31 @@ STRICT = replace(
 )
 
 
-def _schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """Every schema in a strict one."""
-    yield schema
-    for name in ("properties", "$defs"):
-        for inner in schema.get(name, {}).values():
-            yield from _schemas(inner)
-    if "items" in schema:
-        yield from _schemas(schema["items"])
-    for inner in schema.get("anyOf", ()):
-        yield from _schemas(inner)
-
-
 def _optional(schema: Mapping[str, Any]) -> int:
     return sum(
         len(one.get("properties", {}).keys() - set(one.get("required", ())))
-        for one in _schemas(schema)
+        for _, one in schemas_within(schema)
     )
 
 
 def _unions(schema: Mapping[str, Any]) -> int:
-    return sum("anyOf" in one for one in _schemas(schema))
+    return sum("anyOf" in one for _, one in schemas_within(schema))
 
 
 def _bytes(schema: Mapping[str, Any]) -> int:
     return len(json.dumps(schema, separators=(",", ":")))
 
 
-def too_much(schema: Mapping[str, Any]) -> str | None:
+_LIMITS = (
+    StrictLimit("optional parameters", _optional, 24),
+    StrictLimit("parameters of several types", _unions, 16),
+)
+
+
+def _too_much(schema: Mapping[str, Any]) -> str | None:
     """What one strict schema has too much of."""
-    for what, count, most in (
-        ("optional parameters", _optional(schema), _MOST_OPTIONAL),
-        ("parameters of several types", _unions(schema), _MOST_UNIONS),
-    ):
-        if count > most:
+    for what, counted, most in _LIMITS:
+        if (count := counted(schema)) > most:
             return (
                 f"has {count} {what}, and models of Anthropic take {most} in a request"
             )
@@ -157,16 +151,9 @@ def _with_search(listed: ProviderTools) -> list[dict[str, Any]]:
     return arranged
 
 
-STRICT_BUDGETS = (
-    Budget(20, _strict_tools, _LIMITS),
-    Budget(
-        _MOST_OPTIONAL, of_strict_schemas("optional parameters", _optional), _LIMITS
-    ),
-    Budget(
-        _MOST_UNIONS,
-        of_strict_schemas("parameters of several types", _unions),
-        _LIMITS,
-    ),
+_BUDGETS = (
+    Budget(20, _strict_tools, _PAGE),
+    *(limit.budget(_PAGE) for limit in _LIMITS),
     # All strict schemas become one grammar, of a size that is bounded and not documented.
     Budget(
         6,
@@ -175,9 +162,7 @@ STRICT_BUDGETS = (
         " refused with: anthropic-sdk-typescript#885",
         False,
     ),
-    Budget(
-        7_000,
-        of_strict_schemas("bytes", _bytes),
+    StrictLimit("bytes", _bytes, 7_000).budget(
         "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
         " refused with: pome-sh/digital-twins#527",
         False,
@@ -186,9 +171,9 @@ STRICT_BUDGETS = (
 ANTHROPIC = ModelProvider(
     name="anthropic",
     title="Anthropic Messages",
-    dialect=LOOSE,
-    strict=STRICT,
-    names=TOOL_NAMES,
+    dialect=_LOOSE,
+    strict=_STRICT,
+    names=_NAMES,
     own_names=frozenset([SEARCH["name"], _PROGRAMS["name"]]),
     takes=frozenset(["examples"]),
     is_strict_by_name=True,
@@ -199,7 +184,52 @@ ANTHROPIC = ModelProvider(
     has_programs=True,
     budgets=(
         Budget(10_000, _deferred_tools, "its page on tool search"),
-        *STRICT_BUDGETS,
+        *_BUDGETS,
     ),
-    refuses=too_much,
+    refuses=_too_much,
+)
+
+
+def _converse_form(rendered: RenderedTool) -> dict[str, Any]:
+    spec: dict[str, Any] = {"name": rendered.name}
+    if rendered.tool.description:  # An empty one is refused: `NonEmptyString`.
+        spec["description"] = rendered.tool.description
+    spec["inputSchema"] = {"json": rendered.parameters.schema}
+    if rendered.is_strict:
+        spec["strict"] = True
+    return {"toolSpec": spec}
+
+
+def _converse_answer(answer: Answer) -> dict[str, Any]:
+    result: dict[str, Any] = {"toolUseId": answer.call_id}
+    value = answer.response.result
+    if answer.is_json and isinstance(value, dict):  # It takes no other JSON.
+        result["content"] = [{"json": value}]
+    else:
+        result["content"] = [
+            _converse_block(part) for part in answer.parts(IMAGES) if part
+        ]
+    if not answer.response.success:  # Not every model takes `success`.
+        result["status"] = "error"
+    return {"toolResult": result}
+
+
+def _converse_block(part: str | Media) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"text": part}
+    kind = part.mime_type.removeprefix("image/")
+    return {"image": {"format": kind, "source": {"bytes": part.data}}}
+
+
+BEDROCK = ModelProvider(
+    name="bedrock",
+    title="Bedrock Converse",
+    dialect=_LOOSE,
+    strict=_STRICT,
+    names=_NAMES,
+    is_strict_by_name=True,
+    form=_converse_form,
+    answer=_converse_answer,
+    budgets=_BUDGETS,
+    refuses=_too_much,
 )

@@ -1,0 +1,378 @@
+"""The rooms beside the core: one table of names, and what the core asks of each.
+
+The core imports none of them. One is loaded by whoever first needs it; where it is absent or
+broken, that call is refused by the room's name, and no handler runs: a missing part never skips
+what it is there for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from types import ModuleType
+
+    from .context import CallContext, CallOutcome, ToolResponse
+    from .definitions.tool import Confirm, Tool
+    from .question import Approvals, AskPerson, Question, Questions
+    from .toolset_settings import LedgerSettings, Lifespan, LinkLimits
+    from .validation.checker import Checker
+
+_ROOMS = {
+    "confirmation": ("consent.confirmation", ("confirmation", "copied", "is_needed")),
+    "questions": ("consent.questions", ("ApprovalsInMemory", "Questions")),
+    "recorder": ("ledger.recorder", ("Recorder",)),
+    "approvals": ("ledger.approvals_table", ("ApprovalsTable",)),
+    "lifespan": ("lifespan.resources", ("Resources",)),
+    "values": ("values.typed_function", ("typed_function",)),
+    "router": ("router.router", ("Router",)),
+    "route": ("router.route", ("chosen_from",)),
+    "offers": ("resources.definitions_of_mcp", ("read_prompts", "read_resources")),
+    "given": (
+        "resources.given",
+        ("Failed", "contents_of", "messages_of", "problems_with_arguments"),
+    ),
+    "kept": ("resources.kept_content", ("KeptContent",)),
+    "skills": ("skills.served_skills", ("ServedSkills",)),
+}
+"""Modules below `rooms`, and what the core uses of each."""
+
+
+class MissingRoomError(RuntimeError):
+    """A part of the runtime that is needed now cannot be loaded. The text names it."""
+
+
+class Confirmation(Protocol):
+    """The question of a tool that asks before it does its work."""
+
+    def copied(self, value: Any) -> Any:
+        """Valid arguments that nobody else can change, while a person looks at them."""
+
+    def is_needed(
+        self,
+        confirm: Confirm,
+        checkers: dict[str, Checker | None],
+        arguments: Mapping[str, Any],
+    ) -> bool:
+        """Whether these arguments need a yes; when that cannot be told, they do."""
+
+    def confirmation(
+        self, tool: str, confirm: Confirm, arguments: Mapping[str, Any]
+    ) -> Question:
+        """What the person is asked.
+
+        Raises:
+            Declined: the arguments are too much for a person to read.
+        """
+
+
+class AskingPeople(Protocol):
+    """What puts the questions of calls to people."""
+
+    def Questions(
+        self,
+        person: AskPerson,
+        approvals: Callable[[], Approvals],
+        tool: Tool,
+        client: str | None,
+        arguments: Mapping[str, Any],
+        loop: asyncio.AbstractEventLoop,
+    ) -> Questions:
+        """The questions of one call, which runs in a loop."""
+
+    def ApprovalsInMemory(self) -> Approvals:
+        """Where questions are kept without a ledger."""
+
+
+class Recorder(Protocol):
+    """Records the calls of persistent tools."""
+
+    async def record(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        work: Callable[[], Awaitable[tuple[ToolResponse, CallOutcome]]],
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """Does the work of a call, and records it."""
+
+    async def check(self) -> None:
+        """Returns when calls can be recorded.
+
+        Raises:
+            LedgerError: they cannot.
+        """
+
+    async def close(self) -> None:
+        """Returns when everything is recorded."""
+
+
+class Resources(Protocol):
+    """The resources that a toolset's tools use: who has to have them, and where."""
+
+    is_over: bool
+    is_left_out: bool
+
+    @property
+    def is_up(self) -> bool:
+        """Whether what tools use is open, or replaced, or left out."""
+
+    async def enter(self) -> None:
+        """Starts the lifespan in the present loop, unless it runs already.
+
+        Raises:
+            LifespanError: it cannot be started.
+        """
+
+    async def leave(self) -> None:
+        """Ends the lifespan, unless another toolset still needs it."""
+
+    async def of(
+        self, names: Sequence[str]
+    ) -> tuple[Mapping[str, Any], asyncio.AbstractEventLoop | None]:
+        """The named resources, and the loop in which they are to be used; None for any.
+
+        Raises:
+            LifespanError: they are not there.
+        """
+
+    def replaced(self, resources: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Gives tools these instead of what the lifespan gives.
+
+        Raises:
+            LookupError: the toolset has no resource of a name.
+        """
+
+
+class Router(Protocol):
+    """Chooses tools for a message."""
+
+    async def route(
+        self, message: str, tools: Sequence[Any], history: Sequence[str] = ()
+    ) -> Any:
+        """The route, with the `names` of the chosen tools. Never raises."""
+
+
+class Offer(Protocol):
+    """A resource, or an MCP prompt, as its definition has it.
+
+    Attributes:
+        name: its name.
+        definition: as MCP lists it.
+        handler: its handler as a tool; None where the definition holds everything.
+        values: the only values of variables or arguments that have some.
+        clients: who may have it; nobody else in a toolset with clients.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def definition(self) -> Mapping[str, Any]: ...
+    @property
+    def handler(self) -> Tool | None: ...
+    @property
+    def values(self) -> Mapping[str, Sequence[str]]: ...
+    @property
+    def clients(self) -> tuple[str, ...]: ...
+
+
+class McpOffers(Protocol):
+    """Reads what MCP clients are offered beside tools."""
+
+    def read_resources(self, package: ModuleType) -> tuple[Offer, ...]:
+        """The resources of a generated package.
+
+        Raises:
+            DefinitionError: one is not what was generated.
+        """
+
+    def read_prompts(self, package: ModuleType) -> tuple[Offer, ...]:
+        """The MCP prompts of a generated package; raises as `read_resources`."""
+
+
+class RunsHandlers(Protocol):
+    """The calls of a toolset, which run the handlers of resources and prompts, too."""
+
+    async def run_handler(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: CallContext,
+        shaped: Callable[[Any], ToolResponse],
+    ) -> tuple[ToolResponse, CallOutcome]:
+        """What a handler answers, and what came of it; `shaped` may raise ToolError."""
+
+
+class GivenOffers(Protocol):
+    """What resources hold and prompts say."""
+
+    Failed: type[Exception]
+    """A handler gave no answer that can be sent; the text may be read by the caller."""
+
+    async def contents_of(
+        self,
+        resource: Offer,
+        uri: str,
+        variables: Mapping[str, str],
+        calls: RunsHandlers,
+        context: CallContext,
+    ) -> dict[str, Any] | None:
+        """The contents of a resource, as MCP sends them; None when there is none."""
+
+    async def messages_of(
+        self,
+        prompt: Offer,
+        arguments: Mapping[str, str],
+        calls: RunsHandlers,
+        context: CallContext,
+    ) -> list[dict[str, Any]]:
+        """The messages of a prompt, as MCP sends them."""
+
+    def problems_with_arguments(
+        self, prompt: Offer, arguments: Mapping[str, str]
+    ) -> list[str]:
+        """What is wrong with the arguments of a prompt; empty when nothing is."""
+
+
+class KeptContent(Protocol):
+    """The content of links that handlers returned, until it is read or over."""
+
+    def keep(
+        self, user: str | None, name: str, content: str | bytes, mime_type: str | None
+    ) -> str:
+        """Keeps content for a user, or for whom nobody knows; the value is its URI.
+
+        Raises:
+            ToolError: it alone is more than is kept.
+        """
+
+    def contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
+        """What a URI leads a user to; None when that is nothing, or over."""
+
+
+class Skill(Protocol):
+    """One Agent Skill: its front matter, and the texts of its files by their paths."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def front_matter(self) -> Mapping[str, Any]: ...
+    @property
+    def files(self) -> Mapping[str, str]: ...
+
+
+class Skills(Protocol):
+    """The Agent Skills of a toolset."""
+
+    def of(self, client: str | None, *, target: str | None = None) -> Sequence[Skill]:
+        """Those that a client may have, with the tools that are in a target.
+
+        Raises:
+            UnknownClientError: the toolset has clients and this is none of them.
+            AccessError: who may have which tool cannot be found out.
+        """
+
+
+class SkillFolders(Protocol):
+    """The skills of one client as MCP shows them."""
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Each skill: its front matter, and every file with its digest."""
+
+    def entry(self, uri: str) -> dict[str, Any] | None:
+        """The skill whose SKILL.md a URI is of; None where it is of none."""
+
+    def children(self, uri: str) -> list[dict[str, Any]]:
+        """What stands directly in a directory of a skill; empty where it is none."""
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Each skill's SKILL.md as `resources/list` shows it."""
+
+    def contents(self, uri: str) -> dict[str, Any] | None:
+        """What `resources/read` gives of a file; None where that is none of a skill's."""
+
+
+def confirmation() -> Confirmation:
+    """The questions of tools that say so; each of these raises MissingRoomError."""
+    return cast("Confirmation", _loaded("confirmation"))
+
+
+def asking_people() -> AskingPeople:
+    """The questions of handlers, and the asking itself."""
+    return cast("AskingPeople", _loaded("questions"))
+
+
+def recorder(settings: LedgerSettings | None, package: str | None) -> Recorder:
+    """What records calls, in the ledger of the settings."""
+    return cast("Recorder", _loaded("recorder").Recorder(settings, package))
+
+
+def approvals(settings: LedgerSettings) -> Approvals:
+    """Where questions and answers are kept, in the ledger of the settings."""
+    return cast("Approvals", _loaded("approvals").ApprovalsTable(settings))
+
+
+def resources(lifespan: Lifespan, package: str | None, toolset: str) -> Resources:
+    """The resources of a lifespan whose function the package has to define."""
+    return cast("Resources", _loaded("lifespan").Resources(lifespan, package, toolset))
+
+
+def typed(
+    function: Callable[..., Any], tool: Tool, package: str | None
+) -> Callable[..., Any]:
+    """A function for plain JSON values around a handler that is given others.
+
+    Raises:
+        Exception: a class cannot be had, or does not agree with the tool's schemas.
+    """
+    made: Callable[..., Any] = _loaded("values").typed_function(function, tool, package)
+    return made
+
+
+def router() -> Router:
+    """What chooses tools by their words."""
+    return cast("Router", _loaded("router").Router())
+
+
+def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> list[Any]:
+    """What a router chooses from: the tools of a catalogue, or the routed ones of them."""
+    found: list[Any] = _loaded("route").chosen_from(tools, catalog)
+    return found
+
+
+def mcp_offers() -> McpOffers:
+    """What reads the definitions of resources and MCP prompts."""
+    return cast("McpOffers", _loaded("offers"))
+
+
+def given_offers() -> GivenOffers:
+    """What resources hold and prompts say."""
+    return cast("GivenOffers", _loaded("given"))
+
+
+def kept_content(toolset: str, limits: LinkLimits) -> KeptContent:
+    """What keeps the content of links, within limits, below a toolset's URIs."""
+    return cast("KeptContent", _loaded("kept").KeptContent(toolset, limits))
+
+
+def served_skills(skills: Callable[[], list[Skill]]) -> SkillFolders:
+    """The skills of one client, which are asked for at each request."""
+    return cast("SkillFolders", _loaded("skills").ServedSkills(skills))
+
+
+def _loaded(name: str) -> Any:
+    module, needed = _ROOMS[name]
+    part = module.partition(".")[0]
+    try:
+        loaded = import_module(f"...rooms.{module}", __name__)
+        for each in needed:
+            getattr(loaded, each)
+    except (Exception, SystemExit) as error:
+        raise MissingRoomError(
+            f"the part `{part}` of toolcast-runtime cannot be loaded"
+        ) from error
+    return loaded

@@ -1,0 +1,242 @@
+"""Whether a schema can be applied in bounded time at all, by its text alone.
+
+A pattern costs what its states cost. The engine reads a text once where an expression is
+regular, keeping all the states that it can be in; look-around and back references are
+matched by trying. Alternatives, conditions and overlapping patterns lead a validator to one
+place of a value several times; with references these ways multiply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .references import References, mapping, objects_within, schemas_below
+
+SHORT = 64
+"""Characters of a text that is matched in little time whatever the pattern is."""
+
+MOST_WAYS = 100_000
+"""More ways to one place than this, and deciding on a value may not end."""
+
+_MOST_STEPS = 20_000
+_MOST_PATTERN_STATES = 20_000
+_LEAST_STATES = 10
+_STATES_OF_A_SCRIPT = 25
+_FEW_STATES = 12
+_TOKENS = re.compile(
+    r"""
+    (?P<look>\(\?<?[=!]|\(\?>)
+    |(?P<open>\((?:\?(?:P?<\w+>|[a-zA-Z-]*:))?)
+    |(?P<close>\))
+    |(?P<alternative>\|)
+    |(?P<repeat>(?:[*+]|\{(?P<least>\d+)(?P<comma>,(?P<most>\d*))?\})(?P<greed>[?+]?))
+    |(?P<optional>\?\??)
+    |(?P<back>\\[1-9]|\\k)
+    |(?P<edge>\^|\$|\\[AbBzZ])
+    |(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])
+    |(?P<one>\\[pP]\{\w*\}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\.|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class PatternCost(NamedTuple):
+    """A bound on the time of one match, in nanoseconds.
+
+    Attributes:
+        states: how many the engine makes of it, repetitions written out.
+        per_character: of a text that is not short, where the time grows with its length; 0
+            otherwise.
+        squared: where it grows with the square of the length.
+    """
+
+    states: int
+    per_character: float
+    squared: float = 0.0
+
+    @property
+    def each(self) -> float:
+        """For every match."""
+        return 60.0 + 0.15 * self.states
+
+    @property
+    def short(self) -> float:
+        """For each character of a short text, as measured with the worst patterns known."""
+        return 50.0 if self.squared else 10.0
+
+
+@dataclass
+class _Sequence:
+    """A sequence of atoms that is being read, and the alternatives to it before.
+
+    Attributes:
+        is_look: whether it is a look-around.
+        size: its states, repetitions written out.
+        live: the states that can be live at one time; 0 before the first repetition.
+        ended: size and live states of the alternatives that are read.
+        atom: those of the last atom, which a repetition may follow, and whether it is one
+            character.
+    """
+
+    is_look: bool = False
+    size: int = 0
+    live: int = 0
+    ended: tuple[int, int] = (0, 0)
+    atom: tuple[int, int, bool] = (0, 0, False)
+
+    def add(self, size: int, live: int, is_one: bool = False) -> None:
+        """Appends an atom."""
+        before, live_before, _ = self.atom
+        self.size += before
+        self.live += before if self.live else live_before
+        self.atom = (size, live, is_one)
+
+    def repeat(self, least: int, most: int | None) -> None:
+        """The last atom stands there so many times."""
+        size, live, is_one = self.atom
+        times = max(least, most or 1, 1)
+        if most == least:
+            live *= times
+        else:
+            live = size * times if self.live or not is_one else 1
+        self.atom = (size * times, live, False)
+
+    def end(self) -> tuple[int, int]:
+        """Ends an alternative: size and live states of all so far."""
+        self.add(0, 0)
+        self.ended = self.ended[0] + self.size, self.ended[1] + self.live
+        self.size = self.live = 0
+        return self.ended
+
+
+def pattern_cost(pattern: str) -> PatternCost:
+    """A bound on the cost of a pattern that the engine has taken."""
+    open_sequences = [_Sequence()]
+    looks, is_tried = 0, False
+    is_anchored = pattern.startswith(("^", "\\A"))
+    for token in _TOKENS.finditer(pattern):
+        here, kind = open_sequences[-1], token.lastgroup
+        if kind in ("look", "open"):
+            is_look = kind == "look"
+            looks += is_look
+            nested = is_look and any(s.is_look for s in open_sequences)
+            is_tried = is_tried or token[0] == "(?>" or nested
+            open_sequences.append(_Sequence(is_look))
+        elif kind == "close" and len(open_sequences) > 1:
+            open_sequences.pop()
+            open_sequences[-1].add(*here.end())
+            # Look-around at the top level is tried once a position, elsewhere often.
+            is_tried = is_tried or (here.is_look and len(open_sequences) > 1)
+        elif kind == "alternative":
+            is_anchored = is_anchored and len(open_sequences) > 1
+            here.end()
+        elif token["repeat"]:
+            is_tried = is_tried or token["greed"] == "+"
+            here.repeat(*_counts(token))
+        elif token["back"]:
+            is_tried = True
+            here.add(1, 1)
+        elif kind in ("set", "one"):
+            here.add(1, 0, is_one=True)
+    states, live = open_sequences[0].end()
+    if is_tried or (looks and not is_anchored):
+        return PatternCost(states, 0.0, 20.0)
+    live = live if is_anchored else states
+    rate = 3.0 if live <= _FEW_STATES else 20.0 * live
+    return PatternCost(states, rate * (looks + 1))
+
+
+def _counts(token: re.Match[str]) -> tuple[int, int | None]:
+    if token["least"] is None:
+        return 0, None
+    least = int(token["least"][:9])
+    if token["comma"] is None:
+        return least, least
+    return least, int(token["most"][:9]) if token["most"] else None
+
+
+def patterns_are_too_large(schema: Any) -> bool:
+    """Whether to compile all patterns of a schema takes longer than a call may."""
+    states = 0
+    for part in objects_within(schema):
+        for text in [*mapping(part.get("patternProperties")), part.get("pattern")]:
+            if isinstance(text, str):
+                is_wide = "\\p" in text or "\\P" in text
+                each = _STATES_OF_A_SCRIPT if is_wide else 1
+                states += _LEAST_STATES + each * pattern_cost(text).states
+        if states > _MOST_PATTERN_STATES:
+            return True
+    return False
+
+
+class _TooMany(Exception):
+    """More ways than anyone wants to follow."""
+
+
+def most_visits(schema: Any, levels: int, most: int) -> int | None:
+    """A bound on the ways to one place of a value of so many levels; None above `most`.
+
+    A validator decides in bounded time, but whoever asks it for all that is wrong gets an
+    error for each way.
+    """
+    try:
+        return _Ways(schema, most).through(schema, levels)
+    except (_TooMany, RecursionError):
+        return None
+
+
+def multiplies(schema: Any, most: int = MOST_WAYS) -> bool:
+    """Whether more than `most` ways lead to one place of a value, at one level.
+
+    References that alternatives share multiply: seventeen definitions that name the next
+    one twice make 131,072 ways, and a validator goes them all. Recursion through the levels
+    of a value is no such way, nor is a reference that leads nowhere.
+    """
+    ways = _Ways(schema, most)
+    try:
+        return any(ways.within(part) > most for part in objects_within(schema))
+    except RecursionError:
+        return True
+
+
+class _Ways:
+    """The ways through a schema to one place of a value."""
+
+    def __init__(self, root: Any, most: int) -> None:
+        self._references = References(root)
+        self._most = most
+        self._within: dict[int, int] = {}
+        self._through: dict[tuple[int, int], int] = {}
+
+    def within(self, schema: Any) -> int:
+        """Those to the place of a schema from itself; loops are not followed again."""
+        if not isinstance(schema, Mapping):
+            return 1
+        key = id(schema)
+        if key not in self._within:
+            self._within[key] = 0
+            ways = 1 + sum(map(self.within, self._references.tried(schema)))
+            self._within[key] = min(ways, self._most + 1)
+        return self._within[key]
+
+    def through(self, schema: Any, levels: int) -> int:
+        """Those to the place that is reached most often, this place counted in."""
+        if not isinstance(schema, Mapping) or levels <= 0:
+            return 1
+        key = (id(schema), levels)
+        if key not in self._through:
+            if len(self._through) > _MOST_STEPS:
+                raise _TooMany
+            # A schema that comes back to itself at one place has no bound.
+            self._through[key] = self._most + 1
+            groups, besides = schemas_below(schema)
+            same = [self.through(s, levels) for s in self._references.tried(schema)]
+            below = [self.through(s, levels - 1) for group in groups for s in group]
+            others = [self.through(s, levels - 1) for s in besides]
+            self._through[key] = 1 + sum(same) + max(below, default=0) + sum(others)
+        if self._through[key] > self._most:
+            raise _TooMany
+        return self._through[key]

@@ -1,1 +1,0 @@
-"""Schemas of specs in the dialects of model providers, and the way back."""
