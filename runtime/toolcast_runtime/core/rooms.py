@@ -33,7 +33,7 @@ _ROOMS = {
     "route": ("router.route", ("chosen_from",)),
     "offers": ("resources.definitions_of_mcp", ("read_prompts", "read_resources")),
     "given": (
-        "resources.given",
+        "resources.definitions_of_mcp",
         ("Failed", "contents_of", "messages_of", "problems_with_arguments"),
     ),
     "kept": ("resources.kept_content", ("KeptContent",)),
