@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,24 @@ def test_a_project_is_installed_as_a_wheel(
     assert answers[3]["structuredContent"]["words"] == 2
     code = "import generated.demo.registry as r; print(r.__file__)"
     assert str(tmp_path / "environment") in place.run("-c", code, cwd=elsewhere).stdout
+
+
+@pytest.mark.slow
+def test_the_core_alone_calls_a_tool(
+    wheels: dict[str, Path], laid_out: Path, tmp_path: Path
+) -> None:
+    """What serves tools, and what stands beside, may be deleted: a call needs neither."""
+    place = environment(tmp_path, [wheels["toolcast-runtime"]], ["jsonschema-rs"])
+    [package] = tmp_path.glob("lib/python*/site-packages/toolcast_runtime")
+    for layer in ("serve", "rooms"):
+        shutil.rmtree(package / layer)
+    code = (
+        "from generated.demo.registry import call_tool_sync, get_openai_tools_sync\n"
+        "print([t['function']['name'] for t in get_openai_tools_sync()])\n"
+        "print(call_tool_sync('count_words', {'text': 'one two'}).result['words'])\n"
+        "print(call_tool_sync('count_words', {'txt': 'one two'}).error)\n"
+    )
+    done = place.run("-c", code, cwd=laid_out)
+    listed, words, error = done.stdout.split("\n", 2)
+    assert (listed, words) == ("['count_words']", "2")
+    assert "the arguments of `count_words` are not valid" in error

@@ -129,6 +129,7 @@ def test_a_hostile_value_is_refused_or_checked_soon(what: str) -> None:
         ("many alternatives", "`pattern`"),
         ("what is not evaluated", "`unevaluatedItems`"),
         ("names and many patterns", "`patternProperties`"),
+        ("what is not evaluated", "`unevaluatedItems`"),
     ],
 )
 def test_the_refusal_names_the_limit(what: str, limit: str) -> None:

@@ -214,6 +214,7 @@ class CallContext:
         cancelled: nobody waits for the call any more: the caller has gone or called it off,
             its time is over, or the server ends. An async handler is cancelled as well; a
             plain function that takes long asks from time to time, and ends.
+        questions: what has put questions to a person; None while none was put.
     """
 
     tool: str
@@ -225,12 +226,7 @@ class CallContext:
     cancelled: bool = field(default=False, init=False)
     _ends: float | None = field(default=None, init=False)
     _awaited: set[Future[Any]] | None = field(default=None, init=False)
-    _questions: Questions | None = field(default=None, init=False)
-
-    @property
-    def questions(self) -> Questions | None:
-        """What has put questions to a person; None while none was put."""
-        return self._questions
+    questions: Questions | None = field(default=None, init=False)
 
     @property
     def user(self) -> str | None:
@@ -263,9 +259,9 @@ class CallContext:
 
         The time that a person takes to answer is not counted.
         """
-        if self._ends is None or self._questions is None:
+        if self._ends is None or self.questions is None:
             return self._ends
-        return self._ends + self._questions.waited
+        return self._ends + self.questions.waited
 
     def begins(self, timeout: float) -> None:
         """Says that the handler runs from now on, for so many seconds at most."""
@@ -299,9 +295,9 @@ class CallContext:
         if self.may_ask is None:
             raise Declined(nobody_to_ask(self.tool))
         with _first_question:
-            if self._questions is None:
-                self._questions = self.may_ask()
-            return self._questions
+            if self.questions is None:
+                self.questions = self.may_ask()
+            return self.questions
 
     def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None

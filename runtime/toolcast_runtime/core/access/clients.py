@@ -95,7 +95,8 @@ class Access:
         """
         own = self.client(client)
         if own is None or client is None:
-            return self._is_given(self.tool_permissions.get(tool))
+            needed = self.tool_permissions.get(tool)
+            return needed is None or self._is_given(needed)
         allow, restrict = self.lists(client)
         if tool in restrict:
             return False
@@ -112,9 +113,9 @@ class Access:
             return True
         return needed in client.permissions and self._is_given(needed)
 
-    def _is_given(self, permission: str | None) -> bool:
+    def _is_given(self, permission: str) -> bool:
         """Whether the caller's token gives it, where one says what it gives."""
-        has = None if permission is None else CALLER.get().permissions
+        has = CALLER.get().permissions
         return has is None or permission in has
 
     def lists(self, name: str | None) -> tuple[frozenset[str] | None, frozenset[str]]:

@@ -6,7 +6,9 @@ import asyncio
 import inspect
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..context import (
@@ -20,6 +22,7 @@ from ..context import (
     ToolError,
     ToolResponse,
 )
+from ..definitions.provider import ToolProvider
 from ..definitions.tool import Tool
 from ..validation.protocol import problems_with_content
 from .handlers import HandlerAdapter
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
+Invoke = Callable[[Mapping[str, Any], CallContext], Coroutine[Any, Any, Outcome]]
 """Does the work of a call: what it gave, and what was raised."""
 
 
@@ -48,7 +51,9 @@ async def run_call(
     stopped, so its late result is dropped. Cancellation of the caller passes through.
     """
     context.begins(tool.timeout)
-    task = asyncio.create_task(_in_context(invoke, arguments, context))
+    there = copy_context()
+    there.run(CURRENT_CALL.set, context)
+    task = asyncio.create_task(invoke(arguments, context), context=there)
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
         if not done and context.questions is not None:
@@ -66,10 +71,11 @@ async def run_call(
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
     result, error = task.result()
-    if context.questions is not None and context.questions.is_pending:
+    questions = context.questions
+    if questions is not None and questions.is_pending:
         # Whatever a handler made of it: its work is done when it is run again.
         return ToolResponse(error="a person has to answer first"), "asked"
-    if context.questions is not None and context.questions.unawaited:
+    if questions is not None and questions.unawaited:
         _logger.error("the handler of %s did not await what it asked", tool.name)
         unawaited = (
             "the tool did not wait for a person's answer; the log has the details"
@@ -94,7 +100,7 @@ async def run_call(
         if turns is not None:
             await turns.wait_for_answer(result.result, result.content)
         response = _checked(tool, result, problems_with_result)
-    return response, "ok" if response.success else "error"
+    return response, "ok" if response.error is None else "error"
 
 
 async def _answered(
@@ -111,13 +117,6 @@ async def _answered(
     return done
 
 
-async def _in_context(
-    invoke: Invoke, arguments: Mapping[str, Any], context: CallContext
-) -> Outcome:
-    CURRENT_CALL.set(context)
-    return await invoke(arguments, context)
-
-
 def invoke_handler(
     handler: HandlerAdapter, resources: Mapping[str, Any] | None = None
 ) -> Invoke:
@@ -132,13 +131,27 @@ def invoke_handler(
         if handler.is_async:
             return await awaited(lambda: handler(arguments, resources))
         name = context.tool
-        result, error = await in_thread(lambda: handler(arguments, resources), name)
+        result, error = await in_thread(partial(handler, arguments, resources), name)
         # A plain function may still hand back a coroutine, as a wrapped async one does.
         if inspect.isawaitable(result):
             return await awaited(lambda: result)
         return result, error
 
     return invoke
+
+
+def invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
+    """The work of a provider that has the tool."""
+
+    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
+        return await awaited(lambda: provider.call_tool(tool, arguments, context))
+
+    return invoke
+
+
+def no_problems(tool: Tool, result: Any) -> list[str]:
+    """A provider's results are checked by itself, if by anybody."""
+    return []
 
 
 def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
@@ -182,7 +195,7 @@ def _checked(
         value = plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _refused(tool, "gave a result that is not JSON", str(error))
-    problems = problems_with_result(tool, value) if response.success else []
+    problems = [] if response.error is not None else problems_with_result(tool, value)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import rooms
@@ -29,7 +29,16 @@ from ..definitions.tool import Confirm, Tool, deprecation_line
 from ..question import InputNeeded
 from ..rooms import MissingRoomError
 from ..toolset_settings import LedgerError, LifespanError
-from .calling import Invoke, awaited, invalid, invoke_handler, invoked_in, run_call
+from .calling import (
+    Invoke,
+    awaited,
+    invalid,
+    invoke_handler,
+    invoke_provider,
+    invoked_in,
+    no_problems,
+    run_call,
+)
 from .handlers import HandlerAdapter, adapt_handler
 from .progress import Reports
 from .tool_validators import Validators
@@ -77,6 +86,41 @@ class ToolCalls:
         self._told: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None
+
+    @staticmethod
+    async def find_and_call(
+        found: Awaitable[tuple[Tool, ToolProvider | None, RunsCalls]],
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        client: str | None,
+        report_progress: ReportProgress | None,
+        ask: AskPerson | None,
+        keep: Keep | None,
+    ) -> ToolResponse:
+        """The answer of the tool that is found, by whoever runs its calls.
+
+        Every failure is an answer, too.
+        """
+        started = time.perf_counter()
+        try:
+            tool, provider, toolset = await found
+            calls = toolset.calls
+        except LookupError as error:
+            refused = ToolResponse(error=str(error))
+        except AccessError:
+            refused = _refused(
+                "no tool can be called: who may have which cannot be found out"
+            )
+        except Exception:
+            refused = _refused(
+                f"the tool `{name}` is not available: it cannot be loaded"
+            )
+        else:
+            return await calls.call_found(
+                tool, provider, arguments, client, report_progress, ask, keep
+            )
+        log_call(name, "refused", started, client, CALLER.get())
+        return refused
 
     async def call_found(
         self,
@@ -159,24 +203,19 @@ class ToolCalls:
             arguments: of the call.
         """
         loop = asyncio.get_running_loop()
-        return partial(self._questions, ask, tool, client, arguments, loop)
 
-    def _questions(
-        self,
-        ask: AskPerson,
-        tool: Tool,
-        client: str | None,
-        arguments: Mapping[str, Any],
-        loop: asyncio.AbstractEventLoop,
-    ) -> Questions:
-        try:
-            made, kept = rooms.asking_people().Questions, self.approvals()
-        except MissingRoomError as missing:
-            _logger.exception("nobody can be asked about a call of %s", tool.name)
-            raise Declined(
-                f"`{tool.name}` has to ask a person first, and {missing}; nothing was done"
-            ) from None
-        return made(ask, lambda: kept, tool, client, arguments, loop)
+        def questions() -> Questions:
+            try:
+                made, kept = rooms.asking_people().Questions, self.approvals()
+            except MissingRoomError as missing:
+                _logger.exception("nobody can be asked about a call of %s", tool.name)
+                raise Declined(
+                    f"`{tool.name}` has to ask a person first, and {missing}; nothing was"
+                    " done"
+                ) from None
+            return made(ask, lambda: kept, tool, client, arguments, loop)
+
+        return questions
 
     async def run_handler(
         self,
@@ -213,7 +252,7 @@ class ToolCalls:
             except ToolError as refused:
                 return None, refused
 
-        return await run_call(tool, invoke, arguments, context, _no_problems)
+        return await run_call(tool, invoke, arguments, context, no_problems)
 
     async def _recorded(
         self,
@@ -263,8 +302,8 @@ class ToolCalls:
         if turns is not None:
             await turns.wait_for(arguments)
         if provider is not None:
-            invoke = _invoke_provider(provider, tool)
-            return await run_call(tool, invoke, arguments, context, _no_problems)
+            invoke = invoke_provider(provider, tool)
+            return await run_call(tool, invoke, arguments, context, no_problems)
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
             return ToolResponse(error=invalid(tool, problems)), "invalid"
@@ -275,7 +314,7 @@ class ToolCalls:
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         else:
             try:
-                handler = self.handler(tool)
+                handler = self._handlers.get(tool.name) or self.handler(tool)
             except MissingRoomError as missing:
                 return _without(tool, missing), "error"
             except Exception:
@@ -393,36 +432,6 @@ class RunsCalls(Protocol):
         """These."""
 
 
-async def find_and_call(
-    found: Awaitable[tuple[Tool, ToolProvider | None, RunsCalls]],
-    name: str,
-    arguments: Mapping[str, Any] | None,
-    client: str | None,
-    report_progress: ReportProgress | None,
-    ask: AskPerson | None,
-    keep: Keep | None,
-) -> ToolResponse:
-    """The answer of the tool that is found. Every failure is an answer, too."""
-    started = time.perf_counter()
-    try:
-        tool, provider, toolset = await found
-        calls = toolset.calls
-    except LookupError as error:
-        refused = ToolResponse(error=str(error))
-    except AccessError:
-        refused = _refused(
-            "no tool can be called: who may have which cannot be found out"
-        )
-    except Exception:
-        refused = _refused(f"the tool `{name}` is not available: it cannot be loaded")
-    else:
-        return await calls.call_found(
-            tool, provider, arguments, client, report_progress, ask, keep
-        )
-    log_call(name, "refused", started, client, CALLER.get())
-    return refused
-
-
 def _refused(why: str) -> ToolResponse:
     """The answer when something is wrong here, with the present exception in the log."""
     _logger.exception("a call is refused: %s", why)
@@ -439,15 +448,3 @@ def _without(tool: Tool, missing: MissingRoomError) -> ToolResponse:
     """The answer of a call that a part of the runtime is missing for."""
     _logger.error("tool %s: %s", tool.name, missing, exc_info=missing.__cause__)
     return _unavailable(tool, str(missing))
-
-
-def _invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
-    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
-        return await awaited(lambda: provider.call_tool(tool, arguments, context))
-
-    return invoke
-
-
-def _no_problems(tool: Tool, result: Any) -> list[str]:
-    """A provider's results are checked by itself, if by anybody."""
-    return []

@@ -12,6 +12,8 @@ from .untrusted_text import escaped
 
 _logger = logging.getLogger("toolcast")
 
+_UNCHECKED = "the value cannot be checked: the tool's schema cannot be applied"
+
 
 class Validators:
     """The validators of a toolset, each made when it is first needed.
@@ -29,11 +31,15 @@ class Validators:
         self, tool: Tool, arguments: Mapping[str, Any]
     ) -> list[str]:
         """What is wrong with the arguments of a call; empty when nothing is."""
-        # What a proxied tool takes beyond its schema is its server's to say.
-        checkers = self._arguments
-        formats = self.asserts_formats and tool.proxy is None
-        problems = _problems(checkers, tool.name, tool.parameters, arguments, formats)
-        return problems or list(problems_with_actions(tool, arguments))
+        checker = self._arguments.get(tool.name)
+        if checker is None:
+            # What a proxied tool takes beyond its schema is its server's to say.
+            formats = self.asserts_formats and tool.proxy is None
+            checker = _made(self._arguments, tool.name, tool.parameters, formats)
+        problems = [_UNCHECKED] if checker is None else checker.problems(arguments)
+        if problems or tool.action_parameter is None:
+            return problems
+        return list(problems_with_actions(tool, arguments))
 
     def problems_with_result(self, tool: Tool, result: Any) -> list[str]:
         """What is wrong with a result; empty when nothing is or no schema is declared.
@@ -42,8 +48,11 @@ class Validators:
         """
         if tool.returns is None:
             return []
-        results, formats = self._results, tool.result_type is not None
-        return _problems(results, tool.name, tool.returns, result, formats)
+        checker = self._results.get(tool.name)
+        if checker is None:
+            formats = tool.result_type is not None
+            checker = _made(self._results, tool.name, tool.returns, formats)
+        return [_UNCHECKED] if checker is None else checker.problems(result)
 
 
 def problems_with_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -74,22 +83,16 @@ def problems_with_action(
                 yield f"`{name}` is not taken by {parameter} `{chosen}`"
 
 
-def _problems(
-    checkers: dict[str, Checker],
-    name: str,
-    schema: Any,
-    value: Any,
-    asserts_formats: bool = False,
-) -> list[str]:
-    checker = checkers.get(name)
-    if checker is None:
-        try:
-            checker = Checker(schema, asserts_formats=asserts_formats)
-            checkers[name] = checker
-        except Exception as error:
-            # What cannot be checked is not let through. The text quotes the schema, which
-            # may be a stranger's.
-            text = escaped(str(error))
-            _logger.error("the schema of %s cannot be applied: %s", name, text)
-            return ["the value cannot be checked: the tool's schema cannot be applied"]
-    return checker.problems(value)
+def _made(
+    checkers: dict[str, Checker], name: str, schema: Any, asserts_formats: bool
+) -> Checker | None:
+    """A checker that is kept; None for a schema that cannot be applied."""
+    try:
+        checker = checkers[name] = Checker(schema, asserts_formats=asserts_formats)
+    except Exception as error:
+        # What cannot be checked is not let through. The text quotes the schema, which may
+        # be a stranger's.
+        text = escaped(str(error))
+        _logger.error("the schema of %s cannot be applied: %s", name, text)
+        return None
+    return checker

@@ -18,7 +18,7 @@ from ..access.clients import (
     Client,
 )
 from ..calls.work import run_sync, sync
-from .toolset import Found, Toolset, owners
+from .toolset import AtStart, Found, Toolset, owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..question import AskPerson
     from ..rooms import Router
     from ..toolset_settings import LedgerSettings, Lifespan
-    from .at_start import AtStart
 
 
 class UnknownToolError(LookupError):
@@ -250,16 +249,17 @@ class Registry:
     async def find(self, name: str, client: str | None = None) -> Found:
         """The same with whose it is, to be called; raises as `find_tool`."""
         present = self.resolve(name)
+        access = self._several or self.toolsets[0].access()
         owner = self._owners.get(present)
         if owner is None:
-            self.access().client(client)
+            access.client(client)
             # What a client may not have costs no I/O: each asks its own access first.
             for one in self._offering:
                 if one.has(client):
                     found = await one.find_remote(present, client)
                     if found is not None:
                         return found
-        elif self.access().may_have(client, present):
+        elif access.may_have(client, present):
             return Found(self._tools[present], None, owner)
         raise UnknownToolError(f"unknown tool `{name}`")
 
@@ -385,10 +385,8 @@ class Registry:
             keep: keeps the content of links for its caller; without it that is sent with
                 the answer.
         """
-        from ..calls.tool_calls import find_and_call
-
         found = self.find(name, client)
-        return await find_and_call(
+        return await self.toolsets[0].calls.find_and_call(
             found, name, arguments, client, report_progress, ask, keep
         )
 
@@ -433,8 +431,6 @@ class Registry:
         Raises:
             LookupError: there are several, and each has its own.
         """
-        from .at_start import AtStart
-
         return AtStart(self._only)
 
     def reserve_names(self, names: Iterable[str]) -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..access.clients import Access, Client
 from ..definitions.definitions import DefinitionError, own_tools
-from ..definitions.provider import Wanted
+from ..definitions.provider import HasServers, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
     from ..access.override_file import OverrideFile
     from ..calls.tool_calls import ToolCalls
-    from ..definitions.provider import ToolProvider
+    from ..definitions.provider import ServerState, ToolProvider
     from ..definitions.tool import Tool
     from ..rooms import Resources
     from ..toolset_settings import LedgerSettings, Lifespan
@@ -220,6 +220,82 @@ class Found(NamedTuple):
     tool: Tool
     provider: ToolProvider | None
     toolset: Toolset
+
+
+class AtStart(NamedTuple):
+    """Looks at what calls of a toolset's tools need."""
+
+    toolset: Toolset
+
+    def import_handlers(
+        self, further: Iterable[Tool] = (), begin: Callable[[str], object] = str
+    ) -> dict[str, BaseException]:
+        """Imports the handler of every tool, with the classes that it is given.
+
+        With them the functions of the lifespan and the ledger, if there are any.
+
+        Args:
+            further: resources and prompts, as tools.
+            begin: is told the name of each before it is imported.
+
+        Returns:
+            What was raised instead, by the names of the tools, `the lifespan` and `the
+            ledger`.
+        """
+        from ..calls.handlers import own_function
+
+        failed: dict[str, BaseException] = {}
+        mine = self.toolset
+        lifespan = None if mine.lifespan is None else mine.lifespan.function
+        sink = None if mine.ledger is None else mine.ledger.sink
+        for name, function in (("the lifespan", lifespan), ("the ledger", sink)):
+            if function is not None:
+                begin(name)
+                try:
+                    own_function(function, mine.handlers)
+                except (Exception, SystemExit) as error:
+                    failed[name] = error
+        for tool in (*mine.tools.values(), *further):
+            if tool.handler is not None:
+                begin(tool.name)
+                try:
+                    mine.calls.handler(tool)
+                except (Exception, SystemExit) as error:
+                    failed[tool.name] = error
+        return failed
+
+    async def check_ledger(self) -> None:
+        """Returns when calls can be recorded, or need not be.
+
+        Raises:
+            LedgerError: they cannot, and have to be.
+        """
+        mine = self.toolset
+        if mine.ledger is not None or any(t.persistent for t in mine.tools.values()):
+            await mine.calls.check_ledger()
+
+    @property
+    def is_lifespan_up(self) -> bool:
+        """Whether what tools use is open; so it is where they use nothing."""
+        return self.toolset.lifespan is None or self.toolset.resources.is_up
+
+    def unset_variables(self) -> Mapping[str, str]:
+        """What external servers lack in the environment, by their names."""
+        return {
+            name: problem
+            for provider in self.toolset.providers
+            if isinstance(provider, HasServers)
+            for name, problem in provider.unset_variables().items()
+        }
+
+    def servers(self) -> Mapping[str, ServerState]:
+        """How the external servers are reached now, by their names. Does no I/O."""
+        return {
+            name: state
+            for provider in self.toolset.providers
+            if isinstance(provider, HasServers)
+            for name, state in provider.states().items()
+        }
 
 
 def owners(package: str, toolsets: Sequence[Toolset]) -> dict[str, Toolset]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .dialect import Dialect, Nullable, Patterns, References
+from .dialect import Dialect, Nullable, References
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -52,7 +52,7 @@ _STRICT = replace(
     formats=frozenset(
         "date-time time date duration email hostname uri ipv4 ipv6 uuid".split()
     ),
-    patterns=Patterns.SIMPLE,
+    has_plain_patterns=True,
     enum_types=frozenset("string number integer boolean null".split()),
     references=References.NO_CYCLES,
     has_reference_siblings=False,

@@ -58,14 +58,6 @@ class Nullable(Enum):
     """`anyOf: [{type: string}, {type: null}]`; there are no type lists."""
 
 
-class Patterns(Enum):
-    """Which regular expressions are taken."""
-
-    ANY = "any"
-    SIMPLE = "simple"
-    """No look-around, back reference or word boundary."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """What one form of one provider takes of JSON Schema.
@@ -80,7 +72,8 @@ class Dialect:
         lost_of_parameters: those that it does not take of a parameter itself, which is a
             property of the root.
         formats: the values of `format` that it takes; None for any.
-        patterns: which regular expressions it takes.
+        has_plain_patterns: whether regular expressions have no look-around, back reference or
+            word boundary.
         enum_types: the JSON types of values of `enum` and `const`; None for any.
         most_min_items: the largest `minItems` that it takes; None for any.
         references: what becomes of references.
@@ -93,7 +86,6 @@ class Dialect:
             the adapter takes their null for absent.
         needs_items: whether an array without `items` is refused; then `items: {}` is added.
         property_names: the grammar of names of properties; None for any. Others are mapped.
-        folds: whether what is lost is told in the description.
     """
 
     source: str
@@ -102,7 +94,7 @@ class Dialect:
     lost_at_root: frozenset[str] = frozenset()
     lost_of_parameters: frozenset[str] = frozenset()
     formats: frozenset[str] | None = None
-    patterns: Patterns = Patterns.ANY
+    has_plain_patterns: bool = False
     enum_types: frozenset[str] | None = None
     most_min_items: int | None = None
     references: References = References.KEPT
@@ -112,7 +104,6 @@ class Dialect:
     is_required_whole: bool = False
     needs_items: bool = False
     property_names: re.Pattern[str] | None = None
-    folds: bool = True
 
     def takes(self, keyword: str, *, at_root: bool = False) -> bool:
         """Whether it takes a keyword."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .dialect import Dialect, Nullable, Patterns, References
+from .dialect import Dialect, Nullable, References
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -49,7 +49,7 @@ _STRICT = Dialect(
     formats=frozenset(
         "date-time time date duration email hostname ipv4 ipv6 uuid".split()
     ),
-    patterns=Patterns.SIMPLE,
+    has_plain_patterns=True,
     enum_types=frozenset("string number integer boolean null".split()),
     references=References.KEPT,
     has_reference_siblings=False,

@@ -106,7 +106,7 @@ def _as_one_object(
     text = ""
     if len(needs) == len(members) and on.dialect.takes("description", at_root=True):
         text, _ = told(renamed_everywhere({keyword: needs}, on.names))
-    if text and on.dialect.folds:
+    if text:
         whole["description"] = added(whole.get("description"), text)
     what = "one object takes the parameters of every alternative"
     what += "; which go together is told in the description" if text else ""

@@ -25,14 +25,13 @@ from .dialect import (
     WORDS,
     Dialect,
     Inexpressible,
-    Patterns,
 )
 from .flattening import DEEPEST, Flattening, Path
 from .loss import Effect, Loss, Severity, added, told
 from .provider_names import renamed, renamed_everywhere
 from .restating import close, restated, typed
 
-_NOT_SIMPLE = ("(?=", "(?!", "(?<", "\\b", "\\B", *(f"\\{n}" for n in range(1, 10)))
+_NOT_PLAIN = ("(?=", "(?!", "(?<", "\\b", "\\B", *(f"\\{n}" for n in range(1, 10)))
 _MOST_SCHEMAS = 20_000
 _OF_PARAMETERS = 2
 
@@ -219,8 +218,8 @@ class _Rendering:
             return isinstance(value, int) and value <= dialect.most_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
-        if key == "pattern" and dialect.patterns is Patterns.SIMPLE:
-            return not any(part in str(value) for part in _NOT_SIMPLE)
+        if key == "pattern" and dialect.has_plain_patterns:
+            return not any(part in str(value) for part in _NOT_PLAIN)
         if key in ("enum", "const") and dialect.enum_types is not None:
             values = value if key == "enum" else [value]
             return all(type_name(one) in dialect.enum_types for one in values)
@@ -246,7 +245,7 @@ class _Rendering:
     ) -> None:
         """Folds what is lost into the description."""
         said = frozenset[str]()
-        if self._dialect.folds and self._dialect.takes("description", at_root=is_root):
+        if self._dialect.takes("description", at_root=is_root):
             known = {k: v for k, v in lost.items() if k in KNOWN}
             text, said = told(renamed_everywhere(known, self._names))
             if text:
