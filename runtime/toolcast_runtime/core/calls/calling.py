@@ -6,7 +6,9 @@ import asyncio
 import inspect
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..context import (
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Outcome]]
+Invoke = Callable[[Mapping[str, Any], CallContext], Coroutine[Any, Any, Outcome]]
 """Does the work of a call: what it gave, and what was raised."""
 
 
@@ -49,7 +51,9 @@ async def run_call(
     stopped, so its late result is dropped. Cancellation of the caller passes through.
     """
     context.begins(tool.timeout)
-    task = asyncio.create_task(_in_context(invoke, arguments, context))
+    there = copy_context()
+    there.run(CURRENT_CALL.set, context)
+    task = asyncio.create_task(invoke(arguments, context), context=there)
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
         if not done and context.questions is not None:
@@ -113,13 +117,6 @@ async def _answered(
     return done
 
 
-async def _in_context(
-    invoke: Invoke, arguments: Mapping[str, Any], context: CallContext
-) -> Outcome:
-    CURRENT_CALL.set(context)
-    return await invoke(arguments, context)
-
-
 def invoke_handler(
     handler: HandlerAdapter, resources: Mapping[str, Any] | None = None
 ) -> Invoke:
@@ -134,7 +131,7 @@ def invoke_handler(
         if handler.is_async:
             return await awaited(lambda: handler(arguments, resources))
         name = context.tool
-        result, error = await in_thread(lambda: handler(arguments, resources), name)
+        result, error = await in_thread(partial(handler, arguments, resources), name)
         # A plain function may still hand back a coroutine, as a wrapped async one does.
         if inspect.isawaitable(result):
             return await awaited(lambda: result)
@@ -198,7 +195,7 @@ def _checked(
         value = plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _refused(tool, "gave a result that is not JSON", str(error))
-    problems = problems_with_result(tool, value) if response.error is None else []
+    problems = [] if response.error is not None else problems_with_result(tool, value)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(

@@ -93,6 +93,10 @@ class HandlerAdapter:
             return own
         undeclared = self._declared.lacks(arguments)
         undeclared += own
+        if not undeclared and (
+            self._keywords is None or self._keywords.issuperset(arguments)
+        ):
+            return []
         if self._keywords is None:
             return undeclared
         return [n for n in arguments if n not in self._keywords or n in undeclared]

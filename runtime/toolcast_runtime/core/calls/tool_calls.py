@@ -314,7 +314,7 @@ class ToolCalls:
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         else:
             try:
-                handler = self.handler(tool)
+                handler = self._handlers.get(tool.name) or self.handler(tool)
             except MissingRoomError as missing:
                 return _without(tool, missing), "error"
             except Exception:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
@@ -149,8 +149,10 @@ class DeclaredNames:
         self.patterns = tuple(patterns)
         self._dialect = mapping(schema).get("$schema")
 
-    def lacks(self, names: Iterable[str]) -> list[str]:
+    def lacks(self, names: Collection[str]) -> list[str]:
         """Those of the names that are not declared, in their order."""
+        if self.names.issuperset(names):
+            return []
         left = [name for name in names if name not in self.names]
         if left and self.patterns:
             left = [name for name in left if not self._is_matched(name)]

@@ -79,7 +79,7 @@ class Size:
             return self._texts(items)
         if issubclass(kind, dict):
             names = list(chain.from_iterable(items))
-            inner.extend(chain.from_iterable(item.values() for item in items))
+            inner.extend(chain.from_iterable(map(dict.values, items)))
             return self._texts(names)
         if issubclass(kind, (list, tuple)):
             # A list that holds itself grows without end.
