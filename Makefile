@@ -9,7 +9,7 @@ CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta example
 # Processes that tests start would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 # What says most in the shortest time, of the generator and of the runtime.
-FAST := tests/rules tests/docs tests/encoders tests/reading tests/rendering \
+FAST := tests/rules tests/docs/test_docs_pages.py tests/encoders tests/reading tests/rendering \
   tests/runtime tests/validation tests/values tests/access tests/router tests/test_structure.py
 
 .DEFAULT_GOAL := help

@@ -56,6 +56,8 @@ def test_a_preview_says_it_and_changes_nothing(stage: Stage) -> None:
     assert {line for line in agent.changes if "tool " in line} == {
         f"- tool {name}" for name in OURS
     }
+    changed = {line.split()[0] for line in agent.changes if "rule " in line}
+    assert changed == {"-"}
     stage.roll_back()
     assert (stage.names(), set(agent.tools)) == (THEIRS, THEIRS)
 
