@@ -26,6 +26,7 @@ from toolcast_runtime.core.rooms import MissingRoomError
 from toolcast_runtime.ledger import LedgerError, LedgerSettings
 from toolcast_runtime.lifespan import Lifespan, LifespanError
 from toolcast_runtime.registry import Registry
+from toolcast_runtime.resources import LinkLimits
 
 RUNTIME = "toolcast_runtime"
 HANDLERS = "tests.runtime.handlers_of_missing_rooms"
@@ -219,9 +220,20 @@ def test_resources_that_cannot_be_opened(
     lifespan = Lifespan(f"{HANDLERS}:opened", ("db",))
     made = registry(tmp_path, uses=["db"], LIFESPAN=lifespan)
     refused(made, "lifespan")
-    with pytest.raises((LifespanError, MissingRoomError), match="`lifespan`"):
+    with pytest.raises(LifespanError, match="`lifespan`"):
         made.__enter__()
     assert not ran
+
+
+def test_links_that_nobody_can_keep(
+    tmp_path: Path, ran: list[str], broken: Break
+) -> None:
+    broken("rooms.resources")
+    from toolcast_runtime.mcp import McpServer
+
+    server = McpServer(registry(tmp_path), name="toy", links=LinkLimits())
+    with pytest.raises(MissingRoomError, match="`resources`"):
+        server.build()
 
 
 def test_a_choice_that_nobody_can_make(
@@ -328,6 +340,9 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Recorder", "ledger.recorder:Recorder"),
         ("Resources", "lifespan.resources:Resources"),
         ("Router", "router.router:Router"),
+        ("McpOffers", "resources.definitions_of_mcp:"),
+        ("KeptContent", "resources.kept_content:KeptContent"),
+        ("SkillFolders", "skills.served_skills:ServedSkills"),
     ],
 )
 def test_a_room_is_what_its_protocol_says(protocol: str, real: str) -> None:
