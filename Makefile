@@ -9,7 +9,7 @@ CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta example
 # Processes that tests start would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 # What says most in the shortest time, of the generator and of the runtime.
-FAST := tests/rules tests/docs tests/encoders tests/reading tests/rendering \
+FAST := tests/rules tests/docs/test_docs_pages.py tests/encoders tests/reading tests/rendering \
   tests/runtime tests/validation tests/values tests/access tests/router tests/test_structure.py
 
 .DEFAULT_GOAL := help
@@ -25,13 +25,13 @@ check: $(STAMP) ## Check specs, rules and that generated/ is up to date
 	@$(BIN)/toolcast check
 
 test: $(STAMP) ## Run the suite and the snapshot tests (up to 3 minutes on 2 cores); ROOM=http: tests/http
-	@$(PYTEST) -n auto --dist worksteal $(if $(ROOM),tests/$(ROOM),--ignore tests/letta)
+	@$(PYTEST) -n auto --dist worksteal $(if $(ROOM),tests/$(ROOM))
 
 test-fast: $(STAMP) ## Run the part of it that takes half a minute
 	@$(PYTEST) -n auto --dist worksteal $(FAST)
 
 test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often
-	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough"
+	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough" tests generated letta/tests
 
 test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14
 	@$(BIN)/python tests/pythons.py "$(FAST) generated"
@@ -47,18 +47,18 @@ test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node
 	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp tests/watching tests/language
 
 test-letta-fake: $(STAMP) ## Run the tests of the extension for Letta, on a server of our own
-	@$(PYTEST) -n auto --dist worksteal tests/letta
+	@$(PYTEST) -n auto --dist worksteal letta/tests
 
 test-letta: $(STAMP) ## Run the tests against a real Letta 0.16.6 (sets it up once, 1.2 GB)
-	@$(BIN)/python tests/letta/real/install.py && TOOLCAST_TEST_LETTA=1 $(PYTEST) -m letta tests/letta
+	@$(BIN)/python letta/tests/real/install.py && TOOLCAST_TEST_LETTA=1 $(PYTEST) -m letta letta/tests
 
 letta-server: $(STAMP) ## Run a real Letta 0.16.6 on a free port until Ctrl-C
-	@$(BIN)/python -m tests.letta.real
+	@$(BIN)/python -m letta.tests.real
 
 test-postgres: $(STAMP) ## Run the tests against a real PostgreSQL and HAProxy (installs Debian's where missing)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || apt-get install -y -q postgresql
 	@command -v haproxy >/dev/null || apt-get install -y -q haproxy
-	@TOOLCAST_TEST_POSTGRES=1 $(PYTEST) -m "not node" tests/deployment tests/examples/ren tests/ledger tests/lifespan tests/platform -k postgresql
+	@TOOLCAST_TEST_POSTGRES=1 $(PYTEST) -m "not node" tests/deployment tests/ledger tests/lifespan tests/platform letta/tests/ren -k postgresql
 
 test-servers: $(STAMP) ## Run the tests against servers that others wrote (sets them up once)
 	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external tests/oauth
@@ -83,8 +83,8 @@ lint: $(STAMP) ## Run ruff, black and mypy --strict over the packages, generated
 	@$(BIN)/python -m mypy $(CODE) generated
 
 format: $(STAMP) ## Format the hand-written code
-	@$(BIN)/python -m black --quiet $(CODE) tests benchmarks docs
-	@$(BIN)/python -m ruff check --fix --quiet $(CODE) tests benchmarks docs
+	@$(BIN)/python -m black --quiet $(CODE) tests letta/tests benchmarks docs
+	@$(BIN)/python -m ruff check --fix --quiet $(CODE) tests letta/tests benchmarks docs
 
 docs: $(STAMP) ## Build the documentation as a site into build/site/; a broken link ends it
 	@$(BIN)/python -m properdocs build -f docs/website/properdocs.yml

@@ -20,7 +20,7 @@ from toolcast.changes.change import AUDIENCES, ChangeRule, Grade
 from toolcast.changes.comparison import rules as change_rules
 from toolcast.commands.entry import main as toolcast
 from toolcast.encoders.markdown import fenced
-from toolcast.extensions import COMMANDS, fields_of, values
+from toolcast.extensions import COMMANDS, fields_of, missing, values
 from toolcast.language.spec_language import schema
 from toolcast.rules.page import page
 from toolcast.rules.rule import Rule, limit
@@ -111,15 +111,21 @@ Extensions tell the changes of their own fields ([extensions](extensions.md)).
 
 
 def pages() -> dict[str, str]:
-    """`{path below docs/: text}` of every generated page."""
-    return {
+    """`{path below docs/: text}` of every generated page.
+
+    Of our own extension there is one where it is installed.
+    """
+    made = {
         "spec.md": _spec_page(),
         "commands.md": _commands_page(),
         "targets.md": _targets_page(),
         "rules.md": _rules_page(),
         "changes.md": _changes_page(),
-        "../letta/docs/reference.md": _extension_page("letta", "toolcast-letta"),
     }
+    if not missing(("letta",)):
+        page = _extension_page("letta", "toolcast-letta")
+        made["../letta/docs/reference.md"] = page
+    return made
 
 
 _DEFINITIONS = """

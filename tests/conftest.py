@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.program import toolcast
+from tests.repository import copy_project
 
 # How fast a machine is decides on no test. Tests that say something else about health checks
 # have to say this, too.
@@ -175,9 +176,7 @@ def project_copy(tmp_path: Path) -> Project:
     """A copy of this repository's own project, outputs in git's index, to break things in."""
     root = tmp_path / "copy"
     root.mkdir()
-    shutil.copy(ROOT / "toolcast.yaml", root)
-    for folder in ("specs", "generated", "examples"):
-        shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
+    copy_project(root, "generated", "examples")
     for words in (["init", "--quiet"], ["add", "--force", "generated"]):
         subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
     return Project(root)

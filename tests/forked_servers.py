@@ -175,13 +175,13 @@ class _Fork:
 class _Parent:
     """The process that has loaded what servers need; it ends with this one."""
 
-    def __init__(self) -> None:
+    def __init__(self, loaded: tuple[str, ...]) -> None:
         self._asking, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
         with theirs:
             number = theirs.fileno()
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PARENT, str(number), *_LOADED],
+                [sys.executable, "-c", _PARENT, str(number), *loaded],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[number],
                 env=kept,
@@ -225,7 +225,7 @@ class _Parent:
         self._process.wait()
 
 
-_parents: list[_Parent] = []
+_parents: dict[tuple[str, ...], _Parent] = {}
 
 
 def start(
@@ -235,11 +235,13 @@ def start(
     stdin: int = subprocess.PIPE,
     stdout: int = subprocess.PIPE,
     stderr: int = subprocess.PIPE,
+    loaded: tuple[str, ...] = _LOADED,
 ) -> Process:
     """Starts `python -m WORDS` in a folder, with this environment alone.
 
-    Each stream is `subprocess.PIPE`, `subprocess.DEVNULL` or an open file's number. Where Python itself reads the
-    environment differently, or there are no sockets that keep messages apart, it is started.
+    Each stream is `subprocess.PIPE`, `subprocess.DEVNULL` or an open file's number; `loaded`
+    names modules that are imported already. Where Python itself reads the environment
+    differently, or there are no sockets that keep messages apart, it is started.
     """
     ours = {
         name for name in {*env, *os.environ} if env.get(name) != os.environ.get(name)
@@ -253,9 +255,9 @@ def start(
             cwd=folder,
             env=env,
         )
-    if not _parents:
-        _parents.append(_Parent())
-    return _parents[0].fork(folder, list(words), env, (stdin, stdout, stderr))
+    if loaded not in _parents:
+        _parents[loaded] = _Parent(loaded)
+    return _parents[loaded].fork(folder, list(words), env, (stdin, stdout, stderr))
 
 
 def run(

@@ -200,7 +200,10 @@ DISTRIBUTIONS_MAY_IMPORT = {
 GENERATOR_ONLY = {"black", "jinja2", "jsonschema", "markupsafe", "referencing"}
 WRITTEN = [
     file
-    for folder in (*DISTRIBUTIONS.values(), *map(ROOT.joinpath, ("tests", "examples")))
+    for folder in (
+        *DISTRIBUTIONS.values(),
+        *map(ROOT.joinpath, ("tests", "letta/tests", "examples")),
+    )
     for file in sorted(folder.rglob("*.py"))
 ]
 WRITTEN += [*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("docs/**/*.py")]
@@ -403,7 +406,9 @@ def test_no_splat_of_a_literal() -> None:
 
 
 def test_the_makefile_names_tests_that_are_there() -> None:
-    named = re.findall(r"tests/[\w./]+", (ROOT / "Makefile").read_text("utf-8"))
+    named = re.findall(
+        r"(?:letta/)?tests/[\w./]+", (ROOT / "Makefile").read_text("utf-8")
+    )
     assert named
     none({path for path in named if not (ROOT / path).exists()})
 

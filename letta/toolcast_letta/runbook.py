@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from toolcast.encoders.code import Code
 from toolcast.encoders.markdown import block, fenced, inline, listed, span
 from toolcast.encoders.plain_text import word
-from toolcast.model.model import Toolset, ToolSpec
+from toolcast.model.model import Toolset, ToolSpec, Workspace
 from toolcast.rendering.output_shape import MarkdownShape
+from toolcast.rendering.renderer import render
 from toolcast.targets.target import markdown_header
 
-from .config import changes_data, settings_of, tool_part
 from .settings import LettaAgent
+from .specs import changes_data, settings_of, tool_part
 
+TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
+"""The folder of the extension's templates."""
 _PLAN = "letta.plan.json"
 _BLOCKS = "letta.blocks.json"
 
@@ -241,6 +245,30 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
         turn=_commands(_letta("verify", toolset, turn)),
         is_approved=is_attached and is_approved,
     )
+
+
+def tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
+    """The runbook of a tool, by its present or a former name; None without such a tool."""
+    for tool in toolset.tools:
+        if name == tool.name or name in tool.renamed_from:
+            package = ".".join(filter(None, (workspace.package, toolset.name)))
+            view = tool_runbook(toolset, tool, package)
+            page = render("letta/tool_runbook.md.jinja", view, (TEMPLATES,))
+            return page.decode("utf-8")
+    return None
+
+
+def tool_list(toolset: Toolset) -> str:
+    """A line for each tool: attached, or not and why; ends with a newline."""
+    lines = []
+    for tool in sorted(toolset.tools, key=lambda tool: tool.name):
+        part = tool_part(toolset, tool)
+        state = "attached"
+        if not part["attached"]:
+            reason = _one_line(part.get("reason", "no reason is given"))
+            state = f"not attached: {reason}"
+        lines.append(f"{tool.name}: {state}\n")
+    return "".join(lines)
 
 
 def _commands(*lines: str) -> Code:

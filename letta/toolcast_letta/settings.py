@@ -1,10 +1,13 @@
-"""What a toolset says of Letta: the entry of its MCP server, and its agents."""
+"""What a toolset says of Letta: the entry of its MCP server, and its agents.
+
+The specs say it under `letta`, and a generated module says it again for its server.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 
@@ -52,37 +55,25 @@ class LettaAgent:
     blocks: tuple[LettaBlock, ...] = ()
 
 
-class LettaSettings(NamedTuple):
-    """The `letta` of a toolset."""
+@dataclass(frozen=True, kw_only=True)
+class LettaSettings:
+    """The `letta` of a toolset.
 
+    Attributes:
+        name: the toolset's name.
+        server: the entry of its MCP server.
+        agents: its agents.
+        backend: the kind of Letta, `v1` or `code`.
+        on_start: whether the server attaches what is missing when it starts.
+        on_start_patience: for how many seconds it goes on trying while Letta is away.
+    """
+
+    name: str
     server: LettaServer
-    agents: tuple[LettaAgent, ...]
+    agents: tuple[LettaAgent, ...] = ()
     backend: str = "v1"
     on_start: bool = False
     on_start_patience: float = 120.0
-
-
-def bind_letta(value: Mapping[str, Any], toolset: str) -> LettaSettings:
-    """The settings of a mapping that has the shape of the spec language."""
-    return LettaSettings(
-        LettaServer(**{"name": toolset, **value.get("server", {})}),
-        tuple(_agent(name, body) for name, body in value["agents"].items()),
-        value.get("backend", "v1"),
-        value.get("on_start", False),
-        float(value.get("on_start_patience", 120)),
-    )
-
-
-def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
-    plain = {key: body[key] for key in ("id", "id_env", "type") if key in body}
-    return LettaAgent(
-        name,
-        **plain,
-        expects=tuple(body.get("expects", ())),
-        ends_turn=tuple(body.get("ends_turn", ())),
-        forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
-        blocks=tuple(LettaBlock(**entry) for entry in body.get("blocks", ())),
-    )
 
 
 def address(url: str) -> SplitResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,9 +11,9 @@ from toolcast.model.model import Toolset
 from toolcast.rendering.output_shape import PythonShape
 from toolcast.targets.target import Context, Target, header, package_of
 
-from .config import not_attached, settings_of, tool_part
-from .runbook import toolset_runbook
+from .runbook import TEMPLATES, toolset_runbook
 from .settings import LettaAgent, LettaServer
+from .specs import not_attached, settings_of, tool_part
 
 
 class ServerView(NamedTuple):
@@ -86,26 +85,21 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 
 def _server(server: LettaServer) -> ServerView:
-    inner = " " * 8
+    fields = server._asdict()
     return ServerView(
-        literal(server.name, f"{inner}name=", ","),
-        literal(server.url, f"{inner}url=", ","),
-        literal(server.url_env, f"{inner}url_env=", ","),
-        literal(server.token_env, f"{inner}token_env=", ","),
-        literal(server.client, f"{inner}client=", ","),
+        *(literal(fields[n], f"{' ' * 8}{n}=", ",") for n in ServerView._fields)
     )
 
 
 def _agent(agent: LettaAgent) -> AgentView:
-    inner = " " * 12
+    fields = {
+        **vars(agent),
+        "expects": tuple(sorted(agent.expects)),
+        "ends_turn": tuple(sorted(agent.ends_turn)),
+        "forbids": dict(sorted(agent.forbids.items())),
+    }
     return AgentView(
-        literal(agent.name, f"{inner}name=", ","),
-        literal(agent.id, f"{inner}id=", ","),
-        literal(agent.id_env, f"{inner}id_env=", ","),
-        literal(agent.type, f"{inner}type=", ","),
-        literal(tuple(sorted(agent.expects)), f"{inner}expects=", ","),
-        literal(tuple(sorted(agent.ends_turn)), f"{inner}ends_turn=", ","),
-        literal(dict(sorted(agent.forbids.items())), f"{inner}forbids=", ","),
+        *(literal(fields[n], f"{' ' * 12}{n}=", ",") for n in AgentView._fields)
     )
 
 
@@ -123,5 +117,5 @@ TARGET = Target(
     definition_part=tool_part,
     left_out=not_attached,
     with_black=False,
-    templates=os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates"),
+    templates=TEMPLATES,
 )

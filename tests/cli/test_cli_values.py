@@ -16,9 +16,8 @@ from click.testing import CliRunner
 
 from tests.forked import Forks
 from tests.program import toolcast
+from tests.repository import own_project
 from toolcast.model.loading import load_workspace
-
-ROOT = Path(__file__).parents[2]
 
 TOOL = """
 summary: Give the arguments back.
@@ -296,7 +295,7 @@ def test_a_flag_chooses_the_tool(give: Run) -> None:
 
 def commands() -> Iterator[Any]:
     """Every example that is a command of a toolset of this repository."""
-    workspace = load_workspace(str(ROOT)).workspace
+    workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
         if "cli" not in toolset.targets:

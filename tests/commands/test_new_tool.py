@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.running import run
-
-REPOSITORY = Path(__file__).parents[2]
+from tests.repository import copy_project
 
 
 @pytest.fixture
@@ -52,9 +51,7 @@ def test_draft_generates_and_only_its_texts_are_left_to_write(
 
 @pytest.mark.slow
 def test_draft_in_this_repository(tmp_path: Path) -> None:
-    for folder in ("specs", "examples"):
-        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
-    shutil.copy(REPOSITORY / "toolcast.yaml", tmp_path)
+    copy_project(tmp_path, "examples")
     before = contents(tmp_path)
     options = ("--toolset", "kirishima", "--section", "home")
     run(tmp_path, "toolcast", "new", "water_plants", *options)
@@ -173,22 +170,6 @@ def test_spec_with_an_error_stops_it(project: Path) -> None:
     done = run(project, "toolcast", "new", "x", expect=1)
     assert "did you mean `summary`?" in done.stderr
     assert not (project / "specs/demo/x.yaml").exists()
-
-
-def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
-    """Letta wants a decision of each tool; nothing is called valid that `check` refuses."""
-    for folder in ("specs", "examples"):
-        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
-    shutil.copy(REPOSITORY / "toolcast.yaml", tmp_path)
-    options = ("--toolset", "ren", "--section", "bridge")
-    said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
-    [step] = [row for row in said.splitlines() if "decide in" in row]
-    assert step.startswith("  3. decide in specs/ren/brew_tea.yaml: nothing says why")
-    assert "`letta: {attached: true}`" in step
-    assert "  4. toolcast generate" in said
-    spec = tmp_path / "specs/ren/brew_tea.yaml"
-    spec.write_text(spec.read_text() + "letta: {attached: false, reason: R.}\n")
-    run(tmp_path, "toolcast", "generate")
 
 
 def test_without_such_a_decision_there_is_no_such_step(project: Path) -> None:

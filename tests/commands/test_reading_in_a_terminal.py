@@ -129,12 +129,3 @@ def test_the_list_of_rules_fits(tmp_path: Path) -> None:
     assert max(map(len, text.split("\n"))) <= 80
     assert "prompt/todo " in text
     assert "tool/removed " in text
-
-
-def test_an_extensions_commands_have_a_whole_line_each(
-    make_project: Callable[..., Any],
-) -> None:
-    project = make_project({}, workspace="extensions: [letta]\n")
-    text = project.toolcast("letta", "--help").stdout
-    assert "runbook" in text
-    assert "..." not in text.partition("Commands:")[2]

@@ -243,7 +243,10 @@ def test_a_persons_time_is_not_the_calls(
     )
 
     async def slowly(question: Question) -> Answer:
+        first = current_call().deadline
         await asyncio.sleep(0.4)
+        now = current_call().deadline
+        assert first is not None and now is not None and now >= first + 0.4
         is_first = question.name == "seats"
         return Answer("accept", {"seats": 2} if is_first else {"place": "inside"})
 

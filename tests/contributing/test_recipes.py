@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contributing.recipe import steps_of
+from tests.repository import needs_all
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -20,7 +21,7 @@ FIELD = "Add a field of the spec language"
 TITLES = ("Add a target", FIELD, "Add a rule")
 LAST = {"make test-fast", "make lint"}
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), needs_all]
 
 
 def git(root: Path, *words: str) -> str:

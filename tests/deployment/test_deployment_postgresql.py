@@ -39,8 +39,8 @@ from tests.deployment.deployed import (
     replica,
 )
 from tests.deployment.load import keep_calling
-from tests.examples.ren.postgres import postgres_server
 from tests.packaging.environments import build
+from tests.postgres import postgres_server
 
 pytestmark = [
     pytest.mark.skipif(

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from tests.repository import MISSING
 from toolcast.changes.change import Change
 from toolcast.changes.comparison import Comparison, compare
 from toolcast.findings import has_errors
@@ -78,7 +79,18 @@ def single_changes() -> Sequence[SingleChange]:
         _case(file.stem, case)
         for file in sorted(FOLDER.glob("*.yaml"))
         for case in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        if not {*MISSING} & _extensions_of(case)
     ]
+
+
+def _extensions_of(case: Mapping[str, Any]) -> set[str]:
+    """The extensions that either side of a case lists."""
+    sides = [case.get(side) or {} for side in ("both", "before", "after")]
+    return {
+        name
+        for one in sides
+        for name in (one.get("workspace") or {}).get("extensions", ())
+    }
 
 
 def told(change: Change) -> tuple[str, str]:

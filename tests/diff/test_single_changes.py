@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.diff.single_changes import SingleChange, single_changes, told
+from tests.repository import EXTENSIONS
 from toolcast.changes.change import ABSENT, same
 from toolcast.changes.comparison import compare, rules
 
@@ -17,7 +18,7 @@ CASES = single_changes()
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
     """There and back, which is of the opposite kinds; it says where it is and what was there."""
-    known = rules(("letta",))
+    known = rules(EXTENSIONS)
     changes = case.compared.changes
     assert sorted(map(told, changes)) == list(case.changes)
     opposite = [known[change.rule.id].opposite for change in changes]
@@ -46,7 +47,7 @@ def test_what_is_many_is_told_as_many() -> None:
 def test_any_two_states_compare_and_go_back() -> None:
     """Many changes at once hide none of each other, and none comes twice."""
     chosen = random.Random(0)
-    known = rules(("letta",))
+    known = rules(EXTENSIONS)
     sides = [side for case in CASES for side in case.sides]
     for _ in range(100):
         before, after = chosen.sample(sides, 2)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 from toolcast_runtime.core.validation.compiled import ASSERTED
-
-ROOT = Path(__file__).parents[2]
 
 KEYWORDS: dict[str, dict[str, Any]] = {
     "integer": {"type": "integer"},
@@ -175,7 +173,7 @@ def test_own_specs(
     oracle: Callable[[Any], Callable[[Any], bool]],
 ) -> None:
     """Each property of each tool of this repository, with each of the values."""
-    workspace = load_workspace(str(ROOT)).workspace
+    workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
         cases = [case_of(t.name, dict(t.parameters), ()) for t in toolset.tools]

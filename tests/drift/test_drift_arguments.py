@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.repository import own_project
 from toolcast.model.loading import load_workspace
-
-ROOT = Path(__file__).parents[2]
 
 
 def tools() -> Iterator[Any]:
     """Every tool of every toolset, with a client that may call it."""
-    workspace = load_workspace(str(ROOT)).workspace
+    workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
         for tool in toolset.tools:

@@ -142,18 +142,3 @@ def test_no_tool_of_a_server_takes_the_name_at_run_time(kept: Project) -> None:
     kept.generate()
     registry = (kept.root / "generated/toy/registry.py").read_text()
     assert '    reserved_names=("store_note",),\n' in registry
-
-
-def test_fields_of_extensions_that_name_it_are_listed(
-    kept: Project,
-) -> None:
-    kept.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
-    subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
-    run(kept, "rename", "find_note", "search")
-    with (kept.root / "toolcast.yaml").open("a") as stream:
-        stream.write("extensions: [letta]\n")
-    with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
-        stream.write("letta: {agents: {helper: {id: agent-1, ends_turn: [search]}}}\n")
-    subprocess.run(["git", "add", "-A"], cwd=kept.root, check=True)
-    said = run(kept, "remove", "search", "--now", "--anyway")
-    assert "`letta.agents.helper.ends_turn[0]` names `search`" in said

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.targets.exposure import Exposure, exposures
@@ -86,12 +85,3 @@ def test_a_tool_out_of_a_target_is_out_of_those_that_need_it(
         "registry": "Not yet.",
         "mcp": "not in registry, which mcp needs: Not yet.",
     }
-
-
-def test_an_extension_tells_its_own_reason() -> None:
-    workspace = loaded(os.fspath(ROOT))
-    ren = next(one for one in workspace.toolsets if one.name == "ren")
-    found = exposures(workspace, ren)
-    reason = "Portraits are told to Ren by way of her core memory."
-    assert found["read_all_portraits"].targets["letta"] == reason
-    assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")

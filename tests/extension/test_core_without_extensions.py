@@ -36,14 +36,3 @@ def test_nor_does_it_outside_of_a_project_that_lists_it(
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "letta" not in ran.stdout.lower()
-
-
-def test_a_project_that_lists_it_has_it() -> None:
-    for words in (["--help"], ["explain"], ["schema", "toolset"]):
-        ran = subprocess.run(
-            [sys.executable, "-m", "toolcast", *words],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        assert "letta" in ran.stdout, words

@@ -7,6 +7,7 @@ import logging
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -176,6 +177,19 @@ async def test_no_process_is_left_behind(opened: Open, tmp_path: Path) -> None:
     )
     await tools.list_tools()
     assert len(processes(mark)) >= 2
+    await tools.close()
+    assert processes(mark) == []
+
+
+async def test_what_a_server_has_started_ends_with_it(
+    opened: Open, tmp_path: Path
+) -> None:
+    mark, server = str(tmp_path / "mark"), odd("well")
+    script = f'sh -c "sleep 60; :" {mark} & exec "$0" "$@"'
+    words = ("-c", script, str(server.command), *server.args)
+    tools = opened(replace(server, command="/bin/sh", args=words))
+    await tools.list_tools()
+    assert len(processes(mark)) == 1
     await tools.close()
     assert processes(mark) == []
 

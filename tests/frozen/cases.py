@@ -14,10 +14,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.repository import MISSING
 from tests.safety.hostile_cases import lay_out
 
 __all__ = ["Tree", "cases_of", "hostile_cases", "lay_out", "text_of", "write"]
@@ -40,13 +42,24 @@ def cases_of(name: str) -> dict[str, Tree]:
     """The projects of a file of `inputs/`, by case."""
     packed = json.loads(text_of(HERE, f"{name}.json"))
     texts = packed["texts"]
-    return {
+    trees = {
         case: {
             path: texts[content] if isinstance(content, int) else content
             for path, content in tree.items()
         }
         for case, tree in packed["cases"].items()
     }
+    return {case: tree for case, tree in trees.items() if not _lists_missing(tree)}
+
+
+def _lists_missing(tree: Tree) -> bool:
+    """Whether a project lists an extension of this repository that is not installed."""
+    return any(
+        re.search(rf'extensions"?: \[[^\]]*\b{name}\b', text)
+        for name in MISSING
+        for path, text in tree.items()
+        if path.endswith("toolcast.yaml") and isinstance(text, str)
+    )
 
 
 def hostile_cases() -> list[str]:

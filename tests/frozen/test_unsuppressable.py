@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tests.program import toolcast
+from tests.repository import EXTENSIONS
 from tests.rules.layout import lay_out
 from toolcast.model.loading import load_workspace
 from toolcast.preflight import preflight
@@ -52,7 +53,7 @@ SUPPRESSED = "spec/unsuppressable-rule"
 
 
 def test_these_and_no_others_cannot_be_suppressed() -> None:
-    known = rules(("letta",)).values()
+    known = rules(EXTENSIONS).values()
     assert sorted(one.id for one in known if not one.can_be_suppressed) == sorted(
         UNSUPPRESSABLE
     )
@@ -68,7 +69,7 @@ def test_no_rule_came_or_went_by_another_name() -> None:
 
 
 def test_a_former_id_is_no_present_one_and_leads_to_one() -> None:
-    known = rules(("letta",))
+    known = rules(EXTENSIONS)
     assert [old for old in FORMER if old in known] == []
     assert [new for new in FORMER.values() if new and new not in known] == []
 

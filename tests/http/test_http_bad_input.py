@@ -56,6 +56,19 @@ def sent(server: Served, path: str, body: bytes, *, modern: bool = False) -> Ans
     return server.send(path, body, headers)
 
 
+def test_a_call_that_failed_has_a_line_of_its_request(server: Served) -> None:
+    """One that was answered has that of the call alone."""
+    call = {"name": "nobody_has_it", "arguments": {}}
+    token, start = PATHS["/mcp/"], len(server.lines)
+    for modern, status in ((False, 200), (True, 400)):
+        before = len(server.lines)
+        answer = server.ask("/mcp/", "tools/call", call, token=token, modern=modern)
+        assert answer.status == status
+        server.wait_for_log("outcome=refused", before)
+    server.wait_for_log("POST /mcp/ 400 in", before)
+    assert b"POST /mcp/ 200 in" not in b"".join(server.lines[start:])
+
+
 @each_path
 def test_a_wrong_token(server: Served, path: str) -> None:
     answer = server.ask(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")

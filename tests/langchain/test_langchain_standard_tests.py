@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,17 +14,17 @@ from langchain_core.tools import BaseTool
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 
+from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, ToolSpec
 
-ROOT = Path(__file__).parents[2]
 # Where the example would wait for somebody who never comes.
 AT_ONCE = {"wait_for_message": {"timeout_secs": 0}}
 
 
 def wrapped_tools() -> Iterator[tuple[Toolset, ToolSpec, str | None]]:
     """Every tool with a wrapper, and a client that may have it."""
-    workspace = load_workspace(str(ROOT)).workspace
+    workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
         for tool in toolset.tools_in("langchain"):

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.examples.ren.postgres import postgres_server
 from tests.ledger.test_ledger_processes import PROGRAM, ROOT
+from tests.postgres import postgres_server
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import Caller, calling_as

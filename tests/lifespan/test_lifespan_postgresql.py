@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.examples.ren.postgres import Unavailable, postgres_server
 from tests.lifespan.conftest import Toolset
+from tests.postgres import Unavailable, postgres_server
 from toolcast_runtime.lifespan import LifespanError
 
 psycopg = pytest.importorskip("psycopg")

@@ -16,13 +16,12 @@ import yaml
 from tests.mcp.node_setup import NodeTools, installed
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import LEGACY, MODERN, HttpServer, http_server
+from tests.repository import TOOLSETS
 
 pytestmark = pytest.mark.node
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-_WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))
-TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
 
 # The scenarios that apply to a server of tools alone. Those left out ask for prompts,
 # resources, completion, logging or tasks.

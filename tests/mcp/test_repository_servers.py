@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 
 from tests.mcp.servers import ERAS, http_server, meta, stdio_server
+from tests.repository import TOOLSETS
 from toolcast_runtime.core.definitions.module_names import module_name
 from toolcast_runtime.registry import Registry, Tool
 
 ROOT = Path(__file__).parents[2]
-_WORKSPACE = yaml.safe_load((ROOT / "toolcast.yaml").read_text(encoding="utf-8"))
-TOOLSETS = [Path(folder).name for folder in _WORKSPACE["toolsets"]]
 MODES = ("legacy", "2026-07-28")
 
 # Tools that work with nothing but a folder to keep their data in.

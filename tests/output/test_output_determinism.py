@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import contents
+from tests.repository import own_project
 
-ROOT = Path(__file__).parents[2]
+from .conftest import contents
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,8 @@ def test_the_repository_is_up_to_date() -> None:
     from toolcast.output.output_folder import diagnose
     from toolcast.pipeline import generate
 
-    files = generate(str(ROOT)).files
-    difference = compare_with_disk(str(ROOT), "generated", files)
-    found = diagnose(str(ROOT), "generated", files, difference)
+    root = str(own_project())
+    files = generate(root).files
+    difference = compare_with_disk(root, "generated", files)
+    found = diagnose(root, "generated", files, difference)
     assert [f"{f.place.file}: {f.message}" for f in found] == []

@@ -38,7 +38,10 @@ def test_exit_codes_of_wrong_projects(
     assert "toolcast.yaml:1:10: error:" in invalid.stderr
 
 
-def test_a_command_that_is_not_there() -> None:
+def test_a_command_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     missing = CliRunner().invoke(main, ["chekc"])
     assert (missing.exit_code, "`check`" in missing.stderr) == (2, True)
 

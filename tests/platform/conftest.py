@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.ren.postgres import Unavailable, postgres_server
 from tests.platform.clinic_runs import Clinic
+from tests.postgres import Unavailable, postgres_server
 
 # Its generated tests run in a process of their own.
 collect_ignore = ["project"]

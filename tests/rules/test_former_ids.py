@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.program import toolcast
+from tests.repository import EXTENSIONS
 from tests.rules.layout import findings_of, lay_out
 from toolcast.package_data import read_packaged
 from toolcast.rules.table import former_ids, rules
@@ -72,12 +73,12 @@ def test_no_id_is_what_nothing_was_told_by(tmp_path: Path) -> None:
 
 def test_no_part_of_a_rule_is_less_strict_than_the_others() -> None:
     """What cannot be suppressed cannot be in part, and a former id has one meaning."""
-    parts = [part for rule in rules(("letta",)).values() for part in rule.parts]
+    parts = [part for rule in rules(EXTENSIONS).values() for part in rule.parts]
     known = yaml.safe_load(read_packaged("rules", "former_ids.yaml"))
     assert sorted(part.formerly for part in parts if part.formerly) == [
         old for old, new in known.items() if isinstance(new, list)
     ]
-    for rule in rules(("letta",)).values():
+    for rule in rules(EXTENSIONS).values():
         assert {part.can_be_suppressed for part in rule.parts} == {
             rule.can_be_suppressed
         }

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp_types import PaginatedRequestParams
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Declined, calling_as, current_call
@@ -25,6 +26,7 @@ from toolcast_runtime.core import rooms
 from toolcast_runtime.core.rooms import MissingRoomError
 from toolcast_runtime.ledger import LedgerError, LedgerSettings
 from toolcast_runtime.lifespan import Lifespan, LifespanError
+from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 
@@ -244,6 +246,33 @@ def test_a_choice_that_nobody_can_make(
         registry(tmp_path).route_tools_sync("do it")
 
 
+@pytest.mark.parametrize(
+    ("part", "has"),
+    [
+        ("resources", {"mcp_resources": types.ModuleType("resources")}),
+        ("resources", {"mcp_prompts": types.ModuleType("prompts")}),
+        ("resources", {"links": LinkLimits()}),
+    ],
+)
+def test_a_server_of_what_cannot_be_read_is_not_made(
+    part: str, has: Any, tmp_path: Path, broken: Break
+) -> None:
+    made = McpServer(registry(tmp_path), name="demo", **has)
+    broken(f"rooms.{part}")
+    with pytest.raises(
+        MissingRoomError, match=f"the part `{part}` of toolcast-runtime"
+    ):
+        made.build()
+
+
+async def test_skills_that_cannot_be_read(tmp_path: Path, broken: Break) -> None:
+    broken("rooms.skills")
+    server = McpServer(registry(tmp_path), name="demo", skills=".skills").build()
+    listed: Any = server.get_request_handler("skills/list")
+    with pytest.raises(MissingRoomError, match="the part `skills` of"):
+        await listed.handler(None, PaginatedRequestParams())
+
+
 def test_who_may_have_it_needs_no_other_part(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
@@ -341,8 +370,10 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Resources", "lifespan.resources:Resources"),
         ("Router", "router.router:Router"),
         ("McpOffers", "resources.definitions_of_mcp:"),
+        ("GivenOffers", "resources.definitions_of_mcp:"),
         ("KeptContent", "resources.kept_content:KeptContent"),
         ("SkillFolders", "skills.served_skills:ServedSkills"),
+        ("Skills", "skills.skills:Skills"),
     ],
 )
 def test_a_room_is_what_its_protocol_says(protocol: str, real: str) -> None:

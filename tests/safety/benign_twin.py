@@ -12,19 +12,12 @@ from typing import Any
 from unittest.mock import ANY
 from zlib import crc32
 
-import yaml
-
+from tests.repository import EXTENSIONS
 from toolcast.findings import Severity
 from toolcast.pipeline import generate
 
 Specs = dict[str, dict[str, Any]]
 """A toolset: `toolset` for its own file, and one entry a tool."""
-
-ROOT = Path(__file__).parents[2]
-EXTENSIONS = tuple(
-    yaml.safe_load((ROOT / "toolcast.yaml").read_text("utf-8"))["extensions"]
-)
-"""The extensions of this repository: their targets are held to the same."""
 
 _TEXTS = ("title", "summary", "description", "when_to_use", "guidance", "service")
 _SCHEMA_TEXTS = ("title", "description", "$comment", "x-note")

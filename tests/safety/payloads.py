@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.safety.benign_twin import EXTENSIONS
+from tests.repository import EXTENSIONS, MISSING
 from toolcast.targets.table import target_names
 
 __all__ = ["PAYLOADS", "toolset_of"]
@@ -28,9 +28,9 @@ PAYLOADS = [
 
 
 def toolset_of(text: str) -> dict[str, dict[str, Any]]:
-    """A toolset with a text in every place for text."""
+    """A toolset with a text in every place for text, fields of extensions too."""
     line = " ".join(text.split()) or "x"
-    return {
+    specs: dict[str, dict[str, Any]] = {
         "toolset": {
             "name": "x",
             "title": line,
@@ -97,4 +97,8 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 {"title": line, "arguments": {"action": "a", "word": text}},
             ],
         },
+    }
+    return {
+        name: {field: value for field, value in spec.items() if field not in MISSING}
+        for name, spec in specs.items()
     }

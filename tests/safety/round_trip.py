@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.forked import Forks
-from tests.safety.benign_twin import EXTENSIONS
+from tests.repository import EXTENSIONS
 from toolcast.pipeline import generate
 
 __all__ = ["assert_round_trip", "exact"]

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import toolcast
+from tests.repository import copy_project
 
 # It generates everything once more, under a hook that sees every event.
 pytestmark = pytest.mark.slow
@@ -77,9 +78,8 @@ def audit(
     folder = tmp_path_factory.mktemp("audit")
     places = {str(lay_out_one(case, folder / case)): case for case in CASES}
     own = folder / "own"
-    for name in ("specs", "examples", "generated"):
-        shutil.copytree(ROOT / name, own / name)
-    shutil.copy(ROOT / "toolcast.yaml", own)
+    own.mkdir()
+    copy_project(own, "examples", "generated")
     places[str(own)] = OWN_WORDS
     warm_up = shutil.copytree(own, folder / "warm-up")
     log = folder / "log.json"

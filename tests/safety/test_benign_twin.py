@@ -16,6 +16,7 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.repository import TOOLSETS
 from toolcast.reading.characters import forbidden
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +52,7 @@ def test_any_text_changes_constants_only(
     twin_of(toolset_with(text))
 
 
-@pytest.mark.parametrize("toolset", ["molecule", "kirishima", "ren"])
+@pytest.mark.parametrize("toolset", TOOLSETS)
 def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
     specs = {
         path.stem: yaml.safe_load(path.read_text("utf-8"))

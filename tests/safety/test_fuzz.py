@@ -19,7 +19,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.safety.benign_twin import EXTENSIONS
+from tests.repository import EXTENSIONS
 from toolcast.findings import has_errors
 from toolcast.pipeline import Generated, generate
 from toolcast.targets.table import target_names

@@ -14,15 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.forked import Forks
+from tests.repository import TOOLSETS, own_project
 from tests.safety.round_trip import assert_round_trip, exact
 from toolcast.pipeline import generate
 
-ROOT = Path(__file__).parents[2]
 
-
-@pytest.mark.parametrize("toolset", ["molecule", "kirishima", "ren"])
+@pytest.mark.parametrize("toolset", TOOLSETS)
 def test_own_specs(toolset: str, tmp_path: Path, programs: Forks) -> None:
-    workspace = generate(str(ROOT)).workspace
+    workspace = generate(str(own_project())).workspace
     assert workspace is not None
     found = next(t for t in workspace.toolsets if t.name == toolset)
     own = {k: v for k, v in found.source.tree.items() if k != "handlers"}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.program import toolcast
+from tests.repository import MISSING, own_project
 
-ROOT = Path(__file__).parents[2]
 TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.none:none\n"
 TOOLS = {
     "note": TOOL.format("Stores a note."),
@@ -322,7 +321,7 @@ def test_what_a_message_says_cannot_steer_the_terminal(
 
 
 def test_the_cases_of_this_repository_pass_and_every_tool_has_one() -> None:
-    done = toolcast(ROOT, "select", "--coverage", "1", "--format", "json")
+    done = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
     value = json.loads(done.stdout)
     assert done.returncode == 0, [
         (one["message"], one["problems"])
@@ -330,4 +329,5 @@ def test_the_cases_of_this_repository_pass_and_every_tool_has_one() -> None:
         for one in toolset["messages"]
         if one["problems"]
     ]
-    assert sum(len(toolset["messages"]) for toolset in value["toolsets"]) >= 100
+    messages = sum(len(toolset["messages"]) for toolset in value["toolsets"])
+    assert messages >= (70 if MISSING else 100)

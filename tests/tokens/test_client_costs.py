@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.repository import TOOLSETS, own_project
 from toolcast.facts.client_kinds import KINDS, Limited, limits_here
 from toolcast.facts.prompt_docs import prompt_blocks
 from toolcast.facts.token_costs import Cost, client_costs
@@ -97,9 +98,9 @@ def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> Non
     ]
 
 
-@pytest.mark.parametrize("name", ["kirishima", "molecule", "ren"])
+@pytest.mark.parametrize("name", TOOLSETS)
 def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
-    workspace = load_workspace(str(ROOT)).workspace
+    workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     [toolset] = [one for one in workspace.toolsets if one.name == name]
     folder = ROOT / "generated" / name / "prompts"

@@ -151,6 +151,16 @@ def test_one_sentence_says_what_to_do(schema: Any, value: Any, sentence: str) ->
     assert said(schema, value) == [sentence]
 
 
+@pytest.mark.parametrize(
+    ("count", "end"),
+    [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
+)
+def test_ten_names_are_told(count: int, end: str) -> None:
+    names = [{"required": [f"n{number}"]} for number in range(count)]
+    (problem,) = said({"anyOf": names}, {})
+    assert problem.startswith("one of `n0`") and problem.endswith(end)
+
+
 def test_a_long_enum_is_told_in_part() -> None:
     (problem,) = said(MODES, {"mode": "Mode-7"})
     assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')

@@ -208,6 +208,13 @@ def test_what_python_cannot_hold_is_refused_by_its_place(
     assert problem in said and said.startswith("`a[0]` must be ")
 
 
+def test_ten_problems_are_told_and_no_more() -> None:
+    with pytest.raises(NotTaken) as refused:
+        given({"items": {"format": "uuid"}}, ["no"] * 12)
+    places = [problem.partition(" must be")[0] for problem in refused.value.problems]
+    assert places == [f"`a[{place}]`" for place in range(10)]
+
+
 @pytest.mark.timeout(30)
 def test_alternatives_at_each_level_end_soon() -> None:
     """Each level holds all that is below against its alternatives."""

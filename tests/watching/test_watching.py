@@ -15,10 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
 from toolcast.commands.generating.watching import watched
-
-LETTA = "letta/toolcast_letta"
 
 PING = "summary: Answer at once.\nparameters: {type: object}\ncli: {keyword: ping}\n"
 
@@ -214,12 +211,6 @@ def test_a_broken_workspace_goes_on_with_what_was_watched(
     project.write("toolcast.yaml", "version: [\n")
     assert watched(root, before) == before
     assert watched(root).counts(os.path.join(root, "toolcast.yaml"))
-
-
-def test_an_extension_counts_where_it_is_installed_from_its_source() -> None:
-    looked_at = watched(os.path.realpath(ROOT))
-    assert looked_at.counts(os.path.join(os.path.realpath(ROOT), LETTA, "target.py"))
-    assert not [path for path in looked_at.folders if "site-packages" in path]
 
 
 def test_without_the_library(

@@ -67,9 +67,7 @@ def trials_of(
             there = {tool["name"]: tool for tool in await _listed(client)}
             trials = list(_differences(desired, there, agent))
             for name, tool in sorted(desired.tools.items()):
-                wanted = calls.examples and (not calls.tools or name in calls.tools)
-                is_asked = name in calls.tools
-                if wanted and name in there and (tool.examples or is_asked):
+                if name in there and calls.has(tool):
                     trials.append(await _called(client, tool, agent, calls))
             return trials
 
@@ -95,19 +93,11 @@ def _differences(
 
 
 async def _called(client: Client, tool: DesiredTool, agent: str, calls: Calls) -> Trial:
-    is_asked = tool.name in calls.tools
-    if not tool.examples:
-        detail = "its spec has no example"
-        return Trial(agent, tool.name, "run", None, detail, is_asked)
-    if (tool.changes_data or tool.requires_approval) and not calls.changing:
-        detail = "it changes data, or needs approval; --call-changing calls it"
-        return Trial(agent, tool.name, "run", None, detail, is_asked)
+    why = calls.left_out(tool)
+    if why:
+        return Trial(agent, tool.name, "run", None, why, bool(calls.tools))
     wrong = await _wrong_examples(client, tool)
-    if wrong:
-        return Trial(agent, tool.name, "run", False, "; ".join(wrong))
-    number = len(tool.examples)
-    detail = f"{number} example{'' if number == 1 else 's'}"
-    return Trial(agent, tool.name, "run", True, detail)
+    return Trial.of_examples(agent, tool, "; ".join(wrong))
 
 
 async def _wrong_examples(client: Client, tool: DesiredTool) -> list[str]:

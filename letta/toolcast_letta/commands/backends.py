@@ -54,7 +54,7 @@ def desired_by(
     Raises:
         MissingSetting: the environment lacks something, or an agent is not known.
     """
-    from ..config import desired_by_specs
+    from ..specs import desired_by_specs
 
     desired = desired_by_specs(
         request.toolset, environment, server_url=request.server_url

@@ -289,7 +289,7 @@ def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     from toolcast.reports.escaping import printable
     from toolcast.suggestions import did_you_mean
 
-    from .runbook import tool_list, tool_page
+    from ..runbook import tool_list, tool_page
 
     workspace, chosen = _chosen(project_root(project), toolset)
     if tool is None:
@@ -318,7 +318,7 @@ def _request(
     format_: str,
 ) -> LettaRequest:
     """What the shared options ask for; ends the program where that cannot be told."""
-    from ..config import settings_of
+    from ..specs import settings_of
     from .backends import LettaRequest
 
     root = project_root(project)
@@ -346,7 +346,7 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     from toolcast.rules.running import check_workspace
     from toolcast.suggestions import did_you_mean
 
-    from ..config import has_settings
+    from ..specs import has_settings
 
     loaded = load_workspace(root)
     findings = loaded.findings

@@ -15,7 +15,7 @@ import click
 
 from toolcast.commands.exit_codes import CLEAN, FINDINGS, USAGE, fail
 
-from ..config import settings_of
+from ..specs import settings_of
 from .backends import LettaRequest, backend_of, desired_by, server_of
 
 if TYPE_CHECKING:
@@ -108,14 +108,15 @@ def _done_text(made: Plan, done: Applied) -> str:
 def verify(request: LettaRequest, calls: Calls) -> int:
     """Prints what is otherwise than the specs say."""
     from ..plan.desired_state import MissingSetting
-    from ..plan.verification import verification_text
+    from ..plan.report import verification_text
     from ..plan.verification import verify as verify_it
     from ..state.seal import StateError
 
     desired, backend = _connected(request)
     try:
         found = _asked(lambda: verify_it(backend, desired, calls))
-        found = replace(found, blocks=_asked(lambda: _wrong_blocks(request, desired)))
+        wrong = _asked(lambda: _wrong_blocks(request, desired, backend))
+        found = replace(found, blocks=wrong)
     except (MissingSetting, StateError) as error:
         fail(str(error))
     if request.as_json:
@@ -125,16 +126,19 @@ def verify(request: LettaRequest, calls: Calls) -> int:
     return CLEAN if found.is_success else FINDINGS
 
 
-def _wrong_blocks(request: LettaRequest, desired: DesiredState) -> tuple[str, ...]:
+def _wrong_blocks(
+    request: LettaRequest, desired: DesiredState, backend: Backend
+) -> tuple[str, ...]:
     """Memory blocks that are not as the specs say, a line each."""
-    from ..blocks.block_changes import BlockError, block_changes
+    from ..blocks import BlockError, block_changes
+    from ..v1.server_backend import ServerBackend
 
-    settings = settings_of(request.toolset)
-    if request.kind != "v1" or not any(agent.blocks for agent in settings.agents):
+    if not isinstance(backend, ServerBackend):
         return ()
-    api = server_of(request, desired)
+    if not any(agent.blocks for agent in desired.agents):
+        return ()
     try:
-        changes = block_changes(api, request.toolset, settings, desired)
+        changes = block_changes(backend.api, request.toolset, desired)
     except BlockError as error:
         return tuple(str(error).split("\n"))
     return tuple(
@@ -147,7 +151,7 @@ def _wrong_blocks(request: LettaRequest, desired: DesiredState) -> tuple[str, ..
 
 def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
     """Shows what the specs say in memory blocks, or writes what was shown."""
-    from ..blocks.block_changes import (
+    from ..blocks import (
         BlockError,
         block_changes,
         load_changes,
@@ -170,7 +174,7 @@ def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
     if not any(agent.blocks for agent in settings.agents):
         fail("no agent of the toolset has `blocks`: they name what the specs write")
     try:
-        now = _asked(lambda: block_changes(api, toolset, settings, desired))
+        now = _asked(lambda: block_changes(api, toolset, desired))
         if write is not None:
             if api.is_cloud:
                 return _refused("this is Letta's cloud: nothing is changed there")

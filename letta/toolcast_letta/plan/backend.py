@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .current_state import CurrentState
-from .desired_state import DesiredState
+from .desired_state import DesiredState, DesiredTool
 from .plan import Plan
 
 Report = Callable[[str], None]
@@ -58,6 +58,19 @@ class Calls:
     tools: tuple[str, ...] = ()
     turn: str | None = None
 
+    def has(self, tool: DesiredTool) -> bool:
+        """Whether a tool's examples are to be called: it has some, or somebody named it."""
+        is_meant = tool.name in self.tools if self.tools else bool(tool.examples)
+        return self.examples and is_meant
+
+    def left_out(self, tool: DesiredTool) -> str:
+        """Why they are not called all the same; empty when they are."""
+        if not tool.examples:
+            return "its spec has no example"
+        if tool.is_serious and not self.changing:
+            return "it changes data, or needs approval; --call-changing calls it"
+        return ""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -78,6 +91,13 @@ class Trial:
     passed: bool | None
     detail: str = ""
     is_asked: bool = False
+
+    @classmethod
+    def of_examples(cls, agent: str, tool: DesiredTool, wrong: str) -> Trial:
+        """A tool whose examples were called, with what was wrong; empty for nothing."""
+        number = len(tool.examples)
+        detail = wrong or f"{number} example{'' if number == 1 else 's'}"
+        return cls(agent, tool.name, "run", not wrong, detail)
 
 
 @dataclass(frozen=True)

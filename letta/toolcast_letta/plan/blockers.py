@@ -223,7 +223,7 @@ def _about_an_agent(
             " need other rules",
             f"`type: {plan.type}` in the toolset",
         )
-    for name in sorted(wanted.expects):
+    for name in wanted.expected:
         if name not in current.registry:
             yield Blocker(
                 "expected-missing",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..schemas.stored import shown_digest, stored_parameters
-from ..settings import LettaSettings, address
+from ..settings import LettaAgent, LettaSettings, address
+
+LOOP_REASON = "It calls the agent's own loop."
+"""Why a tool that does is not attached, where nothing else says it."""
 
 
 class MissingSetting(Exception):
@@ -16,29 +19,55 @@ class MissingSetting(Exception):
 
 @dataclass(frozen=True)
 class DesiredTool:
-    """One tool of the toolset's MCP server, as it should be in Letta.
+    """One tool of the toolset, as it should be in Letta.
 
     Attributes:
         name: its name.
         description: what agents read.
         parameters: its input schema, as the spec has it.
-        attached: whether the toolset's agents get it.
-        ends_turn: a call ends the agent's turn.
-        requires_approval: a person approves each call.
-        former_names: names that it had.
+        part: what its definition says under `letta`.
+        is_offered: whether the MCP server shows it Letta.
         examples: calls with `arguments` and, where known, `result` or `error`.
-        changes_data: a call changes what the toolset's databases hold.
+        former_names: names that it had.
     """
 
     name: str
-    description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    attached: bool = False
-    ends_turn: bool = False
-    requires_approval: bool = False
-    former_names: tuple[str, ...] = ()
-    examples: tuple[Mapping[str, Any], ...] = ()
-    changes_data: bool = False
+    description: str
+    parameters: Mapping[str, Any]
+    part: Mapping[str, Any]
+    is_offered: bool
+    examples: tuple[Mapping[str, Any], ...]
+    former_names: tuple[str, ...]
+
+    @property
+    def attached(self) -> bool:
+        """Whether the toolset's agents get it."""
+        return bool(self.part.get("attached"))
+
+    @property
+    def ends_turn(self) -> bool:
+        """Whether a call ends the agent's turn."""
+        return self.attached and bool(self.part.get("ends_turn"))
+
+    @property
+    def requires_approval(self) -> bool:
+        """Whether a person approves each call."""
+        return self.attached and bool(self.part.get("requires_approval"))
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether a call changes what the toolset's databases hold."""
+        return bool(self.part.get("changes_data"))
+
+    @property
+    def is_serious(self) -> bool:
+        """Whether nobody calls it without being told to."""
+        return self.changes_data or self.requires_approval
+
+    @property
+    def calls_agent_loop(self) -> bool:
+        """Whether a call of it in the agent's turn would wait for itself."""
+        return bool(self.part.get("calls_agent_loop"))
 
     @property
     def digest(self) -> str:
@@ -47,22 +76,15 @@ class DesiredTool:
 
 
 @dataclass(frozen=True)
-class DesiredAgent:
-    """One agent.
+class DesiredAgent(LettaAgent):
+    """One agent whose id is known; `forbids` has the toolset's tools that call its loop."""
 
-    Attributes:
-        name: the toolset's own name for it.
-        id: Letta's id.
-        type: Letta's type.
-        expects: tools of others that it must have, and whether each ends the turn.
-        forbids: tools that it must not have, with the reason.
-    """
+    id: str = ""
 
-    name: str
-    id: str
-    type: str
-    expects: Mapping[str, bool] = field(default_factory=dict)
-    forbids: Mapping[str, str] = field(default_factory=dict)
+    @property
+    def expected(self) -> dict[str, bool]:
+        """Tools of others that it must have, sorted, and whether each ends the turn."""
+        return {name: name in self.ends_turn for name in sorted(self.expects)}
 
 
 @dataclass(frozen=True)
@@ -77,7 +99,6 @@ class DesiredState:
         tools: the tools that the server offers Letta, by name.
         agents: the agents.
         withheld: tools of the toolset that the server must not offer Letta, with the reason.
-        removed_names: former names of tools, each with the present one.
     """
 
     toolset: str
@@ -120,33 +141,9 @@ class DesiredState:
         return replace(self, agents=tuple(known[name] for name in wanted))
 
 
-@dataclass(frozen=True)
-class ToolFacts:
-    """What a spec, or the definition that was generated of it, says of a tool.
-
-    Attributes:
-        name: its name.
-        part: what its definition says under `letta`.
-        is_offered: whether the MCP server shows it Letta.
-        description: what the server shows of it.
-        parameters: its input schema.
-        examples: calls with `arguments` and, where known, `result` or `error`.
-        former_names: names that it had.
-    """
-
-    name: str
-    part: Mapping[str, Any]
-    is_offered: bool
-    description: str | None
-    parameters: Mapping[str, Any]
-    examples: tuple[Mapping[str, Any], ...] = ()
-    former_names: tuple[str, ...] = ()
-
-
 def desired_state(
-    toolset: str,
     settings: LettaSettings,
-    tools: Sequence[ToolFacts],
+    tools: Iterable[DesiredTool],
     environment: Mapping[str, str],
     *,
     server_url: str | None = None,
@@ -154,8 +151,7 @@ def desired_state(
     """What a toolset wants to be in Letta.
 
     Args:
-        toolset: the toolset's name.
-        settings: its entry and agents.
+        settings: what it says of Letta.
         tools: all of its tools.
         environment: holds what the specs leave to it: the URL, the token, ids.
         server_url: goes before what the specs say.
@@ -164,6 +160,7 @@ def desired_state(
         MissingSetting: the environment lacks something that the specs leave to it, or the
             URL is not one.
     """
+    tools = tuple(tools)
     server = settings.server
     url = server_url or _setting(
         server.url, server.url_env, environment, "the MCP server's URL", "url"
@@ -173,56 +170,36 @@ def desired_state(
     if server.token_env:
         token = _from(environment, server.token_env, "the MCP server's token")
     forbidden = {
-        tool.name: tool.part.get("reason", "It calls the agent's own loop.")
+        tool.name: tool.part.get("reason", LOOP_REASON)
         for tool in tools
-        if tool.part.get("calls_agent_loop")
+        if tool.calls_agent_loop
     }
     return DesiredState(
-        toolset,
+        settings.name,
         server.name,
         url,
         token,
-        {tool.name: _desired_tool(tool) for tool in tools if tool.is_offered},
-        tuple(
-            DesiredAgent(
-                agent.name,
-                _setting(
-                    agent.id,
-                    agent.id_env,
-                    environment,
-                    f"the id of {agent.name}",
-                    "id",
-                ),
-                agent.type,
-                {name: name in agent.ends_turn for name in sorted(agent.expects)},
-                {**forbidden, **agent.forbids},
-            )
-            for agent in settings.agents
-        ),
+        {tool.name: tool for tool in tools if tool.is_offered},
+        tuple(_desired_agent(a, forbidden, environment) for a in settings.agents),
         {tool.name: _why_withheld(tool) for tool in tools if not tool.is_offered},
     )
 
 
-def _why_withheld(tool: ToolFacts) -> str:
-    if tool.part.get("calls_agent_loop"):
+def _desired_agent(
+    agent: LettaAgent, forbidden: Mapping[str, str], environment: Mapping[str, str]
+) -> DesiredAgent:
+    what = f"the id of {agent.name}"
+    known = {
+        "id": _setting(agent.id, agent.id_env, environment, what, "id"),
+        "forbids": {**forbidden, **agent.forbids},
+    }
+    return DesiredAgent(**{**vars(agent), **known})
+
+
+def _why_withheld(tool: DesiredTool) -> str:
+    if tool.calls_agent_loop:
         return "it calls the agent's own loop"
     return "it is not for that client"
-
-
-def _desired_tool(tool: ToolFacts) -> DesiredTool:
-    part = tool.part
-    is_attached = bool(part.get("attached"))
-    return DesiredTool(
-        tool.name,
-        tool.description or "",
-        tool.parameters,
-        attached=is_attached,
-        ends_turn=is_attached and bool(part.get("ends_turn")),
-        requires_approval=is_attached and bool(part.get("requires_approval")),
-        former_names=tool.former_names,
-        examples=tool.examples,
-        changes_data=bool(part.get("changes_data")),
-    )
 
 
 def _check_url(url: str) -> None:

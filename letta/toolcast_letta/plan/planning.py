@@ -123,7 +123,7 @@ def desired_digest(desired: DesiredState) -> str:
                     agent.name,
                     agent.id,
                     agent.type,
-                    dict(agent.expects),
+                    agent.expected,
                     sorted(agent.forbids),
                 ]
                 for agent in desired.agents
@@ -262,7 +262,7 @@ def _agent_plan(
     removed = {name for name in state.tools if _goes(name, desired, agent, current)}
     rules_removed = (removed | set(former)) - set(renamed)
     kept = [name for name in state.tools if name not in removed]
-    added = [n for n in (*sorted(agent.expects), *desired.canonical) if n not in kept]
+    added = [n for n in (*agent.expected, *desired.canonical) if n not in kept]
     after = tuple(dict.fromkeys([*kept, *added]))
     # Who attaches by PATCH brings no approval along. Of tools that others attached, they
     # have decided.
@@ -279,7 +279,7 @@ def _agent_plan(
     needs = RuleNeeds(
         state.type,
         {name: desired.tools[name].ends_turn for name in desired.canonical},
-        agent.expects,
+        agent.expected,
         [n for n in after if n in current.registry and current.registry[n].is_built_in],
         approving,
         rules_removed,

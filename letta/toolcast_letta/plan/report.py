@@ -1,11 +1,13 @@
-"""Plans as people read them."""
+"""Plans, and what verifying found, as people read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from .backend import AgentCount
 from .plan import AgentPlan, Change, Plan
+from .verification import Verification
 
 _LAYERS = {
     "server": "MCP server entry",
@@ -113,3 +115,39 @@ def _summary(plan: Plan) -> str:
         f"Plan: {counted['+']} to add, {counted['~']} to change,"
         f" {counted['-']} to remove."
     )
+
+
+def verification_text(found: Verification) -> str:
+    """What was found, for people; ends with a newline."""
+    lines = [f"differs: {line}" for line in found.differences]
+    lines += [f"warning: {line}" for line in found.plan.warnings]
+    words = {True: "ok", False: "FAILED", None: "left out"}
+    for trial in found.trials:
+        detail = f" ({trial.detail})" if trial.detail else ""
+        word = words[trial.passed]
+        what = f" {trial.tool}" if trial.tool else ""
+        lines.append(f"{trial.kind}{what} by {trial.agent}: {word}{detail}")
+    for count in found.counts:
+        ours = [name for name in found.canonical if name in count.names]
+        others = [name for name in count.names if name not in found.canonical]
+        lines.append(
+            f"{count.agent} has {len(ours)} of {count.canonical} canonical tools:"
+            f" {', '.join(ours) or 'none'}"
+        )
+        lines.append(
+            f"{count.agent} has {len(others)} others: {', '.join(others) or 'none'}"
+        )
+        lines.append(f"attached_count: {count.attached}{_since(count)}  {count.agent}")
+    lines += [f"not done: {line}" for line in found.not_done]
+    lines.append(f"all_match: {'true' if found.all_match else 'false'}")
+    return "\n".join(lines) + "\n"
+
+
+def _since(count: AgentCount) -> str:
+    """What is otherwise than in the baseline: nothing lost is hidden behind what came."""
+    if count.baseline is None:
+        return ""
+    parts = [f" + {len(count.gained)}" if count.gained else ""]
+    if count.lost:
+        parts.append(f" - {len(count.lost)}: lost {', '.join(count.lost)}")
+    return f" (baseline {len(count.baseline)}{''.join(parts)})"

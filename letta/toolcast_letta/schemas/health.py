@@ -6,9 +6,10 @@ the second says INVALID of what the first gives.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from .stored import normalized
 
 Path = tuple[str | int, ...]
 """The keys and indexes from a schema's root to a place in it."""
@@ -31,58 +32,11 @@ def schema_problems(schema: Mapping[str, Any]) -> list[str]:
 
 def schema_problem_places(schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
     """The same, each with its path apart."""
-    seen = copy.deepcopy(dict(schema))
-    definitions = seen.get("$defs")
-    definitions = definitions if isinstance(definitions, dict) else {}
-    for definition in definitions.values():
-        if isinstance(definition, dict):
-            _normalize(definition, definitions)
-    _normalize(seen, definitions)
+    seen = normalized(schema)
     problems = list(_visit(seen, ()))
     if seen.get("type") != "object":
         problems.insert(0, ((), "the type must be object"))
     return problems
-
-
-def _normalize(schema: dict[str, Any], definitions: Mapping[str, Any]) -> None:
-    """Closes objects and writes the types of references, where Letta does."""
-    if schema.get("type") == "object":
-        schema.setdefault("additionalProperties", False)
-    properties = schema.get("properties")
-    for value in properties.values() if isinstance(properties, dict) else ():
-        if not isinstance(value, dict):
-            continue
-        if "$ref" in value:
-            _write_type(value, definitions)
-            continue
-        if value.get("type") == "object":
-            _normalize(value, definitions)
-        items = value.get("items")
-        if value.get("type") == "array" and isinstance(items, dict):
-            if "$ref" in items:
-                _write_type(items, definitions)
-            if items.get("type") == "object":
-                _normalize(items, definitions)
-        options = value.get("anyOf")
-        for option in options if isinstance(options, list) else ():
-            if isinstance(option, dict):
-                if "$ref" in option:
-                    _write_type(option, definitions)
-                if option.get("type") == "object":
-                    _normalize(option, definitions)
-    items = schema.get("items")
-    if isinstance(items, dict) and items.get("type") == "object":
-        _normalize(items, definitions)
-
-
-def _write_type(schema: dict[str, Any], definitions: Mapping[str, Any]) -> None:
-    if "type" in schema:
-        return
-    reference = schema["$ref"]
-    name = reference.rpartition("/")[2] if isinstance(reference, str) else ""
-    target = definitions.get(name)
-    known = target.get("type") if isinstance(target, dict) else None
-    schema["type"] = known or "object"
 
 
 def _shown(path: Path) -> str:

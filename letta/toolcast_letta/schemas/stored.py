@@ -27,20 +27,28 @@ def stored_parameters(schema: Mapping[str, Any]) -> Node:
 
     Without what Letta injects; `without_injected` takes that off a registry's answer.
     """
-    parameters = copy.deepcopy(dict(schema))
-    parameters.setdefault("type", "object")
-    parameters.setdefault("properties", {})
-    definitions = parameters.get("$defs")
-    definitions = definitions if isinstance(definitions, dict) else {}
-    for definition in definitions.values():
-        if isinstance(definition, dict):
-            _close(definition, definitions)
-    _close(parameters, definitions)
+    parameters = normalized({"type": "object", "properties": {}, **schema})
     parameters.setdefault("required", [])
     if isinstance(parameters["properties"], dict):
+        definitions = _definitions(parameters)
         for name, inner in parameters["properties"].items():
             parameters["properties"][name] = _inlined(inner, definitions, 0)
     return parameters
+
+
+def normalized(schema: Mapping[str, Any]) -> Node:
+    """What `normalize_mcp_schema` makes of a schema: objects closed, types beside references."""
+    result = copy.deepcopy(dict(schema))
+    definitions = _definitions(result)
+    for node in (*definitions.values(), result):
+        if isinstance(node, dict):
+            _close(node, definitions)
+    return result
+
+
+def _definitions(schema: Node) -> Node:
+    found = schema.get("$defs")
+    return found if isinstance(found, dict) else {}
 
 
 def without_injected(parameters: Mapping[str, Any]) -> Node:

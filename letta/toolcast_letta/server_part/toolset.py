@@ -8,38 +8,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolcast_runtime.registry import Registry, Tool
+from toolcast_runtime.registry import Registry
 
-from ..settings import LettaAgent, LettaServer, LettaSettings
-from .guard import refusal
+from ..settings import LettaSettings
 
 if TYPE_CHECKING:
     from toolcast_runtime.http import AdminRoute
 
-    from ..plan.desired_state import DesiredState, ToolFacts
+    from ..plan.desired_state import DesiredState
+
+_AGENT_HEADER = "x-agent-id"
 
 
 @dataclass(frozen=True)
-class LettaToolset:
+class LettaToolset(LettaSettings):
     """A toolset in Letta; a `toolcast_runtime.mcp.ServerPart`.
 
     Attributes:
         registry: its tools, whose definitions say under `letta` who gets them.
-        name: the toolset's name.
-        server: the entry of its MCP server.
-        agents: its agents.
-        backend: `v1` or `code`.
-        on_start: whether the server attaches what is missing when it starts.
-        on_start_patience: for how many seconds it goes on trying while Letta is away.
     """
 
     registry: Registry
-    name: str
-    server: LettaServer
-    agents: tuple[LettaAgent, ...] = ()
-    backend: str = "v1"
-    on_start: bool = False
-    on_start_patience: float = 120.0
 
     @property
     def admin_routes(self) -> Sequence[AdminRoute]:
@@ -61,14 +50,31 @@ class LettaToolset:
         headers: Mapping[str, str],
         environment: Mapping[str, str] = os.environ,
     ) -> str | None:
-        """Why a call is refused; None when it is not.
+        """Why a circular call is refused; None for any other call.
 
-        Tools that call the agent loop are refused to the toolset's own agents, and to
-        every agent while an id of theirs is not known.
+        An agent, in its turn, calls a tool that starts a turn of it: the outer turn waits
+        for the tool and the tool for the inner one; what is said in the inner turn is lost,
+        or both wait for ever. Letta names the agent in a header of each call. It is refused
+        to the toolset's own agents, and to every agent while an id of theirs is not known.
+
+        Args:
+            tool_name: the tool.
+            headers: of the request, by their names in lower case.
+            environment: holds ids that are not known otherwise.
         """
-        if tool_name not in self._circular:
+        caller = headers.get(_AGENT_HEADER, "")
+        if not caller or tool_name not in self._circular:
             return None
-        return refusal(tool_name, headers, self.agents, environment)
+        ids = [
+            agent.id or environment.get(agent.id_env or "", "").strip()
+            for agent in self.agents
+        ]
+        if caller not in ids and all(ids):
+            return None
+        return (
+            f"{tool_name} was not run: it sends a message into the agent's loop, and the"
+            " agent calls it in a turn, which would wait for itself. End the turn first."
+        )
 
     @cached_property
     def _circular(self) -> frozenset[str]:
@@ -86,26 +92,19 @@ class LettaToolset:
         Raises:
             MissingSetting: the environment lacks something.
         """
-        from ..plan.desired_state import desired_state
+        from ..plan.desired_state import DesiredTool, desired_state
 
-        registry = self.registry
-        offered = set(registry.names(self.server.client, target="mcp"))
-        tools = [_facts(tool, tool.name in offered) for tool in registry.local_tools]
-        settings = LettaSettings(self.server, self.agents, self.backend, self.on_start)
-        return desired_state(
-            self.name, settings, tools, environment, server_url=server_url
+        offered = set(self.registry.names(self.server.client, target="mcp"))
+        tools = (
+            DesiredTool(
+                tool.name,
+                tool.definition.get("description") or "",
+                tool.parameters,
+                tool.parts.get("letta", {}),
+                tool.name in offered,
+                tuple(tool.examples),
+                tool.former_names,
+            )
+            for tool in self.registry.local_tools
         )
-
-
-def _facts(tool: Tool, is_offered: bool) -> ToolFacts:
-    from ..plan.desired_state import ToolFacts
-
-    return ToolFacts(
-        tool.name,
-        tool.parts.get("letta", {}),
-        is_offered,
-        tool.definition.get("description"),
-        tool.parameters,
-        tuple(tool.examples),
-        tool.former_names,
-    )
+        return desired_state(self, tools, environment, server_url=server_url)

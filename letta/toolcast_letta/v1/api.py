@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -80,7 +81,6 @@ class LettaApi:
         self._api_key = api_key
         self._timeout = timeout
         self._secrets = [text for text in (*secrets, api_key or "") if text]
-        self._client: Letta | None = None
 
     @property
     def is_cloud(self) -> bool:
@@ -257,25 +257,31 @@ class LettaApi:
         path = f"/v1/agents/{quote(agent_id, safe='')}/messages"
         return self._sent("POST", path, body)
 
-    def _library(self) -> Letta:
-        if self._client is None:
-            try:
-                from letta_client import Letta
-            except ImportError as error:
-                raise LettaError(
-                    "letta-client is not installed: pip install 'letta-client>=1.12,<2'"
-                ) from error
-            self._client = Letta(
-                base_url=self.base_url,
-                api_key=self._api_key,
-                timeout=self._timeout,
-                max_retries=0,
-            )
-        return self._client
+    @cached_property
+    def _client(self) -> Letta:
+        try:
+            from letta_client import Letta
+        except ImportError as error:
+            raise LettaError(
+                "letta-client is not installed: pip install 'letta-client>=1.12,<2'"
+            ) from error
+        return Letta(
+            base_url=self.base_url,
+            api_key=self._api_key,
+            timeout=self._timeout,
+            max_retries=0,
+        )
+
+    @cached_property
+    def _reader(self) -> Letta:
+        """The same client, which tries a read twice.
+
+        A server that has just failed drops the connection.
+        """
+        return self._client.with_options(max_retries=1)
 
     def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        # A server that has just failed drops the connection: a read is tried twice.
-        client = self._library().with_options(max_retries=1)
+        client = self._reader
         options: Any = {"params": dict(params or {})}
         return self._asked(
             lambda: client.get(path, cast_to=object, options=options),
@@ -311,7 +317,7 @@ class LettaApi:
     def _sent(
         self, method: str, path: str, body: Any, *, changes: bool = True
     ) -> dict[str, Any]:
-        client = self._library()
+        client = self._client
         ask: dict[str, Callable[[], Any]] = {
             "POST": lambda: client.post(path, cast_to=object, body=body),
             "PATCH": lambda: client.patch(path, cast_to=object, body=body),

@@ -178,7 +178,7 @@ def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
     for agent in desired.agents:
         lines += [
             f"`{name}`, which {agent.name} must have, is not in the registry"
-            for name in sorted(agent.expects)
+            for name in agent.expected
             if name not in current.registry
         ]
     if lines:

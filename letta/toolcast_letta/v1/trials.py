@@ -23,42 +23,32 @@ def trials_of(
     attached = current.agents[agent.name].tools
     for name in desired.canonical:
         tool = desired.tools[name]
-        if calls.tools and name not in calls.tools:
+        if not calls.has(tool):
             continue
-        is_asked = bool(calls.tools)
-        if not calls.examples or not (tool.examples or is_asked):
-            continue
+        why = calls.left_out(tool)
         if name not in attached:
             yield Trial(agent.name, name, "run", False, "it is not attached")
-        elif not tool.examples:
-            detail = "its spec has no example"
-            yield Trial(agent.name, name, "run", None, detail, is_asked)
-        elif _is_serious(tool) and not calls.changing:
-            detail = "it changes data, or needs approval; --call-changing calls it"
-            yield Trial(agent.name, name, "run", None, detail, is_asked)
+        elif why:
+            is_asked = bool(calls.tools)
+            yield Trial(agent.name, name, "run", None, why, is_asked)
         else:
-            yield _run(api, agent, tool)
+            wrong = _wrong_example(api, agent, tool)
+            yield Trial.of_examples(agent.name, tool, wrong)
     if calls.turn:
         yield _turn(api, agent, desired.tools[calls.turn], calls)
 
 
-def _is_serious(tool: DesiredTool) -> bool:
-    return tool.changes_data or tool.requires_approval
-
-
-def _run(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> Trial:
+def _wrong_example(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> str:
+    """What is wrong with the first answer that is; empty where all are right."""
     for example in tool.examples:
         try:
             answer = api.run_attached(agent.id, tool.name, example["arguments"])
         except LettaError as error:
-            return Trial(agent.name, tool.name, "run", False, str(error))
+            return str(error)
         wanted = "error" if "error" in example else "success"
         if answer.get("status") != wanted:
-            detail = _unlike(answer, wanted, api)
-            return Trial(agent.name, tool.name, "run", False, detail)
-    number = len(tool.examples)
-    detail = f"{number} example{'' if number == 1 else 's'}"
-    return Trial(agent.name, tool.name, "run", True, detail)
+            return _unlike(answer, wanted, api)
+    return ""
 
 
 def _unlike(answer: Mapping[str, Any], wanted: str, api: LettaApi) -> str:

@@ -68,6 +68,9 @@ class HandlerAdapter:
             if takes_any
             else frozenset(p.name for p in parameters if p.kind in _KEYWORD_KINDS)
         )
+        # What calls are made of that are right: nothing of theirs has to be looked at.
+        known = declared.names - self._resources
+        self._taken = known if self._keywords is None else known & self._keywords
         target = inspect.unwrap(function)
         while isinstance(target, functools.partial):
             target = target.func
@@ -81,6 +84,8 @@ class HandlerAdapter:
         that it was not shown. One mapping may hold what an open schema lets in, but for
         what is called as a resource is.
         """
+        if arguments.keys() <= self._taken:
+            return []
         own = []
         if self._resources:
             own = [name for name in arguments if name in self._resources]

@@ -248,7 +248,7 @@ class Registry:
 
     async def find(self, name: str, client: str | None = None) -> Found:
         """The same with whose it is, to be called; raises as `find_tool`."""
-        present = self.resolve(name)
+        present = name if name in self._tools else self._former_names.get(name, name)
         access = self._several or self.toolsets[0].access()
         owner = self._owners.get(present)
         if owner is None:

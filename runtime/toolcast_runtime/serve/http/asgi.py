@@ -81,6 +81,7 @@ class AsgiApp:
 
     async def _serve(self, receive: Receive, send: Send) -> None:
         from ...core.access.clients import AccessError, UnknownClientError
+        from ...core.rooms import MissingRoomError
         from ...core.toolset_settings import LifespanError
         from .settings import SettingsError
 
@@ -96,6 +97,7 @@ class AsgiApp:
             UnknownClientError,
             AccessError,
             LifespanError,
+            MissingRoomError,
         ) as error:
             if is_started:
                 raise

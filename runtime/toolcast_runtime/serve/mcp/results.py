@@ -32,7 +32,7 @@ def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolRe
         content = [dict(block) for block in response.content]
     value = response.result if structured else None
     result = {"content": content, "structuredContent": value}
-    if not response.success:
+    if response.error is not None:
         result["isError"] = True
     return types.CallToolResult.model_validate(result)
 

@@ -264,7 +264,10 @@ class _Requests:
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._listed, call_next)
-            if _is_observed(ctx):
+            is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
+            # By itself nothing imports the API of metrics.
+            is_measured = "opentelemetry.metrics" in sys.modules
+            if is_handed_on or is_measured or is_traced():
                 return await self._observed(ctx, call_next)
             return await call_next(ctx)
         finally:
@@ -291,13 +294,6 @@ class _Requests:
         from ..telemetry.mcp_requests import ObservedRequests
 
         return ObservedRequests(self._served, self._client)
-
-
-def _is_observed(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether the request is measured, or part of a span here or at its caller's."""
-    is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
-    # By itself nothing imports the API of metrics.
-    return is_handed_on or "opentelemetry.metrics" in sys.modules or is_traced()
 
 
 def _caller(ctx: ServerRequestContext[Any, Any], names: Sequence[str]) -> Caller:

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
 from ...core.access.clients import AccessError, UnknownClientError
+from ...core.rooms import MissingRoomError
 from ...core.toolset_settings import LifespanError
 from ..http.settings import SettingsError
 from ..stdio.process import GRACE_SECONDS, START_FAILED
@@ -47,7 +48,13 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
 
             write_logs(options.log_format, options.log_level)
             serve_over_stdio(server, client, options.grace)
-    except (UnknownClientError, AccessError, LogsError, SettingsError) as error:
+    except (
+        UnknownClientError,
+        AccessError,
+        LogsError,
+        SettingsError,
+        MissingRoomError,
+    ) as error:
         parser.error(str(error))
     except LifespanError as error:
         parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")

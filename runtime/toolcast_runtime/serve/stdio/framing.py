@@ -72,10 +72,12 @@ def line_of(message: JSONRPCMessage) -> bytes:
     tools = result.get("tools") if isinstance(result, dict) else None
     try:
         if isinstance(tools, RawJson):
-            shown = message.model_copy(update={"result": {**result, "tools": _PLACE}})
-            head, _, tail = _dumped(shown).partition(f'"{_PLACE}"'.encode())
-            return b"".join((head, tools.text, tail, b"\n"))
-        return _dumped(message) + b"\n"
+            shown = {**result, "tools": _PLACE}
+            message = message.model_copy(update={"result": shown})
+        line = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        if isinstance(tools, RawJson):
+            line = line.replace(f'"{_PLACE}"'.encode(), tools.text, 1)
+        return line + b"\n"
     except ValueError:
         # A client that waits for an answer gets one.
         _logger.exception("a message cannot be sent")
@@ -121,11 +123,6 @@ def refusal(line: bytes | None) -> bytes | None:
         number = None
     text = "the message is not a JSON-RPC request, or not in Unicode"
     return _error(number, INVALID_REQUEST, text)
-
-
-def _dumped(message: JSONRPCMessage) -> bytes:
-    text = message.model_dump_json(by_alias=True, exclude_unset=True)
-    return text.encode("utf-8")
 
 
 def _error(number: object, code: int, text: str) -> bytes:

@@ -1,0 +1,102 @@
+"""A project, its MCP server, and a home with the settings of Letta Code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from letta.tests.changing_mcp import ChangingMcp, changing_mcp
+from letta.tests.toy import HANDLERS, TOKEN
+from letta.tests.toy import TOOLS as EVERY
+from toolcast.facts.tool_lists import mcp_definition
+from toolcast.model.loading import load_workspace
+from toolcast_letta.commands.letta import command
+
+AGENT = "agent-local-7"
+TOOLS = {name: EVERY[name] for name in ("search_notes", "delete_note", "wake_agent")}
+TOOLSET = """
+targets: {mcp: {client: agent}, registry: {}, letta: {}}
+clients:
+  agent: {title: The agent, allow: [search_notes, delete_note]}
+  others: {title: Others, allow: "*"}
+letta:
+  backend: code
+  server:
+    {name: toy, url_env: TOY_MCP_URL, token_env: TOY_MCP_TOKEN, client: agent}
+  agents: {keeper: {id_env: TOY_AGENT_ID}}
+"""
+OTHERS: dict[str, Any] = {
+    "lastAgent": None,
+    "zoom": 1.5,
+    "agents": [
+        {"agentId": AGENT, "baseUrl": "http://another"},
+        {
+            "agentId": AGENT,
+            "baseUrl": "local:/srv/agents",
+            "memfs": True,
+            "mcpServers": [{"name": "mine", "command": "serve", "env": {"A": "b"}}],
+            "unknown": [1, {"x": None}],
+        },
+    ],
+}
+LOCAL = ("--base-url", "local:/srv/agents")
+
+
+@dataclass
+class Desk:
+    """A project, its MCP server as deployed, and a home with settings."""
+
+    project: Any
+    mcp: ChangingMcp
+    home: Path
+
+    @property
+    def settings(self) -> Path:
+        return self.home / ".letta" / "settings.json"
+
+    def write(self, value: Any) -> None:
+        self.settings.parent.mkdir(exist_ok=True)
+        self.settings.write_text(json.dumps(value, indent=2))
+
+    def read(self) -> Any:
+        return json.loads(self.settings.read_text())
+
+    def letta(self, *words: str, **env: str) -> Any:
+        environment = {
+            "HOME": str(self.home),
+            "TOY_MCP_URL": self.mcp.url,
+            "TOY_MCP_TOKEN": TOKEN,
+            "TOY_AGENT_ID": AGENT,
+            "LETTA_BASE_URL": "",
+            **env,
+        }
+        everything = [*words, "--project", str(self.project.root)]
+        done = CliRunner().invoke(command, everything, env=environment)
+        assert TOKEN not in done.stdout + done.stderr
+        assert isinstance(done.exception, SystemExit | None), done.exception
+        return done
+
+    def deploy(self) -> None:
+        """The server offers what the specs say to the client `agent`."""
+        loaded = load_workspace(str(self.project.root))
+        assert loaded.workspace is not None, loaded.findings
+        tools = loaded.workspace.toolsets[0].tools
+        self.mcp.tools = [
+            mcp_definition(one) for one in tools if one.name != "wake_agent"
+        ]
+
+
+@pytest.fixture
+def desk(make_project: Any, tmp_path: Path) -> Iterator[Desk]:
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    with changing_mcp() as mcp:
+        desk = Desk(project, mcp, tmp_path)
+        desk.deploy()
+        desk.write(OTHERS)
+        yield desk

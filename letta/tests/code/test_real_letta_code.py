@@ -1,0 +1,72 @@
+"""The real Letta Code reads what `--backend code` writes, and calls through it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generated.ren.registry import REGISTRY
+from letta.tests.code.letta_code import LettaCode
+from letta.tests.real import install
+from letta.tests.scripted_model import scripted_model
+from tests.mcp.servers import http_server
+
+ROOT = Path(__file__).parents[3]
+TOKEN = "s3cret-token-of-the-mcp-server"
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> LettaCode:
+    if not os.environ.get("TOOLCAST_TEST_LETTA") or not install.installed():
+        pytest.skip("make test-letta runs the tests against a real Letta Code")
+    return LettaCode(tmp_path)
+
+
+@pytest.mark.letta
+def test_the_real_client_lists_and_calls_rens_tools(
+    code: LettaCode, project_copy: Any
+) -> None:
+    with scripted_model() as model:
+        agent = code.new_agent(model)
+    before = json.loads(code.settings.read_text())
+    data = {"REN_DATA": str(code.home / "data")}
+    with http_server(ROOT, "generated.ren", env=data) as server:
+        env = {
+            "HOME": str(code.home),
+            "LETTA_BASE_URL": "",
+            "REN_AGENT_ID": agent,
+            "REN_MCP_URL": f"{server.url}/ren",
+            "REN_MCP_TOKEN": TOKEN,
+            **data,
+        }
+
+        def letta(*words: str) -> str:
+            done = project_copy.toolcast("letta", *words, "--toolset", "ren", env=env)
+            assert done.returncode == 0, done.stdout + done.stderr
+            text: str = done.stdout
+            return text
+
+        letta("plan", "--backend", "code", "--out", str(code.home / "plan"))
+        letta("apply", "--backend", "code", str(code.home / "plan"))
+        number = len(REGISTRY.names("ren"))
+        assert f"attached_count: {number}  ren\nall_match: true\n" in letta(
+            "verify", "--backend", "code", "--tool", "list_skills"
+        )
+        listed = code.asked("mcp", "list", "--agent", agent)
+        assert [one["name"] for one in listed] == ["ren"]
+        tools = code.asked("mcp", "tools", "--agent", agent)
+        assert "mcp__ren__list_notecards" in {tool["name"] for tool in tools}
+        assert len(tools) == number
+        note = ("mcp", "call", "mcp__ren__create_notecard", "--agent", agent)
+        made = code.asked(*note, "--args", '{"text": "Ask Ted."}')
+        assert json.loads(made["content"][0]["text"])["text"] == "Ask Ted."
+        # It writes the file itself now; what it did not have to change stays.
+        code.run("backend", "local")
+        after = json.loads(code.settings.read_text())
+        assert [s["name"] for s in after["agents"][0].pop("mcpServers")] == ["ren"]
+        assert after == before
+        assert "No changes" in letta("plan", "--backend", "code")

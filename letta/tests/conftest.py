@@ -1,0 +1,100 @@
+"""A toolset on a fake Letta; and on a real one for the tests that ask for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from letta.tests.fake_letta import FakeLetta
+from letta.tests.real.cleaning import clean
+from letta.tests.real.server import letta_server
+from letta.tests.stage import Stage, stage_on
+from letta.tests.toy import HANDLERS, TOOLS, TOOLSET, make_toy, toy
+from tests.conftest import (
+    _cache_of_the_tests,
+    _ledger_of_the_tests,
+    in_time,
+    mypy_cache,
+    outside,
+    project_copy,
+    pytest_collection,
+    pytest_xdist_auto_num_workers,
+)
+from tests.conftest import make_project as make_any_project
+
+# What the tests of the core have, these have as well.
+__all__ = [
+    "_cache_of_the_tests",
+    "_ledger_of_the_tests",
+    "clean_letta",
+    "in_time",
+    "make_any_project",
+    "make_toy",
+    "mypy_cache",
+    "outside",
+    "project_copy",
+    "pytest_collection",
+    "pytest_xdist_auto_num_workers",
+    "real_letta",
+    "stage",
+    "toy",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first of them waits for the server, which imports for half a minute."""
+    for item in items:
+        if item.get_closest_marker("letta") is not None:
+            item.add_marker(pytest.mark.timeout(400))
+
+
+@pytest.fixture(autouse=True)
+def own_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is saved is sealed with a key of the test, not of who runs it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))
+
+
+@pytest.fixture
+def make_project(make_any_project: Callable[..., Any]) -> Callable[..., Any]:
+    """As elsewhere, for projects that list the extension."""
+    return partial(make_any_project, workspace="extensions: [letta]\n")
+
+
+@pytest.fixture(scope="session")
+def real_letta() -> Iterator[str]:
+    """The base URL of a real server: that of $TOOLCAST_TEST_LETTA, or a new one."""
+    wanted = os.environ.get("TOOLCAST_TEST_LETTA", "")
+    if not wanted:
+        pytest.skip("make test-letta runs the tests against a real Letta server")
+    if wanted.startswith("http"):
+        yield wanted
+        return
+    with letta_server() as base_url:
+        yield base_url
+
+
+@pytest.fixture
+def clean_letta(real_letta: str) -> str:
+    """The base URL of a real server without agents, MCP servers and tools of others."""
+    clean(real_letta)
+    return real_letta
+
+
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.letta)])
+def stage(
+    request: pytest.FixtureRequest, make_project: Callable[..., Any], tmp_path: Path
+) -> Iterator[Stage]:
+    """The toolset and its MCP server, once on a fake Letta and once on a real one."""
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    if request.param == "real":
+        url = request.getfixturevalue("clean_letta")
+        with stage_on(url, project, tmp_path / "state") as stage:
+            yield stage
+        return
+    with FakeLetta() as fake, stage_on(fake.url, project, tmp_path / "state") as stage:
+        yield stage

@@ -1,0 +1,105 @@
+"""Ren's tools on databases of their own and a fake Letta on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from examples.ren.databases import engine_of
+from generated.ren.registry import call_tool_sync
+from letta.tests.fake_letta import FakeLetta
+from tests.postgres import Unavailable, postgres_server
+
+VARIABLES = tuple(
+    (
+        "REN_DATA REN_DATABASE_URL REN_MEMORY_DATABASE_URL REN_AGENT_ID "
+        "LETTA_BASE_URL LETTA_API_KEY HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy "
+        "https_proxy all_proxy"
+    ).split()
+)
+BLOCKS = {
+    "persona": "I am Ren.",
+    "open_threads": "- [ ] Decide on the gate.",
+    "claude_plus_manners": "Ask before you assume.",
+}
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable of the machine reaches a handler; data goes below tmp_path."""
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("REN_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def letta(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLetta]:
+    """A Letta server on which Ren lives, with blocks and passages."""
+    with FakeLetta() as fake:
+        agent = fake.world.create_agent({"name": "ren", "agent_type": "letta_v1_agent"})
+        for label, value in BLOCKS.items():
+            fake.world.add_block(agent, label, value)
+        for number in (1, 7):
+            passage = {"id": f"passage-{number}", "text": f"Passage {number}."}
+            agent.passages[passage["id"]] = passage
+        monkeypatch.setenv("LETTA_BASE_URL", fake.url)
+        monkeypatch.setenv("REN_AGENT_ID", agent.id)
+        yield fake
+
+
+@pytest.fixture
+def call() -> Call:
+    """Calls a tool through the generated registry; its result, or an AssertionError."""
+
+    def run(tool: str, **arguments: Any) -> Any:
+        response = call_tool_sync(tool, arguments, "claude")
+        assert response.error is None, f"{tool}: {response.error}"
+        return response.result
+
+    return run
+
+
+@pytest.fixture
+def error_of() -> Callable[..., str]:
+    """Calls a tool that must fail; the text of its error."""
+
+    def run(tool: str, **arguments: Any) -> str:
+        response = call_tool_sync(tool, arguments, "claude")
+        assert response.error is not None, f"{tool}: {response.result}"
+        return response.error
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[tuple[str, str]]:
+    """The addresses of two databases of a real PostgreSQL: main and memory."""
+    try:
+        with postgres_server("ren_main", "ren_memory") as urls:
+            yield urls["ren_main"], urls["ren_memory"]
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def on_postgres(
+    postgres: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Both pools are in PostgreSQL, and empty."""
+    for variable, url in zip(
+        ("REN_DATABASE_URL", "REN_MEMORY_DATABASE_URL"), postgres, strict=True
+    ):
+        monkeypatch.setenv(variable, url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+    engine_of.cache_clear()
+    yield
+    # Their connections end with the server.
+    engine_of.cache_clear()

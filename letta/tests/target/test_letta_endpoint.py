@@ -1,0 +1,198 @@
+"""The generated server's own endpoint, and what it does when it starts; all over HTTP."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from letta.tests.toy import TOOLS, TOOLSET
+from tests.forked_servers import start
+from tests.ports import kept_port
+
+ADMIN = {"TOY_ADMIN_TOKEN": "adm1n-token"}
+PATH = "/api/admin/sync-mcp-tools"
+
+
+class Served:
+    """The server's process, its address and its log."""
+
+    def __init__(self, url: str, log: list[str]) -> None:
+        self.url = url
+        self.log = log
+
+    def wait_for(self, text: str) -> None:
+        """Until a line of the log holds a text."""
+        for _ in range(600):
+            if any(text in line for line in self.log):
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{text!r} is not in {self.log}")
+
+    def sync(self, **body: Any) -> httpx.Response:
+        """What the endpoint answers."""
+        return httpx.post(
+            f"{self.url}{PATH}",
+            headers={"Authorization": "Bearer adm1n-token"},
+            json=body,
+            timeout=60,
+        )
+
+
+@contextmanager
+def served(toy: Any, port: int, **environment: str) -> Iterator[Served]:
+    process = start(
+        toy.project.root,
+        "generated.toy.mcp_server",
+        "--http",
+        "--port",
+        str(port),
+        env={**os.environ, **ADMIN, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    log: list[str] = []
+    assert process.stderr is not None
+    lines = process.stderr
+
+    def read() -> None:
+        for line in lines:
+            log.append(line.decode())
+
+    threading.Thread(target=read, daemon=True).start()
+    running = Served(f"http://127.0.0.1:{port}", log)
+    try:
+        running.wait_for("Uvicorn running")
+        yield running
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with kept_port() as number:
+        yield number
+
+
+def deployed(make_toy: Any, port: int, more: str = "") -> tuple[Any, dict[str, str]]:
+    """A toy whose MCP server is the generated one, at a port of its own."""
+    toolset = TOOLSET.replace("mcp.test", f"127.0.0.1:{port}")
+    toolset = toolset.replace(", token_env: TOY_MCP_TOKEN", "")
+    toolset = toolset.replace("letta:\n  server", f"letta:\n{more}  server")
+    toy = make_toy(TOOLS, toolset)
+    toy.project.generate()
+    environment = {
+        "LETTA_BASE_URL": toy.fake.url,
+        "TOY_AGENT_ID": toy.agent_id,
+        "TOOLCAST_LETTA_STATE": str(toy.state),
+    }
+    return toy, environment
+
+
+def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
+    toy, environment = deployed(make_toy, port)
+    with served(toy, port, **environment) as server:
+        unknown = httpx.post(f"{server.url}{PATH}", timeout=10)
+        assert unknown.status_code == 401
+        assert toy.fake.faults.seen == []
+
+        planned = server.sync(dry_run=True)
+        assert planned.status_code == 200
+        assert len(planned.json()["changes"]) == 14
+        assert "search_notes" not in toy.names()
+
+        done = server.sync()
+        assert done.status_code == 200, done.text
+        assert done.json() == {
+            "tools": 9,
+            "rules": 10,
+            "changed": True,
+            "missed": [],
+            "missing": [],
+            "warnings": [
+                "keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
+                " that it goes on, and what is not the toolset's stays as it is"
+            ],
+        }
+        server.wait_for("tools+rules synced - 9 tools, 10 rules")
+        assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
+        assert server.sync().json()["changed"] is False
+
+        from toolcast_letta.plan.verification import verify
+
+        desired = toy.desired()
+        found = verify(toy.backend(), desired)
+        assert found.all_match, found.to_json()
+        assert [trial.tool for trial in found.trials if trial.passed] == [
+            "search_notes"
+        ]
+
+        for body, said in (
+            ({"dry_run": 1}, "`dry_run` must be true or false"),
+            ({"allow": []}, "`allow` is not known"),
+            ({"drop_stale": "x"}, "`drop_stale` must be a list of names"),
+        ):
+            wrong = server.sync(**body)
+            assert (wrong.status_code, said in wrong.json()["error"]) == (400, True)
+
+        toy.world.version = "9.9.9"
+        refused = server.sync()
+        assert refused.status_code == 409
+        assert refused.json()["blockers"][0]["code"] == "version"
+        toy.fake.__exit__(None, None, None)
+        assert server.sync().status_code == 502
+
+
+def test_what_the_environment_lacks_is_told(make_toy: Any, port: int) -> None:
+    toy, environment = deployed(make_toy, port)
+    del environment["LETTA_BASE_URL"]
+    with served(toy, port, **environment) as server:
+        answer = server.sync()
+    assert answer.status_code == 503
+    assert answer.json() == {
+        "error": "set LETTA_BASE_URL: where Letta is; there is no default"
+    }
+
+
+def test_a_server_that_starts_attaches_what_is_missing(
+    make_toy: Any, port: int
+) -> None:
+    toy, environment = deployed(make_toy, port, "  on_start: true\n")
+    with served(toy, port, **environment) as server:
+        server.wait_for("tools+rules synced - 9 tools, 10 rules")
+    assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
+
+    # It never takes anything away: that is for somebody who reads the plan.
+    agent = toy.world.agents[toy.agent_id]
+    toy.world.attach(agent, toy.world.tool_named("run_code"))
+    with served(toy, port, **environment) as server:
+        server.wait_for("the plan takes something away; read it: toolcast letta plan")
+    assert "run_code" in toy.names()
+
+
+def test_for_how_long_a_server_goes_on_trying_is_settable(
+    make_toy: Any, port: int
+) -> None:
+    settings = "  on_start: true\n  on_start_patience: 3\n"
+    toy, environment = deployed(make_toy, port, settings)
+    toy.fake.__exit__(None, None, None)
+    with served(toy, port, **environment) as server:
+        server.wait_for("is not tried again after 3 seconds: toolcast letta apply")
+        failed = [line for line in server.log if "no answer from" in line]
+    assert len(failed) == 2, "behind one second, and at the end"
+
+
+def test_a_server_that_starts_says_what_is_missing(make_toy: Any, port: int) -> None:
+    toy, environment = deployed(make_toy, port, "  on_start: true\n")
+    lost = toy.world.tool_named("memory_insert")
+    toy.world.agents[toy.agent_id].tool_ids.remove(lost.id)
+    with served(toy, port, **environment) as server:
+        server.wait_for("missing: keeper has no `memory_insert`")

@@ -1,0 +1,182 @@
+"""What the target gives: the module, and the runbook with commands that are real."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from letta.tests.toy import HANDLERS, TOOLS, TOOLSET
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def generated(make_project: Callable[..., Any]) -> Any:
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    project.generate()
+    return project
+
+
+def test_the_definitions_say_who_is_attached_and_why_not(generated: Any) -> None:
+    folder = generated.root / "generated/toy/tools"
+    parts = {
+        file.stem: json.loads(file.read_text()).get("letta")
+        for file in sorted(folder.glob("*.json"))
+    }
+    assert parts == {
+        "delete_note": {
+            "attached": True,
+            "requires_approval": True,
+            "changes_data": True,
+        },
+        "end_day": {"attached": True, "ends_turn": True},
+        "list_plain": {"attached": False, "reason": "Too long for an agent."},
+        "search_notes": {"attached": True},
+        "wake_agent": {
+            "attached": False,
+            "reason": "It calls the agent's own loop.",
+            "calls_agent_loop": True,
+        },
+    }
+
+
+def test_the_module_imports_no_library_and_names_no_tool(generated: Any) -> None:
+    program = (
+        "import sys\n"
+        "from generated.toy import letta\n"
+        "assert not {'letta_client', 'httpx', 'pydantic', 'toolcast', 'click', 'jinja2'}"
+        " & set(sys.modules)\n"
+    )
+    ran = generated.run("-c", program)
+    assert ran.returncode == 0, ran.stderr
+    folder = generated.root / "generated/toy"
+    for file in ("letta.py", "runbook.md"):
+        text = (folder / file).read_text()
+        assert not [name for name in TOOLS if name in text], file
+
+
+def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
+    program = (
+        "from generated.toy.letta import LETTA\n"
+        "from toolcast_letta.plan.planning import desired_digest\n"
+        "print(desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
+        " 'TOY_MCP_TOKEN': 't'})))"
+    )
+    ran = generated.run("-c", program)
+    assert ran.returncode == 0, ran.stderr
+    from toolcast.model.loading import load_workspace
+    from toolcast_letta.plan.planning import desired_digest
+    from toolcast_letta.specs import desired_by_specs
+
+    workspace = load_workspace(str(generated.root)).workspace
+    assert workspace is not None
+    environment = {"TOY_AGENT_ID": "agent-1", "TOY_MCP_TOKEN": "t"}
+    desired = desired_by_specs(workspace.toolsets[0], environment)
+    assert ran.stdout.strip() == desired_digest(desired)
+    assert "token='t'" not in repr(desired)
+
+
+def test_the_module_is_typed_and_laid_out(generated: Any, mypy_cache: str) -> None:
+    for words in (
+        ["black", "--check", "--quiet", "--target-version", "py311", "generated"],
+        ["mypy", "--strict", "--explicit-package-bases", "generated/toy/letta.py"],
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=generated.root,
+            env={**os.environ, "MYPY_CACHE_DIR": mypy_cache},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def runbook(project: Any, *words: str) -> str:
+    """What the command prints."""
+    ran = project.toolcast("letta", "runbook", *words)
+    assert ran.returncode == 0, ran.stderr
+    text: str = ran.stdout
+    return text
+
+
+def test_every_command_of_the_runbook_is_real(
+    generated: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toolcast.commands.entry import main
+
+    monkeypatch.chdir(generated.root)
+    makefiles = [
+        (ROOT / "Makefile").read_text(),
+        (ROOT / "templates/init/Makefile.jinja").read_text(),
+    ]
+    pages = [runbook(generated, name) for name in TOOLS]
+    pages.append((generated.root / "generated/toy/runbook.md").read_text())
+    seen = set()
+    for text in pages:
+        assert not re.findall(r"^toolcast .*$", text, re.M), "it is not on the PATH"
+        lines = re.findall(r"^(?:\.venv/bin/)?((?:toolcast|make) .*)$", text, re.M)
+        lines += re.findall(r"`(make [a-z]+)`", text)
+        assert lines, text
+        for line in lines:
+            program, *words = shlex.split(line)
+            if program == "make":
+                for makefile in makefiles:
+                    assert f"\n{words[0]}:" in makefile, line
+                continue
+            command: click.Command = main
+            context = click.Context(main)
+            while isinstance(command, click.Group):
+                found = command.get_command(context, words[0])
+                assert found is not None, line
+                command, words = found, words[1:]
+            command.make_context(command.name, list(words))
+            seen.add(command.name)
+    assert seen == {"plan", "apply", "verify", "rollback", "runbook"}
+
+
+def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
+    page = runbook(generated, "delete_note")
+    assert "* A person approves each call.\n" in page
+    called = "toolcast letta verify --toolset toy --tool delete_note --call-changing\n"
+    assert called in page
+    assert "--turn" not in page
+    assert "approve the call there: no command can" in page
+    assert "* Ends the agent's turn.\n" in runbook(generated, "end_day")
+    page = runbook(generated, "wake_agent")
+    assert "* Not attached to an agent: It calls the agent's own loop.\n" in page
+    assert "would deadlock the agent's turn" in page
+    listed = runbook(generated).splitlines()
+    assert "end_day: attached" in listed
+    assert "list_plain: not attached: Too long for an agent." in listed
+    unknown = generated.toolcast("letta", "runbook", "end_dya")
+    assert unknown.returncode == 2
+    assert "did you mean `end_day`?" in unknown.stderr
+
+
+def test_a_server_leaves_letta_code_to_the_command(
+    make_project: Callable[..., Any],
+) -> None:
+    toolset = TOOLSET.replace("letta:\n  server", "letta:\n  backend: code\n  server")
+    project = make_project(TOOLS, toolset=toolset, handlers=HANDLERS, at="code")
+    project.generate()
+    program = (
+        "from generated.toy.letta import LETTA\n"
+        "from toolcast_letta.plan.desired_state import MissingSetting\n"
+        "from toolcast_letta.server_part.sync import sync\n"
+        "try:\n"
+        "    sync(LETTA, {'LETTA_BASE_URL': 'http://letta.test'})\n"
+        "except MissingSetting as error:\n"
+        "    print(error)\n"
+    )
+    ran = project.run("-c", program)
+    assert "says `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr

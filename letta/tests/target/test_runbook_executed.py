@@ -1,0 +1,245 @@
+"""The runbooks' commands, executed as they are printed, in a clean shell, in their order."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from letta.tests.fake_letta import FakeLetta
+from letta.tests.forked_toolcast import forked_toolcast
+from letta.tests.scripted_model import ScriptedModel, scripted_model
+from tests.ports import kept_port
+
+ROOT = Path(__file__).parents[3]
+TOOLS = {
+    "list_notes": """
+        summary: List the notes.
+        parameters: {type: object}
+        annotations: {readOnlyHint: true}
+        handler: handlers.toy:work
+        letta: {attached: true}
+        examples: [{title: All, arguments: {}}]
+        """,
+    "search_notes": """
+        summary: Search the notes.
+        parameters:
+          type: object
+          properties: {query: {type: string, description: What to look for.}}
+          required: [query]
+        annotations: {readOnlyHint: true}
+        handler: handlers.toy:work
+        letta: {attached: true}
+        examples: [{title: One word, arguments: {query: tea}}]
+        """,
+    "add_note": """
+        summary: Add a note.
+        parameters:
+          type: object
+          properties: {text: {type: string, description: The note.}}
+          required: [text]
+        annotations: {readOnlyHint: false}
+        handler: handlers.toy:work
+        letta: {attached: true}
+        examples: [{title: A reminder, arguments: {text: Buy tea.}}]
+        """,
+}
+TOOLSET = """
+targets: {mcp: {}, registry: {}, letta: {}}
+letta:
+  server: {name: toy, url_env: TOY_MCP_URL}
+  agents:
+    keeper:
+      id_env: TOY_AGENT_ID
+      type: memgpt_v2_agent
+      expects: [send_message]
+      ends_turn: [send_message]
+      blocks: [{label: my_tools, content: tools}]
+"""
+HANDLERS = "def work(arguments):\n    return arguments\n"
+
+
+@dataclass
+class Shop:
+    """A project as `make` sets it up, and a Letta with an agent."""
+
+    project: Any
+    model: ScriptedModel
+    environment: dict[str, str]
+
+    def shell(self, line: str) -> subprocess.CompletedProcess[str]:
+        """Runs one printed line in a shell that knows nothing else."""
+        return subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=self.project.root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+
+    def does(self, line: str) -> str:
+        """What a line prints that must succeed."""
+        done = self.shell(line)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    @contextmanager
+    def deployed(self, line: str) -> Iterator[None]:
+        """The server of a printed line, until the end of the block."""
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {line}"],
+            cwd=self.project.root,
+            env=self.environment,
+            stderr=subprocess.DEVNULL,
+        )
+        port = self.environment["PORT"]
+        try:
+            for _ in range(600):
+                try:
+                    httpx.get(f"http://127.0.0.1:{port}/health", timeout=5)
+                    break
+                except httpx.HTTPError:
+                    time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+    def spec(self, name: str) -> Path:
+        path: Path = self.project.root / f"specs/toy/{name}.yaml"
+        return path
+
+    def script(self, tool: str, **arguments: Any) -> None:
+        """What the agent's model does in the next turn."""
+        said = {"thinking": "-", "message": "Done."}
+        self.model.script = [
+            {"tool": tool, "arguments": {"thinking": "-", **arguments}},
+            {"tool": "send_message", "arguments": said},
+        ]
+
+
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.letta)])
+def shop(
+    request: pytest.FixtureRequest, make_project: Callable[..., Any], tmp_path: Path
+) -> Iterator[Shop]:
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
+    makefile = (ROOT / "templates/init/Makefile.jinja").read_text().partition("\n")[2]
+    project.write("Makefile", makefile)
+    project.write("pyproject.toml", "")
+    installed = project.root / ".venv"
+    (installed / "bin").mkdir(parents=True)
+    python = installed / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (installed / ".installed").touch()
+    with (
+        forked_toolcast(installed / "bin" / "toolcast"),
+        scripted_model() as model,
+        kept_port() as port,
+    ):
+        if request.param == "real":
+            url = request.getfixturevalue("clean_letta")
+            yield _shop(project, model, url, port, tmp_path / "home")
+            return
+        with FakeLetta() as fake:
+            yield _shop(project, model, fake.url, port, tmp_path / "home")
+
+
+def _shop(project: Any, model: ScriptedModel, url: str, port: int, home: Path) -> Shop:
+    agent = {
+        "name": "keeper",
+        "agent_type": "memgpt_v2_agent",
+        "llm_config": model.llm_config,
+        "memory_blocks": [{"label": "my_tools", "value": "Mine."}],
+    }
+    made = httpx.post(f"{url}/v1/agents/", json=agent, timeout=60).raise_for_status()
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(home),
+        "PORT": str(port),
+        "LETTA_BASE_URL": url,
+        "TOY_AGENT_ID": made.json()["id"],
+        "TOY_MCP_URL": f"http://127.0.0.1:{port}/mcp",
+    }
+    return Shop(project, model, environment)
+
+
+def lines(page: str) -> list[str]:
+    """The lines of every block of commands, in order."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def deployment(commands: list[str]) -> str:
+    [line] = [one for one in commands if "mcp_server" in one]
+    return line
+
+
+def test_a_toolsets_page(shop: Shop) -> None:
+    shop.does("make generate")
+    page = (shop.project.root / "generated/toy/runbook.md").read_text()
+    first, *rest = lines(page)
+    deploy = deployment(rest)
+    assert " letta verify " in first
+    done = shop.shell(first)
+    assert done.returncode == 1, "nothing is deployed yet, and that is said"
+    assert "all_match: false" in done.stdout
+    with shop.deployed(deploy):
+        # Verifying comes behind the blocks, which have a part of their own on the page.
+        show = next(line for line in rest if " blocks " in line and "--out" in line)
+        write = next(line for line in rest if " blocks " in line and "--write" in line)
+        shown = ""
+        for line in rest:
+            if line == deploy:
+                continue
+            if line == first:
+                shop.does(show)
+                shop.does(write)
+            shown += shop.does(line)
+    assert "all_match: true" in shown
+    assert "Nothing was changed; this goes back to" in shown
+    assert "1 of 1 agents as they were at" in shown
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("search_notes", {"query": "tea"}), ("add_note", {"text": "Buy tea."})],
+    ids=["reading", "changing"],
+)
+def test_a_tools_page(shop: Shop, tool: str, arguments: dict[str, Any]) -> None:
+    page = shop.does(f".venv/bin/toolcast letta runbook {tool}")
+    commands = lines(page)
+    deploy = deployment(commands)
+    text = shop.spec(tool).read_text()
+    shop.spec(tool).unlink()
+    shop.does("make generate")
+    with shop.deployed(deploy):
+        shop.does(".venv/bin/toolcast letta apply --yes")
+        shop.does(".venv/bin/toolcast letta blocks --out first.json")
+        shop.does(".venv/bin/toolcast letta blocks --write first.json")
+        assert "all_match: true" in shop.does(commands[0])
+
+    shop.spec(tool).write_text(text)
+    said: list[str] = []
+    behind = commands.index(deploy)
+    for line in commands[1:behind]:
+        shop.does(line)
+    with shop.deployed(deploy):
+        for line in commands[behind + 1 :]:
+            shop.script(tool, **arguments)
+            said.append(shop.does(line))
+    run, turn = said[-2:]
+    assert f"run {tool} by keeper: ok (1 example)" in run
+    assert f"turn {tool} by keeper: ok (2 steps)" in turn
+    assert tool in run.partition("canonical tools:")[2]
+    assert any(f"+- {tool}: " in one for one in said)

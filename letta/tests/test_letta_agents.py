@@ -1,0 +1,177 @@
+"""Tools and rules of agents after whatever somebody did to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from letta.tests.toy import TOOLSET
+from toolcast_letta.plan.plan import Overrides
+from toolcast_letta.v1.api import LettaError
+
+
+def test_a_tools_and_rules_go_together_and_nothing_else(
+    toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bodies: list[Any] = []
+    update = toy.world.update_agent
+
+    def watched(agent: Any, body: Any) -> None:
+        bodies.append(body)
+        update(agent, body)
+
+    monkeypatch.setattr(toy.world, "update_agent", watched)
+    model = dict(toy.agent.llm_config)
+    toy.apply()
+    assert [sorted(body) for body in bodies] == [["tool_ids", "tool_rules"]]
+    assert toy.agent.llm_config == model
+
+
+def test_a_rules_that_were_wiped_come_back(toy: Any) -> None:
+    toy.apply()
+    toy.agent.tool_rules = []
+    found = toy.verified(examples=False)
+    assert not found.all_match
+    assert "ends its turn at `their_tool`" in found.plan.warnings[0]
+    toy.apply()
+    assert toy.rules() == {
+        ("delete_note", "continue_loop"),
+        ("delete_note", "requires_approval"),
+        ("end_day", "exit_loop"),
+        ("search_notes", "continue_loop"),
+        ("send_message", "exit_loop"),
+        # Letta's own tools end a turn, too, without a rule to go on.
+        ("archival_memory_search", "continue_loop"),
+        ("conversation_search", "continue_loop"),
+        ("memory_insert", "continue_loop"),
+        ("memory_replace", "continue_loop"),
+    }
+
+
+def test_a_an_exit_rule_by_hand_does_not_end_turns(toy: Any) -> None:
+    toy.apply()
+    for rule in toy.agent.tool_rules:
+        if (rule["tool_name"], rule["type"]) == ("search_notes", "continue_loop"):
+            rule["type"] = "exit_loop"
+    toy.apply()
+    assert ("search_notes", "continue_loop") in toy.rules()
+    assert ("search_notes", "exit_loop") not in toy.rules()
+
+
+def test_b_memory_tools_stay_although_the_library_shows_none(make_toy: Any) -> None:
+    toolset = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
+    toy = make_toy(toolset=toolset, agent_type="memgpt_agent")
+    from letta_client import Letta
+
+    assert Letta(base_url=toy.fake.url).agents.retrieve(toy.agent_id).tools == []
+    before = set(toy.names())
+    assert {"core_memory_append", "core_memory_replace"} < before
+    toy.apply()
+    assert set(toy.names()) == before | {"search_notes", "delete_note", "end_day"}
+
+
+def test_an_expected_tool_that_was_lost_comes_back(toy: Any) -> None:
+    """A built-in that somebody captured and deleted has a new id, and nobody has it."""
+    toy.apply()
+    toy.world.delete_tool(toy.world.tool_named("send_message").id)
+    plan = toy.plan()
+    assert [(o.action, o.layer, o.name) for o in plan.changes] == [
+        ("+", "tool", "send_message")
+    ]
+    toy.apply(plan)
+    assert "send_message" in toy.names()
+
+
+def test_two_agents_in_one_plan(make_toy: Callable[..., Any]) -> None:
+    toolset = TOOLSET + "    helper: {id_env: HELPER_AGENT_ID}\n"
+    toy = make_toy(toolset=toolset)
+    helper = toy.world.create_agent({"name": "helper"})
+    toy.environment["HELPER_AGENT_ID"] = helper.id
+    toy.apply()
+    names = {tool.name for tool in toy.world.attached(helper)}
+    assert {"search_notes", "delete_note", "end_day"} < names
+    rules = {(rule["tool_name"], rule["type"]) for rule in helper.tool_rules}
+    assert rules == {("delete_note", "requires_approval"), ("end_day", "exit_loop")}
+    assert toy.verified(examples=False).all_match
+
+
+def test_a_rule_of_a_former_name_follows_it_although_the_tool_is_gone(
+    toy: Any,
+) -> None:
+    """Somebody refreshed: the old tool is deleted and detached, its rules are left."""
+    toy.apply()
+    toy.rename("search_notes", "find_notes")
+    limit = {"tool_name": "search_notes", "type": "max_count_per_step"}
+    toy.agent.tool_rules.append({**limit, "max_count_limit": 3})
+    toy.world.refresh(toy.entry())
+    assert "search_notes" not in toy.names()
+    toy.apply()
+    assert "find_notes" in toy.names()
+    assert ("find_notes", "max_count_per_step") in toy.rules()
+    assert not [name for name, _ in toy.rules() if name == "search_notes"]
+
+
+def test_a_stale_rule_of_others_goes_when_it_is_named(toy: Any) -> None:
+    toy.apply()
+    stale = {"tool_name": "gone_tool", "type": "run_first", "args": None}
+    toy.agent.tool_rules.append({**stale, "prompt_template": None})
+    plan = toy.plan()
+    assert plan.changes == ()
+    assert "--drop-stale gone_tool removes it" in plan.warnings[0]
+    plan = toy.plan(Overrides(drop_stale=("gone_tool",)))
+    assert [(o.action, o.name) for o in plan.changes] == [("-", "gone_tool run_first")]
+    toy.apply(plan)
+    assert ("gone_tool", "run_first") not in toy.rules()
+    assert ("their_tool", "max_count_per_step") in toy.rules()
+
+
+def test_whether_others_tools_need_approval_is_theirs_to_say(toy: Any) -> None:
+    toy.world.tool_named("their_tool").default_requires_approval = True
+    toy.apply()
+    assert ("their_tool", "requires_approval") not in toy.rules()
+
+
+def test_an_approval_that_the_registry_asks_for_becomes_a_rule(toy: Any) -> None:
+    toy.apply()
+    toy.world.tool_named("search_notes").default_requires_approval = True
+    toy.apply()
+    assert ("search_notes", "requires_approval") in toy.rules()
+
+
+def test_an_agent_that_letta_code_opened_is_told_of(toy: Any) -> None:
+    toy.apply()
+    toy.agent.tags.append("origin:letta-code")
+    toy.agent.tool_rules = []
+    found = toy.verified(examples=False)
+    assert not found.all_match
+    assert "opened by Letta Code" in found.plan.warnings[0]
+
+
+def test_an_agent_that_is_not_there(toy: Any) -> None:
+    toy.agent_id = "agent-00000000-0000-4000-8000-000000000000"
+    with pytest.raises(LettaError, match="Letta has no agent agent-0000"):
+        toy.plan()
+
+
+@pytest.mark.parametrize("name", ["core_memory_append", "core_memory_replace"])
+def test_b_core_memory_tools_of_the_older_type_are_missed(
+    make_toy: Any, name: str
+) -> None:
+    """Other tools could do the same; that it was there is known all the same."""
+    from letta.tests.toy import TOOLSET
+
+    text = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
+    toy = make_toy(toolset=text, agent_type="memgpt_agent")
+    toy.apply()
+    assert toy.verified(examples=False).all_match
+    toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
+    found = toy.verified(examples=False)
+    assert not found.all_match
+    assert [f"has lost `{name}`" in line for line in found.differences] == [True]
+    for other in ("core_memory_append", "core_memory_replace", "memory"):
+        kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
+        toy.agent.tool_ids = kept
+    said = "\n".join(toy.verified(examples=False).differences)
+    assert "`memory_insert` or `core_memory_append` or `memory`, which a memgpt" in said

@@ -1,0 +1,135 @@
+"""Plan and apply, as they should go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.report import plan_text
+
+THEIRS = {
+    "their_tool",
+    "archival_memory_search",
+    "conversation_search",
+    "memory_insert",
+    "memory_replace",
+    "send_message",
+}
+OURS = {"search_notes", "delete_note", "end_day"}
+
+
+def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
+    plan = toy.plan()
+    assert plan_text(plan) == (
+        f"toy on Letta 0.16.6 at {toy.fake.url}\n"
+        f"keeper is {toy.agent_id}, a memgpt_v2_agent\n"
+        "\n"
+        "  MCP server entry\n"
+        "    + toy  (streamable HTTP at http://mcp.test/mcp, with a bearer token"
+        " (not shown))  # rolling back leaves the entry\n"
+        "\n"
+        "  registry, for every agent of the organisation\n"
+        "    + delete_note, end_day, list_plain, search_notes,\n"
+        "      wake_agent  (registered)  # rolling back leaves it registered\n"
+        "\n"
+        "  tools of keeper\n"
+        "    + delete_note, end_day, search_notes  (attached)\n"
+        "\n"
+        "  rules of keeper\n"
+        "    + delete_note, search_notes, archival_memory_search  continue_loop\n"
+        "    + end_day  exit_loop\n"
+        "    + delete_note  requires_approval\n"
+        "\n"
+        "  keeper keeps archival_memory_search, conversation_search, memory_insert,\n"
+        "               memory_replace, send_message, their_tool\n"
+        "\n"
+        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
+        " that it goes on, and what is not the toolset's stays as it is\n"
+        "\n"
+        "Plan: 14 to add, 0 to change, 0 to remove.\n"
+    )
+    changing = [one for one in toy.fake.faults.seen if one[0] != "GET"]
+    assert changing == [("POST", "/v1/tools/mcp/servers/test")], "it only looks"
+
+
+def test_apply_attaches_in_one_request_and_keeps_what_is_not_ours(toy: Any) -> None:
+    before = toy.rules()
+    done = toy.apply()
+    assert (done.tools, done.changed, done.missed) == (9, True, ())
+    assert set(toy.names()) == THEIRS | OURS
+    assert before < toy.rules()
+    assert toy.rules() - before == {
+        ("search_notes", "continue_loop"),
+        ("delete_note", "continue_loop"),
+        ("delete_note", "requires_approval"),
+        ("end_day", "exit_loop"),
+        ("archival_memory_search", "continue_loop"),
+    }
+    agent = f"/v1/agents/{toy.agent_id}"
+    patches = [one for one in toy.fake.faults.seen if one == ("PATCH", agent)]
+    assert len(patches) == 1
+
+
+def test_applying_again_does_nothing(toy: Any) -> None:
+    toy.apply()
+    toy.fake.faults.seen.clear()
+    plan = toy.plan()
+    assert plan.changes == ()
+    assert "No changes" in plan_text(plan)
+    assert not toy.apply(plan).changed
+    assert {method for method, _ in toy.fake.faults.seen} == {"GET"}
+
+
+def test_a_letta_v1_agent_gets_no_rule_that_it_does_not_need(
+    make_toy: Callable[..., Any],
+) -> None:
+    from letta.tests.toy import TOOLSET
+
+    text = TOOLSET.replace("memgpt_v2_agent", "letta_v1_agent")
+    toy = make_toy(toolset=text, agent_type="letta_v1_agent")
+    before = toy.rules()
+    toy.apply()
+    assert toy.rules() - before == {
+        ("delete_note", "requires_approval"),
+        ("end_day", "exit_loop"),
+        ("send_message", "exit_loop"),
+    }
+
+
+def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> None:
+    toy = make_toy(agent_type="letta_v1_agent")
+    plan = toy.plan()
+    assert [one.code for one in plan.blockers] == ["agent-type"]
+    with pytest.raises(Refused, match="letta_v1_agent"):
+        toy.apply(plan)
+    assert toy.entry() is None
+
+
+def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
+    from toolcast_letta.plan.plan import Plan
+    from toolcast_letta.state.seal import NotOurs, Seal
+
+    file = tmp_path / "plan.json"
+    plan = toy.plan()
+    plan.save(file, Seal())
+    loaded = Plan.load(file, Seal())
+    assert loaded.id == plan.id
+    assert loaded.changes == plan.changes
+    text = file.read_text()
+    assert "s3cret" not in text
+    file.write_text(text.replace("exit_loop", "continue_loop"))
+    with pytest.raises(NotOurs, match="was changed after"):
+        Plan.load(file, Seal())
+    assert toy.apply(loaded).changed
+
+
+def test_secrets_are_in_no_file_and_no_message(toy: Any) -> None:
+    toy.apply()
+    for file in toy.state.rglob("*"):
+        assert "s3cret" not in file.read_text(), file
+    assert "s3cret" not in "\n".join(toy.said)
+    headers = toy.entry().config["custom_headers"]
+    assert headers == {"Authorization": "Bearer s3cret-token-of-the-mcp-server"}

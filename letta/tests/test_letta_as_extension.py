@@ -1,0 +1,89 @@
+"""What the core's commands do in a project that lists the extension."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.running import run
+from tests.commands.test_help_widths import too_wide
+from tests.repository import ROOT, copy_project
+from toolcast.commands.generating.watching import watched
+from toolcast.model.loading import load_workspace
+from toolcast.targets.exposure import exposures
+from toolcast_letta.commands.letta import command as letta
+
+NOTE = "summary: Notes.\nparameters: {type: object}\nhandler: handlers.toy:note\n"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["explain"], ["schema", "toolset"]])
+def test_a_project_that_lists_it_has_it(words: list[str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "toolcast", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert "letta" in ran.stdout
+
+
+def test_its_help_fits_the_terminal() -> None:
+    assert list(too_wide(letta)) == []
+
+
+def test_its_commands_have_a_whole_line_each(make_project: Callable[..., Any]) -> None:
+    text = make_project({}).toolcast("letta", "--help").stdout
+    assert "runbook" in text
+    assert "..." not in text.partition("Commands:")[2]
+
+
+def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
+    """Letta wants a decision of each tool; nothing is called valid that `check` refuses."""
+    copy_project(tmp_path, "examples")
+    options = ("--toolset", "ren", "--section", "bridge")
+    said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
+    [step] = [row for row in said.splitlines() if "decide in" in row]
+    assert step.startswith("  3. decide in specs/ren/brew_tea.yaml: nothing says why")
+    assert "`letta: {attached: true}`" in step
+    assert "  4. toolcast generate" in said
+    spec = tmp_path / "specs/ren/brew_tea.yaml"
+    spec.write_text(spec.read_text() + "letta: {attached: false, reason: R.}\n")
+    run(tmp_path, "toolcast", "generate")
+
+
+def test_its_fields_that_name_a_removed_tool_are_listed(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project(
+        {"search": NOTE},
+        toolset="letta: {agents: {helper: {id: agent-1, ends_turn: [search]}}}\n",
+        handlers="def note(): ...\n",
+    )
+    for words in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=project.root, check=True)
+    done = project.toolcast("remove", "search", "--now", "--anyway")
+    assert done.returncode == 0, done.stderr
+    assert "`letta.agents.helper.ends_turn[0]` names `search`" in done.stdout
+
+
+def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
+    workspace, findings = load_workspace(os.fspath(ROOT))
+    assert workspace is not None, findings
+    ren = next(one for one in workspace.toolsets if one.name == "ren")
+    found = exposures(workspace, ren)
+    reason = "Portraits are told to Ren by way of her core memory."
+    assert found["read_all_portraits"].targets["letta"] == reason
+    assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")
+
+
+def test_a_watcher_looks_at_it_where_it_is_installed_from_its_source() -> None:
+    root = os.path.realpath(ROOT)
+    looked_at = watched(root)
+    assert looked_at.counts(os.path.join(root, "letta/toolcast_letta/target.py"))
+    assert not [path for path in looked_at.folders if "site-packages" in path]

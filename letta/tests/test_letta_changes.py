@@ -1,0 +1,262 @@
+"""A tool that is removed, renamed or changed: planned for what it is, applied, verified,
+rolled back as far as that goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from letta.tests.toy import TOOLS
+from toolcast_letta.plan.report import plan_text, verification_text
+
+
+def shown(plan: Any, *layers: str) -> list[str]:
+    chosen = [one for one in plan.changes if one.layer in layers]
+    return [f"{one.action} {one.layer} {one.name}" for one in chosen]
+
+
+def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
+    toy.apply()
+    agent = toy.world.agents[toy.agent_id]
+    agent.tool_rules += [
+        {
+            "tool_name": "their_tool",
+            "type": "constrain_child_tools",
+            "children": ["search_notes", "their_tool"],
+            "child_arg_nodes": None,
+            "prompt_template": None,
+        },
+        {
+            "tool_name": "search_notes",
+            "type": "max_count_per_step",
+            "max_count_limit": 3,
+            "prompt_template": None,
+        },
+    ]
+    toy.rename("search_notes", "find_notes")
+    plan = toy.plan()
+    assert shown(plan, "registry", "tool") == [
+        "-/+ registry search_notes -> find_notes",
+        "+ tool find_notes",
+        "- tool search_notes",
+    ]
+    assert (
+        "  -/+ search_notes -> find_notes  (renamed: search_notes is deleted for"
+        in (plan_text(plan))
+    )
+    toy.apply(plan)
+    assert "find_notes" in toy.names()
+    assert "search_notes" not in toy.names()
+    assert toy.world.tool_named("search_notes") is None
+    rules = {(r["tool_name"], r["type"]): r for r in agent.tool_rules}
+    children = rules["their_tool", "constrain_child_tools"]["children"]
+    assert children == ["find_notes", "their_tool"]
+    assert rules["find_notes", "max_count_per_step"]["max_count_limit"] == 3
+    assert ("find_notes", "continue_loop") in rules
+    assert not [name for name, _ in rules if name == "search_notes"]
+    found = toy.verified()
+    assert found.all_match, verification_text(found)
+
+    done = toy.rolled_back()
+    assert done.agents == 0
+    assert [line.split(";")[0] for line in done.lost if ";" in line] == [
+        "keeper: `search_notes` is not in the registry"
+    ]
+    assert "`search_notes`, deleted from the registry since then" in done.stays
+    assert set(toy.names()) == {
+        "archival_memory_search",
+        "conversation_search",
+        "delete_note",
+        "end_day",
+        "memory_insert",
+        "memory_replace",
+        "send_message",
+        "their_tool",
+        "find_notes",
+    }, "neither name would be worse than the new one"
+
+
+def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
+    toy.apply()
+    toy.remove("end_day")
+    plan = toy.plan()
+    assert shown(plan, "registry", "tool", "rule") == [
+        "- registry end_day",
+        "- tool end_day",
+        "- rule end_day exit_loop",
+    ]
+    assert plan.changes[0].undo == "needs the MCP server as it was before"
+    order: list[tuple[str, str]] = []
+    toy.fake.faults.before = lambda method, path: order.append((method, path))
+    toy.apply(plan)
+    changing = [method for method, _ in order if method != "GET"]
+    assert changing == ["PATCH", "DELETE"], "the agent first, the registry last"
+    assert toy.world.tool_named("end_day") is None
+    assert toy.verified().all_match
+
+    # The server as it was before: then the rollback is whole, by a new id.
+    (toy.project.root / "specs/toy/end_day.yaml").write_text(
+        "name: end_day\n" + __import__("textwrap").dedent(TOOLS["end_day"])
+    )
+    toy.deploy()
+    done = toy.rolled_back()
+    assert (done.agents, done.lost) == (1, ())
+    assert "end_day" in toy.names()
+    assert ("end_day", "exit_loop") in toy.rules()
+    assert toy.verified().all_match
+
+
+def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
+    toy.apply()
+    before = toy.world.tool_named("search_notes").id
+    toy.project.edit(
+        "specs/toy/search_notes.yaml", "What to look for.", "Words to look for."
+    )
+    plan = toy.plan()
+    assert [one.code for one in plan.blockers] == ["not-deployed"]
+    toy.deploy()
+    plan = toy.plan()
+    assert not plan.blockers
+    assert shown(plan, "registry", "tool", "rule") == ["~ registry search_notes"]
+    toy.fake.faults.seen.clear()
+    toy.apply(plan)
+    changing = [path for method, path in toy.fake.faults.seen if method != "GET"]
+    assert changing == [f"/v1/mcp-servers/{toy.entry().id}/refresh"]
+    assert toy.world.tool_named("search_notes").id == before
+    assert toy.verified().all_match
+
+    done = toy.rolled_back()
+    assert (done.agents, done.lost) == (1, ())
+    assert done.stays == (
+        "the text or schema of `search_notes`: deploy the MCP server as it was, and apply",
+    )
+
+
+def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
+    toy.apply()
+    toy.project.edit(
+        "specs/toy/end_day.yaml",
+        "{attached: true, ends_turn: true}",
+        "{attached: false, reason: Days do not end.}",
+    )
+    plan = toy.plan()
+    assert shown(plan, "registry", "tool", "rule") == [
+        "- tool end_day",
+        "- rule end_day exit_loop",
+    ]
+    toy.apply(plan)
+    assert toy.world.tool_named("end_day") is not None
+    assert toy.verified().all_match
+    assert toy.rolled_back().agents == 1
+    assert "end_day" in toy.names()
+
+
+def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
+    toy.apply()
+    toy.project.edit(
+        "specs/toy/end_day.yaml",
+        "{attached: true, ends_turn: true}",
+        "{attached: true, ends_turn: true}\nconfirm: {message: End the day?}",
+    )
+    plan = toy.plan()
+    assert "+ rule end_day requires_approval" in shown(plan, "registry", "rule")
+    toy.apply(plan)
+    assert toy.verified().all_match
+
+
+def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
+    names, rules = toy.names(), toy.rules()
+    toy.apply()
+    toy.world.attach(
+        toy.world.agents[toy.agent_id], toy.world.custom_tool("made_since")
+    )
+    done = toy.rolled_back()
+    assert (done.agents, done.lost) == (1, ())
+    assert set(toy.names()) == {*names, "made_since"}, "what others did stays"
+    assert toy.rules() == rules
+    assert done.stays[0] == "keeper: `made_since`, attached since then"
+    assert "the entry toy, created since then" in done.stays
+    assert "`end_day`, registered since then" in done.stays
+
+
+def test_verify_calls_what_has_an_example(toy: Any) -> None:
+    toy.apply()
+    found = toy.verified()
+    assert verification_text(found) == (
+        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
+        " that it goes on, and what is not the toolset's stays as it is\n"
+        "run delete_note by keeper: left out (it changes data, or needs approval;"
+        " --call-changing calls it)\n"
+        "run search_notes by keeper: ok (1 example)\n"
+        "keeper has 3 of 3 canonical tools: delete_note, end_day, search_notes\n"
+        "keeper has 6 others: archival_memory_search, conversation_search,"
+        " memory_insert, memory_replace, send_message, their_tool\n"
+        "attached_count: 9 (baseline 6 + 3)  keeper\n"
+        "all_match: true\n"
+    )
+    name, arguments, headers = toy.mcp.calls[-1]
+    assert (name, arguments) == ("search_notes", {"query": "tea"})
+    assert headers["X-Agent-Id"] == toy.agent_id
+    assert headers["Authorization"] == "Bearer s3cret-token-of-the-mcp-server"
+    assert toy.verified(changing=True).trials[0].passed is True
+
+    def fail(arguments: Any) -> Any:
+        raise RuntimeError("no notes")
+
+    toy.mcp.handlers["search_notes"] = fail
+    found = toy.verified()
+    assert not found.all_match
+    assert found.trials[1].passed is False
+
+
+def test_a_call_that_fails_without_a_reason_says_where_to_look(toy: Any) -> None:
+    toy.apply()
+
+    def fail(arguments: Any) -> Any:
+        raise RuntimeError
+
+    toy.mcp.handlers["search_notes"] = fail
+    [trial] = toy.verified(tools=("search_notes",)).trials
+    assert trial.detail == (
+        "the tool failed and gave no reason; the MCP server's log has it"
+    )
+
+
+@pytest.mark.parametrize("kind", ["memgpt_v2_agent", "letta_v1_agent"])
+def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
+    from letta.tests.toy import TOOLSET
+
+    toy = make_toy(toolset=TOOLSET.replace("memgpt_v2_agent", kind), agent_type=kind)
+    toy.apply()
+    end = {"text": "Tea."} if kind == "letta_v1_agent" else {"tool": "send_message"}
+    toy.fake.script[:] = [{"tool": "search_notes", "args": {"query": "tea"}}, end]
+    found = toy.verified(examples=False, turn="search_notes")
+    assert [(t.kind, t.passed, t.detail) for t in found.trials] == [
+        ("turn", True, "2 steps")
+    ]
+    toy.fake.script[:] = [end]
+    found = toy.verified(examples=False, turn="search_notes")
+    assert not found.all_match
+    assert "it was not called" in found.trials[0].detail
+    assert toy.verified(examples=False, turn="delete_note").trials[0].passed is None
+
+
+def test_verify_says_what_is_otherwise(toy: Any) -> None:
+    toy.apply()
+    agent = toy.world.agents[toy.agent_id]
+    agent.tool_rules = [
+        rule for rule in agent.tool_rules if rule["tool_name"] != "search_notes"
+    ]
+    gone = toy.world.tool_named("end_day")
+    agent.tool_ids.remove(gone.id)
+    toy.world.attach(agent, toy.world.tool_named("run_code"))
+    found = toy.verified()
+    assert not found.all_match
+    assert found.differences == (
+        "+ tool end_day of keeper (attached)",
+        "- tool run_code of keeper (detached: It keeps notes.)",
+        "+ rule search_notes continue_loop of keeper",
+    )
+    toy.apply()
+    assert toy.verified().all_match

@@ -1,0 +1,272 @@
+"""`toolcast letta` as a person types it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from letta.tests.toy import TOKEN
+from toolcast.commands.entry import main
+
+KEY = "k3y-of-the-letta-server"
+
+
+@pytest.fixture
+def run(
+    toy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Result]:
+    """Runs a subcommand with the project and the fake; looks for secrets in what it says."""
+    toy.world.password = KEY
+    monkeypatch.setenv("LETTA_BASE_URL", toy.fake.url)
+    monkeypatch.setenv("LETTA_API_KEY", KEY)
+    monkeypatch.setenv("TOY_AGENT_ID", toy.agent_id)
+    monkeypatch.setenv("TOY_MCP_TOKEN", TOKEN)
+    monkeypatch.chdir(tmp_path)
+
+    def type_(*words: str) -> Result:
+        project = ["--project", str(toy.project.root)]
+        result = CliRunner().invoke(main, ["letta", *words, *project])
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        for secret in (KEY, TOKEN):
+            assert secret not in result.output
+        return result
+
+    return type_
+
+
+def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
+    names = toy.names()
+    planned = run("plan", "--out", "letta.plan.json")
+    assert planned.exit_code == 0, planned.output
+    assert planned.output.endswith(
+        "Plan: 14 to add, 0 to change, 0 to remove.\n"
+        "Saved: toolcast letta apply letta.plan.json\n"
+    )
+    text = Path("letta.plan.json").read_text()
+    assert KEY not in text
+    assert TOKEN not in text
+    applied = run("apply", "letta.plan.json")
+    assert applied.exit_code == 0, applied.output
+    assert applied.output.splitlines()[1:] == [
+        "created the entry toy",
+        "keeper: 9 tools and 10 rules in one request",
+        "tools+rules synced - 9 tools, 10 rules",
+    ]
+    found = run("verify")
+    assert found.exit_code == 0, found.output
+    assert found.output.endswith(
+        "attached_count: 9 (baseline 6 + 3)  keeper\nall_match: true\n"
+    )
+    again = run("apply", "letta.plan.json")
+    assert again.exit_code == 0, again.output
+    assert "in one request" not in again.output
+    back = run("rollback")
+    assert back.exit_code == 0, back.output
+    assert "1 of 1 agents as they were at" in back.output
+    assert toy.names() == names
+    assert run("verify", "--no-calls").exit_code == 1
+
+
+def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> None:
+    assert run("plan").exit_code == 0
+    assert run("plan", "--detailed-exitcode").exit_code == 2
+    assert run("apply", "--yes").exit_code == 0
+    assert run("plan", "--detailed-exitcode").exit_code == 0
+    toy.mcp.is_down = True
+    assert run("plan").exit_code == 1
+    assert run("plan", "--detailed-exitcode").exit_code == 1
+    toy.fake.__exit__(None, None, None)
+    broken = run("plan", "--detailed-exitcode", "--timeout", "2")
+    assert broken.exit_code == 1
+    assert broken.output.startswith("error: GET /v1/health/: no answer from http://")
+    assert run("plan", "--detailed-exitcode", "--toolset", "x").exit_code == 1
+    assert run("plan", "--toolset", "x").exit_code == 2
+
+
+def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
+    plan = json.loads(run("plan", "--format", "json").stdout)
+    assert plan["format"] == "toolcast-letta-plan/3"
+    assert plan["changes"][0] == {
+        "action": "+",
+        "layer": "server",
+        "name": "toy",
+        "agent": "",
+        "detail": "streamable HTTP at http://mcp.test/mcp, with a bearer token (not shown)",
+        "undo": "rolling back leaves the entry",
+    }
+    applied = run("apply", "--yes", "--format", "json")
+    assert json.loads(applied.stdout)["tools"] == 9
+    found = json.loads(run("verify", "--format", "json").stdout)
+    assert found["all_match"] is True
+    [agent] = found["agents"]
+    ours = ["delete_note", "end_day", "search_notes"]
+    assert (agent["attached"], agent["canonical"], agent["baseline"]) == (9, 3, 6)
+    assert (agent["gained"], agent["lost"]) == (ours, [])
+    assert set(agent["names"]) > set(ours)
+    back = json.loads(run("rollback", "--format", "json").stdout)
+    assert (back["agents"], back["lost"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("apply",), 2, "--yes plans and applies at once"),
+        (("apply", "none.json"), 2, "none.json cannot be read"),
+        (("plan", "--agent", "nobody"), 2, "the toolset toy has no agent `nobody`"),
+        (("plan", "--toolset", "toyy"), 2, "did you mean `toy`?"),
+        (
+            ("plan", "--out", "/none/plan.json"),
+            2,
+            "/none/plan.json cannot be written: No such",
+        ),
+        (("verify", "--tool", "list_plain"), 2, "`list_plain` is not attached"),
+        (("verify", "--turn", "x"), 2, "`x` is not attached"),
+        (("rollback",), 2, "there is no baseline of toy on http://"),
+        (("rollback", "none.json"), 2, "none.json cannot be read"),
+        (("plan", "--base-url", "nowhere"), 2, "`nowhere` is no URL"),
+    ],
+)
+def test_mistakes_are_told(
+    run: Callable[..., Result], words: tuple[str, ...], code: int, said: str
+) -> None:
+    result = run(*words)
+    assert result.exit_code == code
+    assert said in result.output
+    assert "Traceback" not in result.output
+
+
+def test_nothing_reaches_the_cloud_by_default(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LETTA_BASE_URL")
+    result = run("plan")
+    assert result.exit_code == 2
+    assert "nothing says where Letta is" in result.output
+    monkeypatch.setenv("LETTA_BASE_URL", "")
+    assert run("plan").exit_code == 2
+
+
+def test_an_address_that_is_none_is_told(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LETTA_BASE_URL", "http://[")
+    result = run("plan")
+    assert "`http://[` is no URL of a Letta server" in result.output
+    assert "Traceback" not in result.output
+    assert result.exit_code in (1, 2)
+
+
+def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
+    toy.world.password = "another"
+    result = run("plan")
+    assert result.exit_code == 1
+    assert result.output == (
+        f"error: Letta at {toy.fake.url} asks for its key, and LETTA_API_KEY is not the"
+        " one that it asks (HTTP 401)\n"
+    )
+
+
+def test_an_environment_that_lacks_something(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOY_AGENT_ID")
+    result = run("plan")
+    assert result.exit_code == 2
+    assert "set TOY_AGENT_ID: the id of keeper" in result.output
+
+
+def test_specs_with_errors_reach_no_server(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    toy.project.edit("specs/toy/wake_agent.yaml", "attached: false", "attached: true")
+    result = run("plan")
+    assert result.exit_code == 1
+    assert "letta/attached-circular" in result.output
+    assert toy.fake.faults.seen == []
+
+
+def test_what_a_server_says_cannot_steer_a_terminal(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    agent = toy.world.agents[toy.agent_id]
+    rule = {"tool_name": "\x1b[2Jgone", "type": "run_first", "args": None}
+    agent.tool_rules.append({**rule, "prompt_template": None})
+    result = run("plan")
+    assert "\x1b" not in result.output
+    assert "\\x1b[2Jgone" in result.output
+
+
+def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) -> None:
+    toy.world.custom_tool("end_day")
+    result = run("plan", "--out", "p.json")
+    assert result.exit_code == 1
+    assert "help: rename the tool, or name it: --allow-capture end_day" in result.output
+    assert "`end_day` belongs to a custom tool" in result.output
+    assert result.output.endswith("Refused: 1 blocker.\nNot saved: p.json\n")
+    assert not Path("p.json").exists()
+    assert run("apply", "--yes", "--allow-capture", "end_day").exit_code == 0
+
+
+def test_a_toolset_without_letta(
+    make_project: Callable[..., Any], run: Callable[..., Result]
+) -> None:
+    project = make_project({}, at="plain")
+    words = ["letta", "plan", "--project", str(project.root)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "no toolset has a `letta`" in result.output
+
+
+def test_help_imports_no_library(toy: Any) -> None:
+    program = (
+        "import sys\n"
+        "from toolcast.commands.entry import main\n"
+        "main(['letta', 'plan', '--help'], standalone_mode=False)\n"
+        "assert not {'letta_client', 'httpx', 'mcp'} & set(sys.modules)\n"
+    )
+    ran = toy.project.run("-c", program)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_rollback_is_shown_before_it_is_done(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    run("apply", "--yes")
+    names = toy.names()
+    shown = run("rollback", "--dry-run")
+    assert shown.exit_code == 0
+    assert "    - tool search_notes\n" in shown.output
+    assert "Nothing was changed; this goes back to " in shown.output
+    assert toy.names() == names
+    value = json.loads(run("rollback", "--dry-run", "--format", "json").stdout)
+    assert "- tool search_notes" in value["agents"][0]["changes"]
+
+
+def test_an_agent_that_the_specs_do_not_have_is_not_rolled_back(
+    run: Callable[..., Result], toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("apply", "--yes")
+    other = toy.world.create_agent({"name": "other", "agent_type": "memgpt_v2_agent"})
+    monkeypatch.setenv("TOY_AGENT_ID", other.id)
+    before = toy.names()
+    result = run("rollback")
+    assert result.exit_code == 2
+    assert "which the specs do not have" in result.output
+    assert toy.names() == before
+
+
+def test_a_reason_over_several_lines_is_refused_once(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    run("plan", "--out", "p.json")
+    toy.world.attach(toy.agent, toy.world.tool_named("run_code"))
+    toy.agent.tool_rules = []
+    result = run("apply", "p.json")
+    assert result.exit_code == 1
+    assert result.output.count("refused: ") == 1
+    assert "\n  plan again\n" in result.output

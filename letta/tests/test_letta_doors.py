@@ -1,0 +1,129 @@
+"""Where Letta and the MCP server are, who may enter, and what is sent there once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from letta.tests.fake_letta import Fault
+from letta.tests.toy import MCP, TOKEN, TOOLSET, codes
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.desired_state import MissingSetting
+from toolcast_letta.v1.api import LettaApi, LettaError, Unsure
+
+
+@pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
+def test_an_unknown_version_is_refused(toy: Any, version: str) -> None:
+    toy.world.version = version
+    assert codes(toy.plan()) == ["version"]
+
+
+def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
+    toy = make_toy(toolset=TOOLSET.replace("mcp.test", "127.0.0.1:9"))
+    toy.world.servers["http://127.0.0.1:9/mcp"] = toy.mcp
+    refuses = "refuses MCP servers at private addresses"
+    assert not any(refuses in warning for warning in toy.plan().warnings)
+    toy.world.version = "0.16.7"
+    assert refuses in toy.plan().warnings[0]
+
+
+def test_the_cloud_is_never_changed(toy: Any) -> None:
+    plan = toy.plan()
+    api = LettaApi("https://api.letta.com")
+    from toolcast_letta.plan.applying import apply_plan
+    from toolcast_letta.state.baseline import Baselines
+    from toolcast_letta.v1.server_backend import ServerBackend
+
+    with pytest.raises(Refused, match="Letta's cloud"):
+        apply_plan(plan, ServerBackend(api, Baselines(toy.state)), toy.desired())
+
+
+@pytest.mark.parametrize("url", ["", "letta", "ftp://x", "http://user:pw@letta.test"])
+def test_a_url_that_is_none(url: str) -> None:
+    with pytest.raises(LettaError):
+        LettaApi(url)
+
+
+def test_a_wrong_key_is_told_before_anything_else(toy: Any) -> None:
+    toy.world.password = "right"
+    api = LettaApi(toy.fake.url, "wr0ng-key")
+    with pytest.raises(LettaError, match="401") as caught:
+        api.count_tools()
+    assert "wr0ng-key" not in str(caught.value)
+
+
+def test_settings_that_the_environment_lacks(toy: Any) -> None:
+    del toy.environment["TOY_MCP_TOKEN"]
+    with pytest.raises(MissingSetting, match="set TOY_MCP_TOKEN"):
+        toy.desired()
+
+
+@pytest.mark.parametrize(
+    "url", ["mcp.test/mcp", "ftp://mcp.test", "http://a:b@mcp.test"]
+)
+def test_a_url_of_the_mcp_server_that_is_none(toy: Any, url: str) -> None:
+    toolset = toy.project.root / "specs/toy/toolset.yaml"
+    text = toolset.read_text().replace(f'url: "{MCP}"', "url_env: TOY_MCP_URL")
+    toolset.write_text(text)
+    toy.environment["TOY_MCP_URL"] = url
+    with pytest.raises(MissingSetting, match="the MCP server's URL") as caught:
+        toy.desired()
+    assert "a:b" not in str(caught.value)
+
+
+def test_a_new_token_reaches_the_server(toy: Any) -> None:
+    toy.apply()
+    toy.mcp.token = "another-s3cret-token"
+    toy.environment["TOY_MCP_TOKEN"] = toy.mcp.token
+    plan = toy.plan()
+    assert [(one.layer, one.detail) for one in plan.changes] == [
+        ("server", "bearer token (not shown)")
+    ]
+    assert TOKEN not in str(plan.to_json())
+    assert toy.mcp.token not in str(plan.to_json())
+    toy.entry().config["custom_headers"]["X-Region"] = "north"
+    toy.apply(plan)
+    assert toy.entry().config["custom_headers"] == {
+        "X-Region": "north",
+        "Authorization": "Bearer another-s3cret-token",
+    }
+    assert toy.entry().server_name == "toy"
+    assert toy.verified().all_match
+
+
+def test_a_new_url_is_a_change_of_the_entry(toy: Any) -> None:
+    toy.apply()
+    toy.world.servers["http://new.test/mcp"] = toy.mcp
+    toy.project.edit("specs/toy/toolset.yaml", MCP, "http://new.test/mcp")
+    plan = toy.plan()
+    assert [one.detail for one in plan.changes] == [f"url {MCP} -> http://new.test/mcp"]
+    toy.apply(plan)
+    assert toy.entry().config["server_url"] == "http://new.test/mcp"
+
+
+def test_g_the_baseline_is_there_before_anything_changes(toy: Any) -> None:
+    kept: list[int] = []
+
+    def look(method: str, path: str) -> None:
+        if method != "GET" and not path.endswith("/test"):
+            kept.append(len(list(toy.state.glob("*.json"))))
+
+    plan = toy.plan()
+    toy.fake.faults.before = look
+    toy.apply(plan)
+    assert kept == [1] * len(kept)
+    assert kept
+
+
+@pytest.mark.parametrize("fault", [Fault.ERROR_AFTER, Fault.LOCKED, Fault.DROP_AFTER])
+def test_a_change_is_sent_once(toy: Any, fault: Fault) -> None:
+    plan = toy.plan()
+    path = f"/v1/agents/{toy.agent_id}"
+    toy.fake.faults.reset()
+    toy.fake.faults.counts = lambda method, at: (method, at) == ("PATCH", path)
+    toy.fake.faults.at[0] = fault
+    expected = LettaError if fault is Fault.LOCKED else Unsure
+    with pytest.raises(expected):
+        toy.apply(plan)
+    assert toy.fake.faults.seen.count(("PATCH", path)) == 1

@@ -1,0 +1,184 @@
+"""Every request of an apply fails once in turn: nothing is lost, a second run completes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from letta.tests.fake_letta import Fault
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.state.baseline import Baselines
+from toolcast_letta.v1.api import LettaError
+
+
+@pytest.fixture(autouse=True)
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library waits half a second before it reads again."""
+    monkeypatch.setattr("letta_client._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr("letta_client._base_client.MAX_RETRY_DELAY", 0.01)
+
+
+def first(toy: Any) -> None:
+    """Nothing is there yet."""
+
+
+def everything(toy: Any) -> None:
+    """A tool renamed, one removed, one changed, one with approval, beyond the refresh."""
+    toy.apply()
+    toy.world.tool_named("delete_note").default_requires_approval = True
+    toy.rename("search_notes", "find_notes")
+    toy.remove("end_day")
+    toy.project.edit("specs/toy/delete_note.yaml", "The note.", "The note's number.")
+    toy.deploy()
+
+
+def refreshed(toy: Any) -> None:
+    """A change that a refresh carries out."""
+    toy.apply()
+    toy.project.edit("specs/toy/delete_note.yaml", "The note.", "The note's number.")
+    toy.deploy()
+
+
+SITUATIONS = [first, everything, refreshed]
+
+
+class Watch:
+    """What the agent may never be without."""
+
+    def __init__(self, toy: Any, plan: Any) -> None:
+        agent = toy.world.agents[toy.agent_id]
+        self.toy = toy
+        self.names = set(toy.names())
+        self.rules = [dict(rule) for rule in agent.tool_rules]
+        self.after = set(plan.agents[0].tools_after)
+        self.rules_after = [dict(rule) for rule in plan.agents[0].rules_after]
+
+    def holds(self) -> None:
+        """All that it had, or all that it is to have: never less."""
+        agent = self.toy.world.agents[self.toy.agent_id]
+        names = set(self.toy.names())
+        assert names in (self.names, self.after)
+        have = {(rule["tool_name"], rule["type"]) for rule in agent.tool_rules}
+        before = {(rule["tool_name"], rule["type"]) for rule in self.rules}
+        after = {(rule["tool_name"], rule["type"]) for rule in self.rules_after}
+        assert have in (before, after)
+        assert (names == self.after) <= (have == after), "both in one request"
+
+
+def counted(reads_too: bool) -> Callable[[str, str], bool]:
+    """Reads are repeated by the library; whether they failed or not has no effect."""
+    return lambda method, path: reads_too or method != "GET"
+
+
+def number_of_requests(
+    make_toy: Callable[..., Any], prepare: Callable[..., Any], *, reads_too: bool
+) -> int:
+    toy = make_toy()
+    prepare(toy)
+    plan = toy.plan()
+    toy.fake.faults.reset()
+    toy.apply(plan)
+    seen = [one for one in toy.fake.faults.seen if counted(reads_too)(*one)]
+    assert len(seen) >= (10 if reads_too else 1)
+    return len(seen)
+
+
+@contextlib.contextmanager
+def may_fail() -> Iterator[None]:
+    with contextlib.suppress(LettaError, Refused):
+        yield
+
+
+def _cases() -> Iterator[Any]:
+    """Every fault in every situation; the slow ones wait for requests that hang."""
+    for fault in Fault:
+        for prepare in SITUATIONS:
+            is_slow = fault.name.startswith("HANG") or prepare is SITUATIONS[-1]
+            marks = [pytest.mark.slow] if is_slow else []
+            name = f"{fault.name}-{prepare.__name__}"
+            yield pytest.param(fault, prepare, marks=marks, id=name)
+
+
+@pytest.mark.parametrize(("fault", "prepare"), list(_cases()))
+@pytest.mark.timeout(300)
+def test_each_request_fails_once(
+    make_toy: Callable[..., Any], fault: Fault, prepare: Callable[..., Any]
+) -> None:
+    reads_too = fault in (Fault.ERROR_BEFORE, Fault.HANG_BEFORE)
+    for number in range(number_of_requests(make_toy, prepare, reads_too=reads_too)):
+        toy = make_toy()
+        prepare(toy)
+        plan = toy.plan()
+        watch = Watch(toy, plan)
+        toy.fake.faults.reset()
+        toy.fake.faults.at[number] = fault
+        toy.fake.faults.counts = counted(reads_too)
+        # A request that hangs is given up soon.
+        with may_fail():
+            toy.apply(plan, timeout=0.25 if fault.name.startswith("HANG") else 5.0)
+        where = f"request {number} of {list(toy.fake.faults.seen)}"
+        toy.fake.faults.reset()
+        watch.holds()
+        done = toy.apply(plan)
+        assert done.missed == (), where
+        assert set(toy.names()) == watch.after, where
+        assert toy.verified().all_match, where
+        rules = toy.rules()
+        assert ("their_tool", "max_count_per_step") in rules, where
+        kept = toy.world.tool_named("delete_note").default_requires_approval
+        assert kept is (True if prepare is everything else None), where
+
+
+@pytest.mark.parametrize("prepare", SITUATIONS)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="ends a process of its own")
+@pytest.mark.timeout(300)
+def test_the_process_is_killed_at_each_request(
+    make_toy: Callable[..., Any], prepare: Callable[..., Any]
+) -> None:
+    for number in range(number_of_requests(make_toy, prepare, reads_too=True)):
+        toy = make_toy()
+        prepare(toy)
+        plan = toy.plan()
+        watch = Watch(toy, plan)
+        toy.fake.faults.reset()
+        killed: list[int] = []
+        child = kill_at(toy, plan, number, killed)
+        assert killed == [child], f"request {number} was not reached"
+        toy.fake.faults.reset()
+        watch.holds()
+        toy.apply(plan)
+        assert set(toy.names()) == watch.after
+        assert toy.verified().all_match
+        for baseline in Baselines(toy.state).all("toy", toy.fake.url)[-1:]:
+            assert set(baseline.agents[0].tools) == watch.names, "the first one stands"
+
+
+def kill_at(toy: Any, plan: Any, number: int, killed: list[int]) -> int:
+    """Applies in a child, which is killed while its n-th request is carried out."""
+    ready, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(go)
+        os.read(ready, 1)
+        with contextlib.suppress(BaseException):
+            toy.apply(plan)
+        os._exit(0)
+
+    def kill(method: str, path: str) -> None:
+        if len(toy.fake.faults.seen) == number + 1:
+            killed.append(child)
+            os.kill(child, signal.SIGKILL)
+
+    toy.fake.faults.before = kill
+    os.close(ready)
+    os.write(go, b"x")
+    os.close(go)
+    os.waitpid(child, 0)
+    # The request that it was killed in is still carried out, whoever is there to hear of it.
+    toy.fake.settle()
+    return child

@@ -1,0 +1,92 @@
+"""A server with an extension's part, where the generator is not installed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import run
+from tests.packaging.conftest import laid_out, wheels
+from tests.packaging.environments import Environment, environment
+from tests.packaging.test_runtime_alone import RUNTIME, serve
+
+__all__ = ["laid_out", "wheels"]
+
+TOOLSET = """\
+
+letta:
+  on_start: true
+  server: {url: "http://127.0.0.1:9/mcp/"}
+  agents: {keeper: {id: agent-1}}
+targets: {mcp: {}, registry: {}, letta: {}}
+"""
+
+
+@pytest.fixture(scope="module")
+def project(laid_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The new project with the extension, generated."""
+    root = tmp_path_factory.mktemp("extended") / "project"
+    shutil.copytree(laid_out, root, ignore=shutil.ignore_patterns("generated"))
+    with (root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
+        stream.write("extensions: [letta]\n")
+    toolset = root / "specs/demo/toolset.yaml"
+    text = toolset.read_text(encoding="utf-8").partition("\ntargets:")[0]
+    toolset.write_text(text + TOOLSET, encoding="utf-8")
+    tool = root / "specs/demo/count_words.yaml"
+    with tool.open("a", encoding="utf-8") as stream:
+        stream.write("letta: {attached: true}\n")
+    run(root, "toolcast", "generate")
+    return root
+
+
+@pytest.fixture(scope="module")
+def production(
+    wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Environment:
+    """`toolcast-letta` and what that requires."""
+    root = tmp_path_factory.mktemp("production")
+    built = [wheels["toolcast-runtime"], wheels["toolcast-letta"]]
+    return environment(root, built, [*RUNTIME, "letta-client"])
+
+
+@pytest.mark.slow
+def test_the_server_runs_without_the_generator(
+    production: Environment, project: Path
+) -> None:
+    missing = production.run("-c", "import toolcast", cwd=project, expect=1)
+    assert "No module named 'toolcast'" in missing.stderr
+    answers = serve(production, project, "generated.demo")
+    assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]
+    assert answers[3]["structuredContent"]["words"] == 2
+
+
+def test_its_part_is_what_the_specs_say(production: Environment, project: Path) -> None:
+    code = """\
+import json
+from generated.demo.letta import LETTA
+desired = LETTA.desired_state({})
+print(json.dumps([
+    desired.server_url, desired.canonical, len(LETTA.admin_routes), len(LETTA.started),
+    LETTA.guard("count_words", {"x-agent-id": "agent-1"}),
+]))
+"""
+    done = production.run("-c", code, cwd=project)
+    assert json.loads(done.stdout) == [
+        "http://127.0.0.1:9/mcp/",
+        ["count_words"],
+        1,
+        1,
+        None,
+    ]
+
+
+@pytest.mark.slow
+def test_without_the_extensions_package_the_import_says_what_is_missing(
+    wheels: dict[str, Path], project: Path, tmp_path: Path
+) -> None:
+    place = environment(tmp_path / "plain", [wheels["toolcast-runtime"]], RUNTIME)
+    done = place.run("-c", "import generated.demo.letta", cwd=project, expect=1)
+    assert "pip install toolcast-letta" in done.stderr.splitlines()[-1]

@@ -1,0 +1,154 @@
+"""The registry of an organisation: names with other owners, and what Letta makes of a tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from letta.tests.toy import TOOLS, TOOLSET
+from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.plan import Overrides
+from toolcast_letta.v1.api import LettaError
+
+
+def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -> None:
+    before = toy.names()
+    plan = toy.plan()
+
+    def lose(method: str, path: str) -> None:
+        gone = toy.world.tool_named("end_day")
+        if method == "GET" and path == "/v1/tools/" and gone:
+            toy.world.delete_tool(gone.id)
+
+    toy.fake.faults.before = lose
+    with pytest.raises(Refused, match="`end_day` is not in Letta's registry"):
+        toy.apply(plan)
+    assert toy.names() == before
+
+
+def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
+    toy.world.custom_tool("end_day")
+    toy.refused("capture")
+    toy.apply(toy.plan(Overrides(capture=("end_day",))))
+    assert toy.world.tool_named("end_day").tool_type == "external_mcp"
+    assert toy.verified().all_match
+
+
+@pytest.mark.parametrize("name", ["core_memory_append", "send_message", "memory"])
+def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
+    toolset = TOOLSET.replace("expects: [send_message]", "expects: []")
+    toolset = toolset.replace("ends_turn: [send_message]", "ends_turn: []")
+    toy = make_toy(TOOLS, toolset)
+    toy.mcp.offer({"name": name, "inputSchema": {"type": "object"}})
+    kind = toy.world.tool_named(name).tool_type
+    toy.refused("capture", overrides=Overrides(capture=(name,)))
+    assert toy.world.tool_named(name).tool_type == kind
+
+
+def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
+    toy.project.edit(
+        "specs/toy/end_day.yaml",
+        "handler:",
+        "renamed_from: [stop_day, close_day]\nhandler:",
+    )
+    agent = toy.agent
+    for name in ("stop_day", "close_day"):
+        toy.world.attach(agent, toy.world.custom_tool(name))
+    agent.tool_rules.append({"tool_name": "stop_day", "type": "continue_loop"})
+    toy.deploy()
+    toy.apply()
+    assert {"stop_day", "close_day", "end_day"} < set(toy.names())
+    assert ("stop_day", "continue_loop") in toy.rules()
+    assert toy.verified().all_match
+
+
+def test_reading_the_registry_writes_nothing(toy: Any) -> None:
+    """A filtered list makes Letta upsert its own tools, with their settings."""
+    toy.world.tool_named("run_code").default_requires_approval = True
+    toy.plan()
+    assert toy.world.tool_named("run_code").default_requires_approval is True
+
+
+def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
+    toy.apply()
+    toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
+    toy.deploy()
+    plan = toy.plan()
+    live = {"looked": 0}
+
+    def deploy(method: str, path: str) -> None:
+        if path == "/v1/tools/mcp/servers/toy/tools":
+            live["looked"] += 1
+            if live["looked"] == 2:
+                toy.mcp.tools.clear()
+
+    toy.fake.faults.before = deploy
+    with pytest.raises(LettaError, match="offers other tools now"):
+        toy.apply(plan)
+    assert not [path for _, path in toy.fake.faults.seen if path.endswith("/refresh")]
+    assert "end_day" in toy.names()
+
+
+def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
+    toy.apply()
+    (toy.project.root / "specs/toy/end_day.yaml").unlink()
+    toy.deploy()
+    plan = toy.plan()
+    assert not plan.blockers
+    toy.world.create_agent({"name": "other", "tools": ["end_day"]})
+    with pytest.raises(Refused, match="other agents have it"):
+        toy.apply(plan)
+    assert toy.world.tool_named("end_day") is not None
+
+
+def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
+    many = {
+        f"tool_{number:02}": TOOLS["end_day"].replace("End the day", f"Do {number}")
+        for number in range(30)
+    }
+    toy = make_toy({**TOOLS, **many})
+    toy.apply()
+    assert len(toy.names()) == 6 + 33
+    doubles = len(toy.world.mcp_tools)
+    toy.world.tool_named("tool_07").return_char_limit = 77
+    toy.world.tool_named("tool_07").default_requires_approval = True
+    toy.project.edit("specs/toy/tool_07.yaml", "Do 7.", "Do 7 again.")
+    toy.deploy()
+    toy.fake.faults.seen.clear()
+    toy.apply()
+    seen = [one for one in toy.fake.faults.seen if one[0] != "GET"]
+    tool = toy.world.tool_named("tool_07")
+    assert seen == [
+        ("POST", "/v1/tools/mcp/servers/toy/tool_07"),
+        ("PATCH", f"/v1/tools/{tool.id}"),
+        ("PATCH", f"/v1/agents/{toy.agent_id}"),
+    ]
+    assert (tool.description, tool.return_char_limit) == ("Do 7 again.", 77)
+    assert tool.default_requires_approval is True
+    assert ("tool_07", "requires_approval") in toy.rules(), "PATCH does not bring it"
+    assert len(toy.world.mcp_tools) == doubles + 1, "no refresh added rows for ever"
+    assert toy.verified().all_match
+
+
+def test_schemas_are_compared_without_what_letta_makes_of_them(make_toy: Any) -> None:
+    nested = """
+        summary: Nest.
+        parameters:
+          type: object
+          properties:
+            place: {$ref: "#/$defs/Place"}
+            many: {type: array, items: {$ref: "#/$defs/Place"}}
+            free: {type: object, additionalProperties: true}
+            either: {anyOf: [{type: string}, {$ref: "#/$defs/Place"}, {type: string, format: date}]}
+          $defs:
+            Place: {type: object, properties: {x: {type: number}, request: {type: object}}}
+        handler: handlers.toy:work
+        letta: {attached: true}
+        """
+    toy = make_toy({**TOOLS, "nest": nested})
+    toy.apply()
+    stored = toy.world.tool_named("nest").json_schema["parameters"]
+    assert "request_heartbeat" in stored["properties"]
+    assert stored["properties"]["place"]["additionalProperties"] is False
+    assert toy.plan().changes == ()

@@ -1,0 +1,260 @@
+"""A toolset, its MCP server, and an agent on a fake Letta that has tools of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from letta.tests.fake_letta import FakeLetta, PlantedServer, World
+from toolcast.facts.tool_lists import mcp_definition
+from toolcast.model.loading import load_workspace
+from toolcast_letta.plan.applying import apply_plan
+from toolcast_letta.plan.backend import Applied, Calls, Refused
+from toolcast_letta.plan.desired_state import DesiredState
+from toolcast_letta.plan.plan import Overrides, Plan
+from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.plan.verification import Verification, verify
+from toolcast_letta.specs import desired_by_specs
+from toolcast_letta.state.baseline import Baselines
+from toolcast_letta.v1.api import LettaApi
+from toolcast_letta.v1.rollback import RolledBack, roll_back
+from toolcast_letta.v1.server_backend import ServerBackend
+
+MCP = "http://mcp.test/mcp"
+TOKEN = "s3cret-token-of-the-mcp-server"
+TOOLS = {
+    "search_notes": """
+        summary: Search the notes.
+        parameters:
+          type: object
+          properties: {query: {type: string, description: What to look for.}}
+          required: [query]
+        annotations: {readOnlyHint: true}
+        handler: handlers.toy:work
+        letta: {attached: true}
+        examples: [{title: One word, arguments: {query: tea}}]
+        """,
+    "delete_note": """
+        summary: Delete a note.
+        parameters:
+          type: object
+          properties: {number: {type: integer, description: The note.}}
+          required: [number]
+        annotations: {destructiveHint: true}
+        handler: handlers.toy:work
+        letta: {attached: true, requires_approval: true}
+        examples: [{title: The first, arguments: {number: 1}}]
+        """,
+    "end_day": """
+        summary: End the day.
+        parameters: {type: object}
+        handler: handlers.toy:work
+        letta: {attached: true, ends_turn: true}
+        """,
+    "wake_agent": """
+        summary: Ask the agent something.
+        parameters: {type: object}
+        handler: handlers.toy:work
+        letta: {attached: false, calls_agent_loop: true}
+        """,
+    "list_plain": """
+        summary: List everything.
+        parameters: {type: object}
+        handler: handlers.toy:work
+        letta: {attached: false, reason: Too long for an agent.}
+        """,
+}
+TOOLSET = """
+targets: {mcp: {}, registry: {}, letta: {}}
+letta:
+  server: {name: toy, url: "http://mcp.test/mcp", token_env: TOY_MCP_TOKEN}
+  agents:
+    keeper:
+      id_env: TOY_AGENT_ID
+      type: memgpt_v2_agent
+      expects: [send_message]
+      ends_turn: [send_message]
+      forbids: [{name: run_code, reason: It keeps notes.}]
+"""
+HANDLERS = "def work(arguments):\n    return arguments\n"
+
+
+def codes(plan: Plan) -> list[str]:
+    """The code of each blocker of a plan."""
+    return [blocker.code for blocker in plan.blockers]
+
+
+@dataclass
+class Toy:
+    """One project against one fake.
+
+    Attributes:
+        project: its folder, with specs to edit.
+        fake: the Letta server.
+        mcp: the MCP server as it is deployed.
+        agent_id: the agent.
+    """
+
+    project: Any
+    fake: FakeLetta
+    mcp: PlantedServer
+    agent_id: str
+    state: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    _loaded: Any = None
+    _apis: dict[float, LettaApi] = field(default_factory=dict)
+
+    @property
+    def world(self) -> World:
+        return self.fake.world
+
+    @property
+    def toolset(self) -> Any:
+        files = sorted(self.project.root.glob("specs/toy/*.yaml"))
+        state = [(file.name, file.read_bytes()) for file in files]
+        if self._loaded is None or self._loaded[0] != state:
+            loaded = load_workspace(str(self.project.root))
+            assert loaded.workspace is not None, loaded.findings
+            self._loaded = (state, loaded.workspace.toolsets[0])
+        return self._loaded[1]
+
+    def deploy(self) -> None:
+        """The server offers what the specs say."""
+        self.mcp.tools.clear()
+        self.mcp.offer(*(mcp_definition(tool) for tool in self.toolset.tools))
+
+    def desired(self) -> DesiredState:
+        toolset = self.toolset
+        given = {"TOY_AGENT_ID": self.agent_id, **self.environment}
+        return desired_by_specs(toolset, given)
+
+    def api(self, timeout: float = 5.0) -> LettaApi:
+        if timeout not in self._apis:
+            key = self.world.password
+            self._apis[timeout] = LettaApi(self.fake.url, key, timeout=timeout)
+        return self._apis[timeout]
+
+    def backend(self, timeout: float = 5.0, state: Path | None = None) -> ServerBackend:
+        return ServerBackend(self.api(timeout), Baselines(state or self.state))
+
+    def plan(
+        self, overrides: Overrides | None = None, desired: DesiredState | None = None
+    ) -> Plan:
+        desired, backend = desired or self.desired(), self.backend()
+        return make_plan(backend.place, desired, backend.read(desired), overrides)
+
+    def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> Applied:
+        plan = plan or self.plan()
+        backend = self.backend(timeout)
+        return apply_plan(plan, backend, self.desired(), self.said.append)
+
+    def refused(self, *expected: str, **more: Any) -> None:
+        """The plan has these blockers, and applying it sends nothing."""
+        plan = self.plan(**more)
+        assert codes(plan) == list(expected)
+        self.fake.faults.seen.clear()
+        with pytest.raises(Refused):
+            self.apply(plan)
+        assert self.fake.faults.seen == []
+
+    def verified(self, **calls: Any) -> Verification:
+        return verify(self.backend(), self.desired(), Calls(**calls))
+
+    def rolled_back(self, *restore: str) -> RolledBack:
+        baselines = Baselines(self.state)
+        baseline = baselines.latest("toy", self.fake.url)
+        api, desired = self.api(), self.desired()
+        return roll_back(api, desired, baseline, baselines, restore=restore)
+
+    def rename(self, old: str, new: str, *, declared: bool = True) -> None:
+        """Renames a tool's spec and deploys."""
+        folder = self.project.root / "specs/toy"
+        text = (folder / f"{old}.yaml").read_text()
+        text = text.replace(f"name: {old}", f"name: {new}")
+        if declared:
+            text += f"renamed_from: [{old}]\n"
+        (folder / f"{new}.yaml").write_text(text)
+        (folder / f"{old}.yaml").unlink()
+        self.deploy()
+
+    def remove(self, name: str) -> None:
+        """Removes a tool's spec and deploys."""
+        (self.project.root / f"specs/toy/{name}.yaml").unlink()
+        self.deploy()
+
+    @property
+    def agent(self) -> Any:
+        """The agent's row."""
+        return self.world.agents[self.agent_id]
+
+    def names(self) -> list[str]:
+        """What the agent has."""
+        return sorted(tool.name for tool in self.world.attached(self.agent))
+
+    def rules(self) -> set[tuple[str, str]]:
+        """The agent's rules."""
+        return {(rule["tool_name"], rule["type"]) for rule in self.agent.tool_rules}
+
+    def entry(self) -> Any:
+        """The MCP server's entry."""
+        return self.world.entry_named("toy")
+
+
+@pytest.fixture
+def make_toy(
+    make_project: Callable[..., Any], tmp_path: Path
+) -> Iterator[Callable[..., Toy]]:
+    """Starts a fake with an agent, beside a project of the tools above."""
+    running: list[FakeLetta] = []
+
+    def make(
+        tools: dict[str, str] | None = None,
+        toolset: str = TOOLSET,
+        agent_type: str = "memgpt_v2_agent",
+    ) -> Toy:
+        at = f"project{len(running)}"
+        project = make_project(
+            TOOLS if tools is None else tools,
+            toolset=toolset,
+            handlers=HANDLERS,
+            at=at,
+        )
+        fake = FakeLetta()
+        fake.__enter__()
+        running.append(fake)
+        mcp = PlantedServer(token=TOKEN)
+        fake.world.servers[MCP] = mcp
+        fake.world.custom_tool("their_tool")
+        agent = fake.world.create_agent(
+            {
+                "name": "keeper",
+                "agent_type": agent_type,
+                "tools": ["their_tool", "archival_memory_search"],
+            }
+        )
+        agent.tool_rules.append(
+            {
+                "tool_name": "their_tool",
+                "type": "max_count_per_step",
+                "max_count_limit": 2,
+            }
+        )
+        toy = Toy(project, fake, mcp, agent.id, tmp_path / f"state{len(running)}")
+        toy.environment["TOY_MCP_TOKEN"] = TOKEN
+        toy.deploy()
+        return toy
+
+    yield make
+    for fake in running:
+        fake.__exit__(None, None, None)
+
+
+@pytest.fixture
+def toy(make_toy: Callable[..., Toy]) -> Toy:
+    """The toolset above, nothing applied yet."""
+    return make_toy()

@@ -1,0 +1,166 @@
+"""LETTA_BASE_URL leads to something that is no Letta: one clear line, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+
+from letta.tests.target.test_letta_endpoint import deployed, port, served
+from letta.tests.test_letta_command import run
+
+__all__ = ["port", "run"]
+
+HEALTH = "/v1/health/"
+ANSWERS: dict[str, dict[str, Any]] = {
+    "a page": {"": "<html><title>Sign in</title></html>"},
+    "another JSON": {"": {"hello": "world"}},
+    "a list": {"": []},
+    "null": {"": None},
+    "a page that says it is JSON": {"": b"<html></html>"},
+    "JSON without end": {"": b"[" * 100_000},
+    "a page behind a health": {HEALTH: {"version": "0.16.6"}, "": "<html></html>"},
+    "another health": {HEALTH: {"status": "ok"}, "": 7},
+    "a count that is none": {HEALTH: {"version": "0.16.6"}, "": {"count": 7}},
+    "tools without names": {
+        HEALTH: {"version": "0.16.6"},
+        "/v1/tools/count": 1,
+        "": [{"id": "x"}],
+    },
+    "lists of numbers": {
+        HEALTH: {"version": "0.16.6"},
+        "/v1/tools/count": 1,
+        "": [1, 2],
+    },
+    "an agent without tools": {
+        HEALTH: {"version": "0.16.6"},
+        "/v1/tools/count": 1,
+        "/v1/mcp-servers/": [],
+        "/v1/tools/": [],
+        "/v1/tools/mcp/servers/test": {"tools": []},
+        "": {"id": "a", "name": "b", "agent_type": "c"},
+    },
+    "rules that are none": {
+        HEALTH: {"version": "0.16.6"},
+        "/v1/tools/count": 1,
+        "/v1/mcp-servers/": [],
+        "/v1/tools/": [],
+        "/v1/tools/mcp/servers/test": {"tools": []},
+        "": {"id": "a", "name": "b", "agent_type": "c", "tools": [], "tool_rules": [1]},
+    },
+    "entries that are odd": {
+        HEALTH: {"version": "0.16.6"},
+        "/v1/tools/count": 1,
+        "/v1/mcp-servers/": [{"id": "x", "server_name": "toy", "custom_headers": 5}],
+        "": [],
+    },
+}
+
+
+@contextmanager
+def answering(answers: dict[str, Any]) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            said = answers[path] if path in answers else answers[""]
+            is_page = isinstance(said, str)
+            text = said if is_page else json.dumps(said, default=bytes.decode)
+            data = said if isinstance(said, bytes) else text.encode()
+            self.send_response(200)
+            kind = "text/html" if is_page else "application/json"
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            """Keeps the test's output clean."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("verb", ["plan", "verify"])
+def test_one_line_says_what_is_there(run: Any, name: str, verb: str) -> None:
+    with answering(ANSWERS[name]) as url:
+        result = run(verb, "--base-url", url)
+    assert result.exit_code == 1, result.output
+    [line] = result.output.splitlines()
+    assert line.startswith("error: ")
+    assert (
+        "is no Letta server" in line
+        or "does not answer as Letta" in line
+        or ("the answer for agent" in line)
+    )
+
+
+def test_a_wrong_port_is_told(run: Any, port: int) -> None:
+    result = run("plan", "--base-url", f"http://127.0.0.1:{port}")
+    assert result.exit_code == 1
+    [line] = result.output.splitlines()
+    assert "no answer from http://127.0.0.1" in line
+
+
+@pytest.mark.parametrize("end", ["/v1", "/v1/", "/letta/v1"])
+def test_a_url_with_v1_is_told(run: Any, end: str) -> None:
+    result = run("plan", "--base-url", f"http://127.0.0.1:9{end}")
+    assert result.exit_code == 2
+    assert "ends with /v1, which every request adds by itself: leave it away" in (
+        result.output
+    )
+
+
+def test_a_key_that_is_not_set_is_told(
+    run: Any, toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LETTA_API_KEY")
+    result = run("plan")
+    assert result.exit_code == 1
+    assert result.output.endswith("LETTA_API_KEY is not set (HTTP 401)\n")
+
+
+def test_a_token_that_the_mcp_server_refuses_is_told(
+    run: Any, toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.mcp.token = "another-token-of-the-server"
+    result = run("plan")
+    assert result.exit_code == 1
+    assert "the server is away or refuses the token" in result.output
+
+
+@pytest.mark.parametrize("name", ["a page", "another JSON", "rules that are none"])
+def test_the_servers_endpoint_says_it_too(make_toy: Any, port: int, name: str) -> None:
+    toy, environment = deployed(make_toy, port)
+    with answering(ANSWERS[name]) as url:
+        environment["LETTA_BASE_URL"] = url
+        with served(toy, port, **environment) as server:
+            answer = server.sync()
+    assert answer.status_code == 502
+    assert url in answer.json()["error"] or "the answer for agent" in (
+        answer.json()["error"]
+    )
+
+
+def test_an_unusable_state_folder_is_told_by_the_endpoint(
+    make_toy: Any, port: int, tmp_path: Any
+) -> None:
+    toy, environment = deployed(make_toy, port)
+    (tmp_path / "file").write_text("")
+    environment["TOOLCAST_LETTA_STATE"] = str(tmp_path / "file" / "state")
+    with served(toy, port, **environment) as server:
+        answer: httpx.Response = server.sync()
+    assert answer.status_code == 503
+    assert "cannot be used" in answer.json()["error"]
