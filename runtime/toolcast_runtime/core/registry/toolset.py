@@ -144,12 +144,22 @@ class Toolset:
         self._entered += 1
         if self.lifespan is not None:
             try:
-                await self.resources.enter()
+                await self._opened()
             except BaseException:
                 self._entered -= 1
                 if not self._entered and self._resources is not None:
                     await self._resources.leave()
                 raise
+
+    async def _opened(self) -> None:
+        from ..rooms import MissingRoomError
+        from ..toolset_settings import LifespanError
+
+        try:
+            resources = self.resources
+        except MissingRoomError as missing:
+            raise LifespanError(str(missing)) from missing
+        await resources.enter()
 
     async def leave(self) -> None:
         """Ends the lifespan and closes what is open, when the last one leaves."""
