@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
 from ..mcp.sdk_server import CALLED, build_server
-from .guard import AllowedHosts, Guard, put_back, refusal
+from .guard import AllowedHosts, Guard, put_back, read_message, refusal
 from .listening import Listening
 from .readiness import Readiness
 from .sessions import MOST_SESSIONS, Sessions
@@ -228,7 +228,7 @@ def _owing_no_answer(app: ASGIApp) -> ASGIApp:
         async def checked(message: Message) -> None:
             nonlocal is_refused
             if message["type"] == "http.response.start" and message["status"] == 202:
-                is_refused = _is_request(body)
+                is_refused = {"id", "method"} <= read_message(body).keys()
                 if is_refused:
                     error = refusal(400, "the id of a request is text or a number")
                     await error(scope, receive, send)
@@ -238,11 +238,6 @@ def _owing_no_answer(app: ASGIApp) -> ASGIApp:
         await app(scope, put_back(body, receive), checked)
 
     return answering
-
-
-def _is_request(body: bytes) -> bool:
-    message = json.loads(body)
-    return isinstance(message, dict) and {"id", "method"} <= message.keys()
 
 
 async def _health(scope: Scope, receive: Receive, send: Send) -> None:

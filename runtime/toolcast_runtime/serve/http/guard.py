@@ -10,9 +10,10 @@ import asyncio
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
@@ -298,6 +299,18 @@ def refusal(
     error = {"code": -32600, "message": message}
     value = {"jsonrpc": "2.0", "id": None, "error": error}
     return JSONResponse(value, status, headers)
+
+
+def read_message(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body as the SDK reads it: what it takes for a call is one here, too.
+
+    It is empty for what is none, which whoever answers refuses.
+    """
+    try:
+        message = from_json(body)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def put_back(body: bytes, receive: Receive) -> Receive:

@@ -15,13 +15,10 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ...core.files.regular_file import read_secret
+from ..oauth.oauth_settings import Issuer, is_loopback
 from .settings import HttpSettings, SettingsError
-
-if TYPE_CHECKING:
-    from ..oauth.oauth_settings import Issuer
 
 _logger = logging.getLogger("toolcast.http")
 
@@ -133,13 +130,11 @@ class Listening:
         problems += _same_tokens(tokens)
         issuer = None
         if settings.oauth is not None:
-            from ..oauth.oauth_settings import Issuer
-
             issuer, wrong = Issuer.of(settings.oauth, environment)
             problems += wrong
             # What callers put before a path is a name that they use.
             hosts = (*hosts, *issuer.hosts)
-        if not _is_loopback(host):
+        if not is_loopback(host):
             missing = [
                 endpoint.token_variable
                 for endpoint in settings.endpoints
@@ -159,7 +154,7 @@ class Listening:
             raise SettingsError("; ".join(problems))
         if not _is_wildcard(host):
             hosts = (*hosts, host)
-        if _is_loopback(host) or _is_wildcard(host):
+        if is_loopback(host) or _is_wildcard(host):
             hosts = (*hosts, "127.0.0.1", "localhost", "::1")
         return cls(settings, host, tokens, hosts, issuer)
 
@@ -198,15 +193,6 @@ def _same_tokens(tokens: Mapping[str, Tokens]) -> list[str]:
                 f"{other} and {name} hold the same token; give each its own"
             )
     return problems
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_wildcard(host: str) -> bool:

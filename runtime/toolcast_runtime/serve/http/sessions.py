@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic_core import from_json
 from starlette.datastructures import Headers
 
-from .guard import put_back, refusal
+from .guard import put_back, read_message, refusal
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -133,7 +132,7 @@ def _asks_for_session(body: bytes) -> bool:
     """Whether this begins the session of a client that can show a form."""
     if b'"initialize"' not in body or b'"elicitation"' not in body:
         return False
-    message = _read(body)
+    message = read_message(body)
     if message.get("method") != "initialize":
         return False
     params = message.get("params")
@@ -144,17 +143,8 @@ def _asks_for_session(body: bytes) -> bool:
 
 def _number_of_request(body: bytes) -> Any:
     """The id of what waits for an answer; None for notifications and answers."""
-    message = _read(body)
+    message = read_message(body)
     return message.get("id") if "method" in message else None
-
-
-def _read(body: bytes) -> dict[str, Any]:
-    try:
-        # As the SDK reads it: what it takes for a call is one here, too.
-        message = from_json(body)
-    except ValueError:
-        return {}  # refused by who answers
-    return message if isinstance(message, dict) else {}
 
 
 async def _nowhere(message: Message) -> None:

@@ -157,14 +157,15 @@ def is_safe_url(url: str) -> bool:
         return False
     if parts.scheme == "https":
         return True
-    return parts.scheme == "http" and (
-        parts.hostname in ("localhost", "::1") or _is_loopback(parts.hostname)
-    )
+    return parts.scheme == "http" and is_loopback(parts.hostname)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is this machine's alone."""
     import ipaddress
 
+    if host == "localhost":
+        return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -6,12 +6,10 @@ Insufficient Scope Errors".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from pydantic_core import from_json
+from typing import TYPE_CHECKING
 
 from ...core.context import Caller, calling_as
-from ..http.guard import put_back
+from ..http.guard import put_back, read_message
 from ..mcp.sdk_server import IDENTITY
 
 if TYPE_CHECKING:
@@ -77,12 +75,8 @@ def _tool_called(body: bytes) -> str | None:
     """The name in a `tools/call`; None for other requests."""
     if b"tools/call" not in body:
         return None
-    try:
-        # As the SDK reads it: what it takes for a call is one here, too.
-        message: Any = from_json(body)
-    except ValueError:
-        return None  # refused by who answers
-    if not isinstance(message, dict) or message.get("method") != "tools/call":
+    message = read_message(body)
+    if message.get("method") != "tools/call":
         return None
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
