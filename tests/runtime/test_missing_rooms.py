@@ -227,17 +227,6 @@ def test_resources_that_cannot_be_opened(
     assert not ran
 
 
-def test_links_that_nobody_can_keep(
-    tmp_path: Path, ran: list[str], broken: Break
-) -> None:
-    broken("rooms.resources")
-    from toolcast_runtime.mcp import McpServer
-
-    server = McpServer(registry(tmp_path), name="toy", links=LinkLimits())
-    with pytest.raises(MissingRoomError, match="`resources`"):
-        server.build()
-
-
 def test_a_choice_that_nobody_can_make(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
