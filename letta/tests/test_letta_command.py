@@ -128,6 +128,8 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
         (("verify", "--turn", "x"), 2, "`x` is not attached"),
         (("rollback",), 2, "there is no baseline of toy on http://"),
         (("rollback", "none.json"), 2, "none.json cannot be read"),
+        (("blocks", "--out", "."), 2, "'--out': File '.' is a directory"),
+        (("blocks", "--write", "."), 2, "'--write': File '.' is a directory"),
         (("plan", "--base-url", "nowhere"), 2, "`nowhere` is no URL"),
     ],
 )

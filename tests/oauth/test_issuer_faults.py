@@ -81,6 +81,24 @@ def test_an_issuer_that_is_written_otherwise_is_named(
     assert f"{found} {issuer.url}" in caplog.text
 
 
+@pytest.mark.parametrize("named", [None, 7, "", "not an address", "http://a.example"])
+def test_what_is_no_issuer_is_not_told(
+    registry: Registry,
+    issuer: AuthorizationServer,
+    caplog: pytest.LogCaptureFixture,
+    named: object,
+) -> None:
+    issuer.answers[METADATA] = 200, {"issuer": named}
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer)) as server:
+            assert (await server.ask(issuer.token(DESK))).status_code == 503
+
+    asyncio.run(works())
+    assert "publishes no metadata of its own" in caplog.text
+    assert "what is there" not in caplog.text
+
+
 def test_keys_over_plain_http_from_another_host_are_not_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:

@@ -45,6 +45,15 @@ async def test_the_model_chooses(
     assert schema["properties"]["tools"]["items"]["enum"] == ["note", "lamp"]
 
 
+async def test_the_model_is_shown_three_earlier_messages_unless_said_otherwise(
+    script: Script,
+) -> None:
+    await script.router().route("x", TOOLS, ["one", "two", "three", "four"])
+    [(asked, _)] = script.asked
+    shown = json.loads(asked["messages"][1]["content"])
+    assert shown["earlier messages"] == ["two", "three", "four"]
+
+
 @pytest.mark.parametrize(
     ("content", "names"),
     [

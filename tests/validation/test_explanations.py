@@ -161,6 +161,19 @@ def test_ten_names_are_told(count: int, end: str) -> None:
     assert problem.startswith("one of `n0`") and problem.endswith(end)
 
 
+@pytest.mark.parametrize(("keyword", "told"), [("items", 3), ("propertyNames", 2)])
+def test_alternatives_within_each_other_are_told_to_a_depth(
+    keyword: str, told: int
+) -> None:
+    inner: dict[str, Any] = {"maxLength": 2}
+    for _ in range(5):
+        inner = {"anyOf": [inner, {"const": "long"}]}
+    value = ["abc"] if keyword == "items" else {"abc": 1}
+    (problem,) = said({keyword: inner}, value)
+    assert problem.count("matches none of") == told
+    assert problem.endswith("does not match the schema's `anyOf`")
+
+
 def test_a_long_enum_is_told_in_part() -> None:
     (problem,) = said(MODES, {"mode": "Mode-7"})
     assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')
