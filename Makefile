@@ -100,5 +100,5 @@ $(STAMP): pyproject.toml runtime/pyproject.toml letta/pyproject.toml
 		{ echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
 	@echo "Setting up $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e './runtime[mcp,router,langchain,cli,testing]' -e '.[dev]' -e ./letta
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e './runtime[mcp,router,langchain,cli,testing]' -e '.[dev]' -e ./letta
 	@touch $@

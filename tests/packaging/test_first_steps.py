@@ -34,7 +34,7 @@ def shell(line: str, folder: Path) -> str:
     # What mypy knows of the libraries, which it looks through for minutes, is kept.
     env["MYPY_CACHE_DIR"] = str(ROOT / ".mypy_cache" / "laid-out-project")
     # A library's modules are compiled as they are imported, not all of them as it is installed.
-    env["PIP_NO_COMPILE"] = "1"
+    env["PIP_COMPILE"] = "0"
     done = subprocess.run(
         line, shell=True, cwd=folder, env=env, capture_output=True, text=True
     )
