@@ -111,7 +111,9 @@ def on_files(files: Files, config: ProperDocsConfig) -> Files:
             uri = path.relative_to(ROOT).as_posix()
             file = File.generated(config, uri, abs_src_path=str(path))
             # A README is not the index of its folder: the first page is docs/index.md.
-            file.dest_uri = uri.removesuffix(".md") + ".html"
+            # The pages of rules have the addresses that they always had.
+            place = uri.removeprefix("generator/toolcast/").removesuffix(".md")
+            file.dest_uri = f"{place}.html"
             files.append(file)
     return files
 
