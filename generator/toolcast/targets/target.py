@@ -50,7 +50,7 @@ class Context:
     own_templates: tuple[str, ...] = ()
     with_black: bool = True
     step: Callable[[], object] = bool
-    _made: dict[int, tuple[bytes, type[Shape]]] = field(default_factory=dict)
+    _made: dict[int, tuple[bytes, type[object]]] = field(default_factory=dict)
 
     def render(self, template: str, view: object) -> bytes:
         """What a template draws of a view, whose `shape` says what it may hold.
@@ -93,7 +93,7 @@ class Context:
     ) -> bytes:
         verify_shape(name, data, shape, known)
         # The bytes are kept, so that no others can get their id.
-        self._made[id(data)] = (data, type(shape))  # type: ignore[assignment]
+        self._made[id(data)] = (data, type(shape))
         self.step()
         return data
 
