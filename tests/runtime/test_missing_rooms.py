@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import subprocess
 import sys
 import types
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 from mcp_types import PaginatedRequestParams
 
+from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Declined, calling_as, current_call
 from toolcast_runtime.access import AccessError, Client, OverrideFile
@@ -31,6 +33,7 @@ from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 
 RUNTIME = "toolcast_runtime"
+ROOT = str(Path(__file__).parents[2])
 HANDLERS = "tests.runtime.handlers_of_missing_rooms"
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 SECRET = {
@@ -227,6 +230,59 @@ def test_resources_that_cannot_be_opened(
     assert not ran
 
 
+LEFT_OUT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Breaks(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("toolcast_runtime.rooms.lifespan"):
+            raise SystemError(f"{{name}} is broken")
+
+sys.meta_path.insert(0, Breaks())
+sys.path[:0] = [{folder!r}, {root!r}]
+from {package} import tools
+from toolcast_runtime.lifespan import Lifespan
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.registry import Registry
+
+handlers = "tests.runtime.core_handlers"
+lifespan = Lifespan(f"{{handlers}}:opened", ("a",))
+registry = Registry(tools, handlers=handlers, lifespan=lifespan)
+McpServer(registry, name="demo").main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("is_left_out", [True, False])
+def test_a_lifespan_that_is_left_out_is_not_missed(
+    is_left_out: bool, tmp_path: Path
+) -> None:
+    handler = "tests.runtime.core_handlers:add"
+    one = definition("t", handler=handler, uses=["a"])
+    package = Package(tmp_path, one)
+    program = LEFT_OUT.format(folder=str(tmp_path), root=ROOT, package=package.name)
+    call = ("tools/call", {"name": "t", "arguments": {}})
+    done = subprocess.run(
+        [sys.executable, "-c", program, *["--no-lifespan"] * is_left_out],
+        cwd=tmp_path,
+        input=sent(MODERN, ("tools/list", {}), call),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = "the part `lifespan` of toolcast-runtime cannot be loaded"
+    if not is_left_out:
+        assert done.returncode == 3 and not done.stdout
+        assert told in done.stderr.splitlines()[-1]
+        return
+    assert done.returncode == 0, done.stderr
+    answers = {
+        one["id"]: one["result"] for one in map(json.loads, done.stdout.splitlines())
+    }
+    assert [tool["name"] for tool in answers["tools/list"]["tools"]] == ["t"]
+    assert answers["t"]["isError"] and told in answers["t"]["content"][0]["text"]
+
+
 def test_a_choice_that_nobody_can_make(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
@@ -308,6 +364,7 @@ class Breaks(MetaPathFinder):
 if {at_once}:
     sys.meta_path.insert(0, Breaks())
 from tests.oauth.shop import serving
+from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.access import Client
@@ -328,8 +385,7 @@ asyncio.run(serve())
 @pytest.mark.parametrize("at_once", [True, False])
 def test_scopes_that_nobody_can_check(tmp_path: Path, at_once: bool) -> None:
     """Whoever looks at OAuth's tokens is missing: nothing is served at all."""
-    root = str(Path(__file__).parents[2])
-    program = OAUTH.format(root=root, folder=str(tmp_path), at_once=at_once)
+    program = OAUTH.format(root=ROOT, folder=str(tmp_path), at_once=at_once)
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
@@ -415,8 +471,7 @@ def test_a_tool_is_called_with_the_core_alone(tmp_path: Path) -> None:
     package = Package(
         tmp_path, add, ask, definition("keep", handler=handler, persistent=True)
     )
-    root = str(Path(__file__).parents[2])
-    program = BROKEN.format(folder=str(tmp_path), root=root, package=package.name)
+    program = BROKEN.format(folder=str(tmp_path), root=ROOT, package=package.name)
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,

@@ -440,8 +440,7 @@ class Registry:
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""
         for one in self.toolsets:
-            if one.lifespan is not None:
-                one.resources.is_left_out = True
+            one.is_lifespan_left_out = True
 
     async def close(self) -> None:
         """Ends what the providers and the lifespan hold open, when all calls are recorded.
