@@ -14,10 +14,7 @@ import pytest
 
 from tests.house import DISTRIBUTIONS, tree
 
-WRITERS = {
-    "toolcast_runtime/core/files/folder.py",
-    "toolcast_runtime/core/files/private_file.py",
-}
+WRITERS = {"toolcast_runtime/core/files/folder.py"}
 READER = "toolcast_runtime/core/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {

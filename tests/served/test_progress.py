@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.progress import Reports
+from toolcast_runtime.core.calls.watching import Reports
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.serve.mcp.asking import ProgressNotifications
 

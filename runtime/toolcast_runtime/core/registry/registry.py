@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from ..access.override_file import OverrideFile
     from ..calls.tool_calls import ToolCalls
     from ..context import Keep, ReportProgress, ToolResponse
-    from ..definitions.provider import ToolProvider
-    from ..definitions.tool import Tool
+    from ..definitions.tool import Tool, ToolProvider
     from ..question import AskPerson
     from ..rooms import Router
     from ..toolset_settings import LedgerSettings, Lifespan

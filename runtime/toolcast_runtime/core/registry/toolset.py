@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..access.clients import Access, Client
 from ..definitions.definitions import DefinitionError, own_tools
-from ..definitions.provider import HasServers, Wanted
+from ..definitions.tool import HasServers, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from ..access.override_file import OverrideFile
     from ..calls.tool_calls import ToolCalls
-    from ..definitions.provider import ServerState, ToolProvider
-    from ..definitions.tool import Tool
+    from ..definitions.tool import ServerState, Tool, ToolProvider
     from ..rooms import Resources
     from ..toolset_settings import LedgerSettings, Lifespan
 

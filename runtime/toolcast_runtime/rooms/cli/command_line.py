@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from ...core.access.clients import UnknownClientError
-from ...core.files.private_file import append_to
+from ...core.files.folder import append_to
 from ...core.registry.registry import Registry
 from .answers import output_option
 from .command import Command, commands_of

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...core.validation.json_bounds import MOST_LEVELS, measure
+from ...core.validation.limits import MOST_LEVELS, measure
 from ...core.validation.references import (
     REFERENCES,
     References,

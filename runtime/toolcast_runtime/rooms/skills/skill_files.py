@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...core.definitions.module_names import module_name
+from ...core.definitions.tool import module_name
 
 MAIN = "SKILL.md"
 MOST_LINES = 499

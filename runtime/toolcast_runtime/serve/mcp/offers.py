@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
-from ...core.calls.progress import Reports
+from ...core.calls.watching import Reports
 from ...core.context import CALL_GUARD, CALLER, CallContext
 from ...core.rooms import given_offers
 from .results import is_before_2026, refuse_cursor, sendable, through_seal
