@@ -14,10 +14,7 @@ import pytest
 
 from tests.house import DISTRIBUTIONS, tree
 
-WRITERS = {
-    "toolcast_runtime/core/files/folder.py",
-    "toolcast_runtime/core/files/private_file.py",
-}
+WRITERS = {"toolcast_runtime/core/files/folder.py"}
 READER = "toolcast_runtime/core/files/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
@@ -33,7 +30,7 @@ ELSEWHERE = {
     ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.
     ("toolcast/commands/generating/held_server.py", "os.open"),
-    ("toolcast_runtime/serve/stdio/stdio.py", "os.open"),
+    ("toolcast_runtime/serve/stdio/process.py", "os.open"),
 }
 
 OF_OS = frozenset(

@@ -2,8 +2,7 @@
 
 from .core.access.clients import AccessError, UnknownClientError
 from .core.definitions.definitions import DefinitionError
-from .core.definitions.provider import ToolProvider
-from .core.definitions.tool import Action, Tool
+from .core.definitions.tool import Action, Tool, ToolProvider
 from .core.registry.registry import Registry, UnknownToolError
 
 __all__ = [

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from toolcast_runtime.core.calls.plain_json import NotJsonError, plain_json
+from toolcast_runtime.core.calls.calling import NotJsonError, plain_json
 from toolcast_runtime.core.context import NotTaken
 from toolcast_runtime.rooms.values.python_values import (
     ENCODINGS,

@@ -124,7 +124,7 @@ class Resources(Protocol):
 
     @property
     def is_up(self) -> bool:
-        """Whether what tools use is open, or replaced, or left out."""
+        """Whether what tools use is open, or replaced."""
 
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.

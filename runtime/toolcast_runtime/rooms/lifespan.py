@@ -361,7 +361,7 @@ class Resources:
 
     Attributes:
         is_over: what was entered has ended, and no call starts it again.
-        is_left_out: the lifespan is never started.
+        is_left_out: the lifespan is never started: what is not replaced is not there.
     """
 
     def __init__(self, lifespan: Lifespan, package: str | None, toolset: str) -> None:
@@ -381,11 +381,11 @@ class Resources:
 
     @property
     def is_up(self) -> bool:
-        """Whether what tools use is open, or replaced, or left out."""
+        """Whether what tools use is open, or replaced."""
         run = self._run
         if run is not None and run.is_alive and run.started.done():
             return run.started.exception() is None
-        return self.is_left_out or self._is_replaced()
+        return self._is_replaced()
 
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.
@@ -396,7 +396,7 @@ class Resources:
             LifespanError: it cannot be started.
         """
         self.is_over = False
-        if self._is_replaced() or self.is_left_out:
+        if self._is_replaced():
             return
         await self._joined(asyncio.get_running_loop()).ready()
 

@@ -20,7 +20,7 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..core.definitions.module_names import module_name
+from ..core.definitions.tool import module_name
 
 if TYPE_CHECKING:
     from ..core.definitions.tool import Tool

@@ -30,8 +30,7 @@ from toolcast_runtime.core.server_settings import (
     Resolved,
     resolve,
 )
-from toolcast_runtime.core.validation.json_bounds import measure
-from toolcast_runtime.core.validation.schema_limits import multiplies
+from toolcast_runtime.core.validation.limits import measure, multiplies
 from toolcast_runtime.rooms.cli.terminal import (
     ProgressLine,
     ask_at_terminal,

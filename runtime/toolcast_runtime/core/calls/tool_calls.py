@@ -24,8 +24,7 @@ from ..context import (
     ToolResponse,
     nobody_to_ask,
 )
-from ..definitions.provider import Proxies, ToolProvider
-from ..definitions.tool import Confirm, Tool, deprecation_line
+from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, deprecation_line
 from ..question import InputNeeded
 from ..rooms import MissingRoomError
 from ..toolset_settings import LedgerError, LifespanError
@@ -40,9 +39,8 @@ from .calling import (
     run_call,
 )
 from .handlers import HandlerAdapter, adapt_handler
-from .progress import Reports
 from .tool_validators import Validators
-from .watching import is_watched, log_call, span
+from .watching import Reports, is_watched, log_call, span
 from .work import Outcome
 
 if TYPE_CHECKING:

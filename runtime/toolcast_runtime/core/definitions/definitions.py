@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ... import LEVEL, levels
-from .module_names import distinct_name, module_name, spec_name
-from .tool import Action, Confirm, Tool
+from .tool import Action, Confirm, Tool, distinct_name, module_name, spec_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from ..access.override_file import OverrideFile
     from ..calls.tool_calls import ToolCalls
     from ..context import Keep, ReportProgress, ToolResponse
-    from ..definitions.provider import ToolProvider
-    from ..definitions.tool import Tool
+    from ..definitions.tool import Tool, ToolProvider
     from ..question import AskPerson
     from ..rooms import Router
     from ..toolset_settings import LedgerSettings, Lifespan
@@ -441,8 +440,7 @@ class Registry:
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""
         for one in self.toolsets:
-            if one.lifespan is not None:
-                one.resources.is_left_out = True
+            one.is_lifespan_left_out = True
 
     async def close(self) -> None:
         """Ends what the providers and the lifespan hold open, when all calls are recorded.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..access.clients import Access, Client
 from ..definitions.definitions import DefinitionError, own_tools
-from ..definitions.provider import HasServers, Wanted
+from ..definitions.tool import HasServers, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from ..access.override_file import OverrideFile
     from ..calls.tool_calls import ToolCalls
-    from ..definitions.provider import ServerState, ToolProvider
-    from ..definitions.tool import Tool
+    from ..definitions.tool import ServerState, Tool, ToolProvider
     from ..rooms import Resources
     from ..toolset_settings import LedgerSettings, Lifespan
 
@@ -37,6 +36,7 @@ class Toolset:
         ledger: where calls of persistent tools are recorded; None for nowhere.
         providers: where further tools come from.
         lifespan: what opens and closes the resources that tools use; None for none.
+        is_lifespan_left_out: it is never started.
         asserts_formats: whether arguments have to be of the formats that schemas name.
     """
 
@@ -67,6 +67,7 @@ class Toolset:
         self.asserts_formats = handlers is not None and formats == "assertion"
         self.providers = tuple(providers)
         self.lifespan = lifespan
+        self.is_lifespan_left_out = False
         self._entered = 0
         self._resources: Resources | None = None
 
@@ -142,7 +143,7 @@ class Toolset:
         """
         # Counted at once: who leaves, or gives up, meanwhile must not end what this waits for.
         self._entered += 1
-        if self.lifespan is not None:
+        if self.lifespan is not None and not self.is_lifespan_left_out:
             try:
                 await self._opened()
             except BaseException:
@@ -199,6 +200,7 @@ class Toolset:
             if self._resources is None:
                 toolset = self.package.rpartition(".")[2]
                 self._resources = resources(self.lifespan, self.handlers, toolset)
+            self._resources.is_left_out = self.is_lifespan_left_out
         return self._resources
 
     @cached_property
@@ -287,7 +289,9 @@ class AtStart(NamedTuple):
     @property
     def is_lifespan_up(self) -> bool:
         """Whether what tools use is open; so it is where they use nothing."""
-        return self.toolset.lifespan is None or self.toolset.resources.is_up
+        mine = self.toolset
+        needs_none = mine.lifespan is None or mine.is_lifespan_left_out
+        return needs_none or mine.resources.is_up
 
     def unset_variables(self) -> Mapping[str, str]:
         """What external servers lack in the environment, by their names."""

@@ -16,7 +16,7 @@ import click
 
 from ...core.access.clients import UnknownClientError
 from ...core.definitions.tool import Tool, deprecation_line
-from ...core.files.private_file import append_to
+from ...core.files.folder import append_to
 from ...core.registry.registry import Registry
 from .terminal import OUTPUT, ask_at_terminal, closing, output_option, print_answer
 from .words import (

@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.calls.work import in_background, run_sync
 from ...core.context import ToolResponse
-from ...core.definitions.module_names import look_alike_key
-from ...core.definitions.provider import ServerState, Wanted
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import ServerState, Tool, Wanted, look_alike_key
 from ...core.server_settings import ExternalServer, MissingVariableError, resolve
 
 if TYPE_CHECKING:

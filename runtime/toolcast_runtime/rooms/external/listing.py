@@ -21,11 +21,9 @@ from importlib.resources import files
 from typing import Any
 
 from ...core.calls.untrusted_text import escaped
-from ...core.definitions.module_names import look_alike_key
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import Tool, look_alike_key
 from ...core.server_settings import ExternalServer
-from ...core.validation.json_bounds import measure
-from ...core.validation.schema_limits import multiplies
+from ...core.validation.limits import measure, multiplies
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MOST_VALUES = 20_000

@@ -22,7 +22,7 @@ from ...core.calls.handlers import own_function
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
-from ...core.validation.json_bounds import measure
+from ...core.validation.limits import measure
 from .records import Ledger, Record
 from .secret_arguments import Redaction
 

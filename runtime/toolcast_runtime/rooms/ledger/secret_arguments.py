@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal
 
-from ...core.validation.json_bounds import MOST_LEVELS, measure
+from ...core.validation.limits import MOST_LEVELS, measure
 from ...core.validation.references import REFERENCES, References, held_schemas
 
 Secrecy = Literal["any", "text", "none"]

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from ...core.context import NotTaken
 from ...core.validation.compiled import ASSERTED, PartValidators, compiled
 from ...core.validation.explanation import shortened
-from ...core.validation.json_bounds import measure
+from ...core.validation.limits import measure
 from ...core.validation.references import (
     REFERENCES,
     References,
