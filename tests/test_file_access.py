@@ -30,7 +30,7 @@ ELSEWHERE = {
     ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.
     ("toolcast/commands/generating/held_server.py", "os.open"),
-    ("toolcast_runtime/serve/stdio/stdio.py", "os.open"),
+    ("toolcast_runtime/serve/stdio/process.py", "os.open"),
 }
 
 OF_OS = frozenset(

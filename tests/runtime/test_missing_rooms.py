@@ -33,7 +33,7 @@ from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 
 RUNTIME = "toolcast_runtime"
-ROOT = str(Path(__file__).parents[2])
+TOOL_CALL = ("tools/call", {"name": "t", "arguments": {}})
 HANDLERS = "tests.runtime.handlers_of_missing_rooms"
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 SECRET = {
@@ -230,17 +230,40 @@ def test_resources_that_cannot_be_opened(
     assert not ran
 
 
-LEFT_OUT = """
+BREAKS = """
 import sys
 from importlib.abc import MetaPathFinder
 
 class Breaks(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.startswith("toolcast_runtime.rooms.lifespan"):
+        if name.startswith({broken!r}):
             raise SystemError(f"{{name}} is broken")
 
-sys.meta_path.insert(0, Breaks())
 sys.path[:0] = [{folder!r}, {root!r}]
+"""
+"""Before a program that says from when on modules below some names are missing."""
+
+
+def ended(
+    program: str, folder: Path, broken: tuple[str, ...], *words: str, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """How a program has ended in a process of its own."""
+    root = str(Path(__file__).parents[2])
+    names = tuple(f"{RUNTIME}.{name}" for name in broken)
+    given = {"folder": str(folder), "root": root, "broken": names, **more}
+    text = (BREAKS + program).format(**given)
+    return subprocess.run(
+        [sys.executable, "-c", text, *words],
+        cwd=folder,
+        input=sent(MODERN, ("tools/list", {}), TOOL_CALL),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+LEFT_OUT = """
+sys.meta_path.insert(0, Breaks())
 from {package} import tools
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
@@ -260,16 +283,9 @@ def test_a_lifespan_that_is_left_out_is_not_missed(
     handler = "tests.runtime.core_handlers:add"
     one = definition("t", handler=handler, uses=["a"])
     package = Package(tmp_path, one)
-    program = LEFT_OUT.format(folder=str(tmp_path), root=ROOT, package=package.name)
-    call = ("tools/call", {"name": "t", "arguments": {}})
-    done = subprocess.run(
-        [sys.executable, "-c", program, *["--no-lifespan"] * is_left_out],
-        cwd=tmp_path,
-        input=sent(MODERN, ("tools/list", {}), call),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["--no-lifespan"] * is_left_out
+    broken = ("rooms.lifespan",)
+    done = ended(LEFT_OUT, tmp_path, broken, *words, package=package.name)
     told = "the part `lifespan` of toolcast-runtime cannot be loaded"
     if not is_left_out:
         assert done.returncode == 3 and not done.stdout
@@ -350,16 +366,8 @@ def test_an_override_that_cannot_be_read_leaves_nobody_anything(
 
 
 OAUTH = """
-import asyncio, sys
-from importlib.abc import MetaPathFinder
+import asyncio
 from pathlib import Path
-
-sys.path[:0] = [{root!r}]
-
-class Breaks(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("toolcast_runtime.serve.oauth"):
-            raise SystemError(f"{{name}} is broken")
 
 if {at_once}:
     sys.meta_path.insert(0, Breaks())
@@ -385,14 +393,7 @@ asyncio.run(serve())
 @pytest.mark.parametrize("at_once", [True, False])
 def test_scopes_that_nobody_can_check(tmp_path: Path, at_once: bool) -> None:
     """Whoever looks at OAuth's tokens is missing: nothing is served at all."""
-    program = OAUTH.format(root=ROOT, folder=str(tmp_path), at_once=at_once)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended(OAUTH, tmp_path, ("serve.oauth",), at_once=at_once)
     assert done.returncode == 1 and not done.stdout, done.stdout
     assert "toolcast_runtime.serve.oauth" in done.stderr.splitlines()[-1]
     assert "is broken" in done.stderr.splitlines()[-1]
@@ -435,16 +436,7 @@ def test_a_room_is_what_its_protocol_says(protocol: str, real: str) -> None:
 
 
 BROKEN = """
-import sys
-from importlib.abc import MetaPathFinder
-
-class Breaks(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith(("toolcast_runtime.rooms", "toolcast_runtime.serve")):
-            raise SystemError(f"{{name}} is broken")
-
 sys.meta_path.insert(0, Breaks())
-sys.path[:0] = [{folder!r}, {root!r}]
 from {package} import tools
 from toolcast_runtime.registry import Registry
 
@@ -471,14 +463,7 @@ def test_a_tool_is_called_with_the_core_alone(tmp_path: Path) -> None:
     package = Package(
         tmp_path, add, ask, definition("keep", handler=handler, persistent=True)
     )
-    program = BROKEN.format(folder=str(tmp_path), root=ROOT, package=package.name)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended(BROKEN, tmp_path, ("rooms", "serve"), package=package.name)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "3" and "`add` are not valid" in lines[1], lines

@@ -1,9 +1,11 @@
-"""What a server answers about resources, MCP prompts and completion.
+"""What a server answers about resources, MCP prompts, completion and Agent Skills.
 
-Each is answered, and so declared as a capability, only where the client has some.
+Each is answered, and so declared as a capability, only where the client has some. What is told
+of skills is put together when it is asked for, so that a client's list, its digests and what it
+reads agree with what it may have by then.
 
-Source: https://modelcontextprotocol.io/specification/2026-07-28/server/resources, /prompts and
-/utilities/completion
+Sources: https://modelcontextprotocol.io/specification/2026-07-28/server/resources, /prompts and
+/utilities/completion; https://github.com/modelcontextprotocol/ext-skills (SEP-2640)
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from ...core.rooms import given_offers
 from .results import is_before_2026, refuse_cursor, sendable, through_seal
 
 if TYPE_CHECKING:
-    from mcp.server import ServerRequestContext
+    from mcp.server import Server, ServerRequestContext
 
     from ...core.definitions.tool import Tool
     from ...core.rooms import KeptContent, Offer, SkillFolders
@@ -37,6 +39,9 @@ _logger = logging.getLogger("toolcast")
 
 _NOT_FOUND_BEFORE_2026 = -32002
 _MOST_COMPLETIONS = 100
+_EXTENSION = "io.modelcontextprotocol/skills"
+# What a client may have can change at any time, and is its own alone.
+_CACHING = {"ttlMs": 0, "cacheScope": "private"}
 _STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
 
 
@@ -117,7 +122,7 @@ class _Offer:
         if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
-        from .progress_notifications import asked_for
+        from .asking import asked_for
 
         async with (
             asked_for(context, self._served.heartbeat) as progress,
@@ -356,3 +361,57 @@ def _is_taken(resource: Offer, name: str, value: str, operator: str) -> bool:
 
 def _failure(failed: Exception) -> MCPError:
     return MCPError(types.INTERNAL_ERROR, sendable(str(failed)))
+
+
+class SkillParams(types.RequestParams):
+    """The parameters of `skills/get`."""
+
+    uri: str
+
+
+class DirectoryParams(types.PaginatedRequestParams):
+    """The parameters of `resources/directory/read`."""
+
+    uri: str
+
+
+def add_skill_methods(server: Server[Any], skills: Callable[[], SkillFolders]) -> None:
+    """Declares the extension, and answers its methods.
+
+    Args:
+        server: that of one client.
+        skills: gives those that the client is served.
+    """
+
+    async def listed(
+        context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> dict[str, Any]:
+        refuse_cursor(params)
+        return {"skills": skills().entries(), **_CACHING}
+
+    async def get(
+        context: ServerRequestContext[Any, Any], params: SkillParams
+    ) -> dict[str, Any]:
+        entry = skills().entry(params.uri)
+        if entry is None:
+            raise _unknown("No skill is served at this URI", params.uri)
+        return {"skill": entry, **_CACHING}
+
+    async def read_directory(
+        context: ServerRequestContext[Any, Any], params: DirectoryParams
+    ) -> dict[str, Any]:
+        refuse_cursor(params)
+        children = skills().children(params.uri)
+        if not children:
+            raise _unknown("This is no directory of a skill", params.uri)
+        return {"resources": children}
+
+    server.extensions[_EXTENSION] = {"directoryRead": True}
+    add = server.add_request_handler
+    add("skills/list", types.PaginatedRequestParams, listed)
+    add("skills/get", SkillParams, get)
+    add("resources/directory/read", DirectoryParams, read_directory)
+
+
+def _unknown(why: str, uri: str) -> MCPError:
+    return MCPError(types.INVALID_PARAMS, why, {"uri": sendable(uri)})
