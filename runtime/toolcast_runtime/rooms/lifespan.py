@@ -22,8 +22,9 @@ from concurrent.futures import Future, InvalidStateError
 from difflib import get_close_matches
 from typing import Any
 
-from ..core.calls.handlers import is_in_package, own_function
+from ..core.calls.handlers import own_function
 from ..core.calls.work import background_loop, is_kept_waiting
+from ..core.definitions.definitions import is_in_package
 from ..core.toolset_settings import Lifespan, LifespanError
 
 _logger = logging.getLogger("toolcast")
