@@ -132,14 +132,7 @@ class ToolCalls:
     ) -> ToolResponse:
         """The answer of a tool that the client may have. Every failure is an answer, too.
 
-        Args:
-            tool: local, or its provider's.
-            provider: None for a local one.
-            arguments: of the call.
-            client: who calls.
-            report_progress: see `Registry.call_tool`.
-            ask: likewise.
-            keep: likewise.
+        `provider` is None for a local one; all else is as `Registry.call_tool` has it.
         """
         guard = None if provider is not None else CALL_GUARD.get()
         reason = None if guard is None else guard(tool.name)
@@ -193,12 +186,6 @@ class ToolCalls:
         """What makes the questions of a call that runs in this loop, when one is put.
 
         It raises Declined when they cannot be put.
-
-        Args:
-            ask: puts them to the person.
-            tool: the tool that is called.
-            client: who calls.
-            arguments: of the call.
         """
         loop = asyncio.get_running_loop()
 
@@ -221,7 +208,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
         shaped: Callable[[Any], ToolResponse],
-    ) -> tuple[ToolResponse, CallOutcome]:
+    ) -> _Answered:
         """What the handler of a resource or an MCP prompt answers, and what came of it.
 
         Args:

@@ -12,13 +12,9 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..access.clients import (
-    Access,
-    AccessOfSeveral,
-    Client,
-)
+from ..access.clients import Access, Client
 from ..calls.work import run_sync, sync
-from .toolset import AtStart, Found, Toolset, owners
+from .toolset import AccessOfSeveral, Found, Toolset, owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -424,13 +420,13 @@ class Registry:
     def __exit__(self, *_: object) -> None:
         run_sync(self.__aexit__())
 
-    def at_start(self) -> AtStart:
+    def at_start(self) -> Toolset:
         """Looks at what calls of a toolset need, before the first of them.
 
         Raises:
             LookupError: there are several, and each has its own.
         """
-        return AtStart(self._only)
+        return self._only
 
     def reserve_names(self, names: Iterable[str]) -> None:
         """Keeps names from the providers' tools, before any of them is asked."""

@@ -20,7 +20,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
-from ...core.calls.handlers import is_in_package, own_function
+from ...core.calls.handlers import own_function
+from ...core.definitions.definitions import is_in_package
 from ...core.toolset_settings import Lifespan, LifespanError
 
 _logger = logging.getLogger("toolcast")

@@ -291,7 +291,7 @@ class ToolsetServer:
     def import_handlers(
         self, begin: Callable[[str], object] = str
     ) -> dict[str, BaseException]:
-        """Imports the handlers of tools, resources and prompts; see `AtStart`."""
+        """Imports the handlers of tools, resources and prompts; see `Toolset`."""
         failed: dict[str, BaseException] = {}
         for one in self.toolsets:
             start = one.registry.at_start()
