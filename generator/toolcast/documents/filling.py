@@ -16,7 +16,7 @@ from ..encoders.markdown import cell, listed, phrase, span, table_row
 from ..findings import Finding, Place, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, known_instead
-from ..targets.exposure import exposures
+from ..targets.exposure import Exposure, exposures
 
 _MOST = 12
 _LONGEST = 60
@@ -145,10 +145,27 @@ def _tools(
     if not tools:
         yield phrase("No tools.")
         return
+    has_commands = "cli" in toolset.targets
+    found = exposures(workspace, toolset) if has_commands else {}
     yield from _table(
-        [cell("Tool"), cell("What it does")],
-        ([cell(span(tool.name)), cell(tool.summary)] for tool in tools),
+        map(cell, ["Tool", "What it does", *(["Command"] if has_commands else [])]),
+        (
+            [
+                cell(span(tool.name)),
+                cell(tool.summary),
+                *([_command(tool, found[tool.name])] if has_commands else []),
+            ]
+            for tool in tools
+        ),
     )
+
+
+def _command(tool: ToolSpec, exposure: Exposure) -> Code:
+    """The command of a tool, or why it has none."""
+    reason = exposure.targets["cli"]
+    if reason or tool.cli is None or tool.cli.keyword is None:
+        return cell(f"no: {reason}")
+    return cell(span(tool.cli.keyword))
 
 
 def _parameters(

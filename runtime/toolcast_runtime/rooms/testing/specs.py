@@ -1,0 +1,287 @@
+"""A toolset's specs, and what generated files have to say by them.
+
+Read without the generator, by PyYAML's events; whether a spec is a good one, or one at all, is
+for `toolcast check`. Numbers are kept as they are written. Needs `PyYAML`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ...core.definitions.tool import deprecation_line
+from ...core.registry.registry import Registry
+from ..prompts import CliBlock, Prompts, Section
+from .generated_package import text_of
+
+# As the spec language has them: JSON's words and numbers, else text.
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(["true", "True", "TRUE"], True),
+    **dict.fromkeys(["false", "False", "FALSE"], False),
+    **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
+}
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+][0-9]+)?")
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_LISTED = {
+    **{name: name for name in ("name", "title", "annotations", "icons", "execution")},
+    "parameters": "inputSchema",
+    "returns": "outputSchema",
+    "meta": "_meta",
+}
+"""What MCP lists of a tool, by the field that says it; the description besides."""
+_SAME = """
+    section order handler uses arguments_type result_type confirm clients renamed_from
+    always persistent service permission deprecated examples
+    """.split()
+"""Fields that a definition has as they are."""
+_LEFT_OUT: dict[str, Any] = {
+    **{name: [] for name in ("uses", "renamed_from", "examples")},
+    **dict.fromkeys(("always", "persistent"), False),
+}
+"""Values of fields that say what their absence does."""
+_SECONDS, _HEADING = {"number": "60"}, "Platform Capabilities"
+"""The `timeout` and the preamble's heading of a toolset that has none."""
+_ASKS = "anthropic/requiresUserInteraction"
+_OFFERS = ("mcp_resources", "mcp_prompts")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
+
+
+def read_spec(path: Path) -> Any:
+    """The value of a file of YAML, with numbers as `generated_package.spelled` has them.
+
+    Raises:
+        ValueError: it has a tag, an anchor or an alias, which no spec has.
+    """
+    events = yaml.parse(text_of(path).removeprefix("\ufeff"), Loader=_Loader)
+    next(events), next(events)
+    return _value(next(events), events)
+
+
+def _value(event: Any, events: Iterator[Any]) -> Any:
+    if event.anchor is not None or event.tag is not None:
+        raise ValueError(f"a tag, an anchor or an alias\n{event.start_mark}")
+    if isinstance(event, yaml.ScalarEvent):
+        return _plain(event.value) if event.implicit[0] else event.value
+    if isinstance(event, yaml.SequenceStartEvent):
+        items = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(_value(event, events))
+        return items
+    members = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        members[event.value] = _value(next(events), events)
+    return members
+
+
+def _plain(text: str) -> Any:
+    """The value of a word without quotation marks; numbers as JSON spells them."""
+    if _INTEGER.fullmatch(text):
+        return {"number": "0" if text == "-0" else text}
+    if _DECIMAL.fullmatch(text):
+        return {"number": repr(float(text))}
+    return _WORDS.get(text, text)
+
+
+class Specs:
+    """The specs of a toolset.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        folder: the toolset's, below it.
+
+    Attributes:
+        toolset: what its toolset.yaml says.
+        tools: what the spec of each tool says, by the tool's name.
+    """
+
+    def __init__(self, root: Path, folder: str) -> None:
+        self.toolset: Mapping[str, Any] = read_spec(root / folder / "toolset.yaml")
+        read = {path: read_spec(path) for path in _specs_below(root / folder)}
+        self._shared = read.pop(root / folder / "definitions.yaml", {})
+        self._excluded: dict[str, dict[str, str]] = {}
+        for one in self.toolset.get("exclusions", ()):
+            self._excluded.setdefault(one["tool"], {})[one["target"]] = one["reason"]
+        self.tools: dict[str, Mapping[str, Any]] = {}
+        self._files: dict[str, str] = {}
+        for path, spec in read.items():
+            if "registry" not in self._excluded.get(spec["name"], {}):
+                self.tools[spec["name"]] = spec
+                self._files[spec["name"]] = path.relative_to(root).as_posix()
+
+    def held(
+        self, name: str, definition: Mapping[str, Any], targets: Collection[str]
+    ) -> Iterator[tuple[str, Any, Any]]:
+        """Each member of a tool's definition: its name, what it is, and what specs say.
+
+        Args:
+            name: the tool's.
+            definition: what is in its file.
+            targets: those of `prompts` and `cli` that the toolset has.
+        """
+        spec, toolset = self.tools[name], self.toolset
+        excluded = self._excluded.get(name, {})
+        mcp = self._listed(spec, definition["mcp"])
+        description = _description(spec)
+        proxy = None if "handler" in spec else toolset.get("proxy")
+        seconds = float(spec.get("timeout", toolset.get("timeout", _SECONDS))["number"])
+        values = spec.get("values", toolset.get("values"))
+        told = {
+            "generated": f"by Toolcast from {self._files[name]}. DO NOT EDIT.",
+            "mcp": mcp,
+            "summary": spec["summary"],
+            "description": (
+                description if mcp.get("description") != description else None
+            ),
+            **{key: spec.get(key) for key in _SAME},
+            "actions": _actions(spec.get("actions")),
+            "proxy": spec.get("proxy", proxy),
+            "timeout": {
+                "number": f"{int(seconds) if seconds.is_integer() else seconds}"
+            },
+            "values": "python" if values == "python" else None,
+            "exclusions": excluded or None,
+        }
+        for key, said in told.items():
+            yield key, definition.get(key), None if said == _LEFT_OUT.get(key) else said
+        cli = definition.get("cli")
+        has_cli = "cli" in targets and "cli" not in excluded
+        yield "cli", cli and _decision_of(cli), _decision(spec) if has_cli else None
+        prompt = definition.get("prompt")
+        has_prompt = "prompts" in targets and "prompts" not in excluded
+        texts = [spec.get("when_to_use"), spec.get("guidance")]
+        usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
+        # What else it says is of `actions` and `deprecated`, and compared with the prompt file.
+        is_all = not {"actions", "deprecated"} & spec.keys()
+        said = prompt and shown("\n".join(prompt["usage"]))
+        said = said if is_all or not said else said[: len(usage)]
+        yield "prompt", said, usage if has_prompt else None
+
+    def _listed(
+        self, spec: Mapping[str, Any], live: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The tool as MCP lists it, in the order of the spec's fields."""
+        own, listed = spec.get("mcp", {}), dict[str, Any]()
+        describes = "description" if "description" in spec else "summary"
+        for field, value in spec.items():
+            if field == "mcp":
+                listed |= own.get("extra", {})
+            elif field in _LISTED:
+                listed[_LISTED[field]] = value
+            elif field == describes and "description" not in own.get("omit", ()):
+                says_nothing = value is None and not _deprecation(spec)
+                listed["description"] = None if says_nothing else _description(spec)
+        for member in ("inputSchema", "outputSchema"):
+            # Which ones it uses is not asked: without one of them no call is valid.
+            used, schema = _shared_in(live.get(member)), listed.get(member)
+            if used and schema and not _shared_in(schema):
+                shared = {name: self._shared.get(name) for name in used}
+                defs = {**schema.get("$defs", {}), "shared": shared}
+                listed[member] = {**schema, "$defs": defs}
+        if "confirm" in spec and "when" not in spec["confirm"]:
+            listed["_meta"] = {_ASKS: True, **(spec.get("meta") or {})}
+        return listed
+
+    def prompts(self, registry: Registry, package: str) -> Prompts:
+        """The prompt docs of a registry's tools with the texts of the toolset.
+
+        Args:
+            registry: has the tools.
+            package: the toolset's generated package.
+        """
+        toolset, targets = self.toolset, self.toolset.get("targets") or {}
+        preamble, cli = toolset.get("preamble", {}), targets.get("cli") or {}
+        title = " ".join(re.split(r"[\r\n]+", toolset["title"]))
+        rest = {"tools": {"heading": title, "label": "Tools"}}
+        sections = toolset.get("sections", {})
+        return Prompts(
+            registry,
+            heading=preamble.get("heading", _HEADING),
+            intro=_block(preamble.get("intro", "")),
+            sections=[
+                Section(name, **{key: _block(text) for key, text in texts.items()})
+                for name, texts in (sections | rest | sections).items()
+            ],
+            cli=CliBlock(
+                cli.get("program", f"python -m {package}.cli"),
+                cli.get("heading", ""),
+                _block(cli.get("intro", "")),
+                [_block(line) for line in cli.get("closing", ())],
+                cli.get("client"),
+            ),
+        )
+
+
+def _specs_below(folder: Path) -> Iterator[Path]:
+    """The specs of a toolset's tools, and their shared definitions."""
+    for path in sorted(folder.iterdir()):
+        is_spec = path.suffix.lower() in (".yaml", ".yml")
+        if is_spec and not path.name.startswith(("._", ".#", "toolset.")):
+            yield path
+        elif path.is_dir() and not path.is_symlink() and path.name not in _OFFERS:
+            yield from () if (path / "toolset.yaml").exists() else _specs_below(path)
+
+
+def _deprecation(spec: Mapping[str, Any]) -> str:
+    """What a tool's description says of its deprecation; "" where it says nothing."""
+    deprecated = spec.get("deprecated", {})
+    return deprecation_line(deprecated) if deprecated.get("show") else ""
+
+
+def _description(spec: Mapping[str, Any]) -> str:
+    own = spec.get("description")
+    texts = (spec["summary"] if own is None else own, _deprecation(spec))
+    return "\n\n".join(filter(None, texts))
+
+
+def _shared_in(schema: Any) -> Any:
+    """The shared definitions that a schema has."""
+    return schema.get("$defs", {}).get("shared") if isinstance(schema, dict) else None
+
+
+def _actions(actions: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if actions is None:
+        return None
+    values = {
+        name: {key: one for key, one in action.items() if one or key == "accepts"}
+        for name, action in actions["values"].items()
+    }
+    return {"parameter": actions["parameter"], "values": values}
+
+
+def _decision(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The decision for the CLI, as far as it has an effect."""
+    cli = spec["cli"]
+    keys = ["reason"] if cli["keyword"] is None else ["keyword", "usage", "comment"]
+    if "actions" in spec and "usage" in keys:
+        keys.remove("usage")
+    return {key: cli[key] for key in keys if cli.get(key)}
+
+
+def _decision_of(cli: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as a definition has it."""
+    places = []
+    for one in cli.get("usage", ()):
+        place = f"<{one['parameter']}{'...' if one.get('rest') else ''}>"
+        places.append(f"[{place}]" if one.get("optional") else place)
+    words = " ".join(filter(None, (cli["command"], cli.get("flag"))))
+    texts: dict[str, Any] = {"keyword": words, "usage": " ".join(places)}
+    texts |= {key: cli.get(key) for key in ("comment", "reason")}
+    return {key: text for key, text in texts.items() if text}
+
+
+def _block(text: str) -> str:
+    return "\n".join(map(str.rstrip, text.split("\n"))).strip("\n")
+
+
+def shown(text: str) -> list[str]:
+    """The lines of Markdown without what keeps them in their block: escapes, ends of fences."""
+    rows = _block(html.unescape(text.replace("\\", ""))).split("\n")
+    kept = [row.strip() if _FENCE.match(row) else row for row in rows]
+    return [row for row in kept if not _FENCE.fullmatch(row)]
