@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The specs are here: what is generated has to be held to them.
+export TOOLCAST_REQUIRE_SPECS := 1
 # No test reads what a person types: they run the same without a terminal.
 PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples

@@ -16,7 +16,7 @@ from ..encoders.markdown import cell, listed, phrase, span, table_row
 from ..findings import Finding, Place, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, known_instead
-from ..targets.exposure import Exposure, exposures
+from ..targets.exposure import exposures
 
 _MOST = 12
 _LONGEST = 60
@@ -145,27 +145,20 @@ def _tools(
     if not tools:
         yield phrase("No tools.")
         return
-    has_commands = "cli" in toolset.targets
-    found = exposures(workspace, toolset) if has_commands else {}
-    yield from _table(
-        map(cell, ["Tool", "What it does", *(["Command"] if has_commands else [])]),
-        (
-            [
-                cell(span(tool.name)),
-                cell(tool.summary),
-                *([_command(tool, found[tool.name])] if has_commands else []),
-            ]
-            for tool in tools
-        ),
-    )
+    rows = [[cell(span(tool.name)), cell(tool.summary)] for tool in tools]
+    titles = ["Tool", "What it does"]
+    if "cli" in toolset.targets:
+        titles.append("Command")
+        found = exposures(workspace, toolset)
+        for row, tool in zip(rows, tools, strict=True):
+            row.append(_command(tool, found[tool.name].targets["cli"]))
+    yield from _table(map(cell, titles), rows)
 
 
-def _command(tool: ToolSpec, exposure: Exposure) -> Code:
-    """The command of a tool, or why it has none."""
-    reason = exposure.targets["cli"]
-    if reason or tool.cli is None or tool.cli.keyword is None:
-        return cell(f"no: {reason}")
-    return cell(span(tool.cli.keyword))
+def _command(tool: ToolSpec, reason: str) -> Code:
+    """The command of a tool, or the reason why it has none."""
+    command = tool.cli.keyword if tool.cli and not reason else None
+    return cell(f"no: {reason}") if command is None else cell(span(command))
 
 
 def _parameters(

@@ -21,6 +21,7 @@ import pytest
 
 from ...core.calls.tool_validators import Validators
 from ...core.definitions.definitions import prompt_line
+from ...core.rooms import types_of
 from ...core.validation import protocol
 from .generated_package import (
     GeneratedPackage,
@@ -206,11 +207,20 @@ def _spec_tests(
         def test_prompt_files_have_the_texts_of_the_toolset(self) -> None:
             from .specs import shown
 
-            files = specs().prompts(package.registry, package.name).files()
-            for file, block in package.blocks.items():
-                same(
-                    f"prompts/{file}", shown(block), shown(files.get(file, "")), "spec"
-                )
+            for file, begin, end in specs().texts(package.blocks):
+                block = shown(package.blocks[file])
+                first, last = shown(begin), shown(end)
+                same(f"how prompts/{file} begins", block[: len(first)], first, "spec")
+                ending = block[len(block) - len(last) :]
+                same(f"how prompts/{file} ends", ending, last, "spec")
+            labels = shown("\n".join(specs().labels(package.blocks)))
+            lines = shown(package.blocks.get("preamble.md", ""))
+            same(
+                "what sections are called",
+                [row for row in lines if row in labels],
+                labels,
+                "spec",
+            )
 
     return SpecTests
 
@@ -221,13 +231,13 @@ def _type_tests(package: GeneratedPackage) -> type:
     class TypeTests:
         @each_tool
         def test_the_types_are_those_of_the_definition(self, tool: str) -> None:
-            from .type_modules import types_asked_for, types_said
+            from .type_modules import types_said
 
             definition = package.definitions[tool]
             uses = definition.get("uses", ())
             said = types_said(text_of(package.types[tool]), uses)
-            asked = types_asked_for(definition, package.registry.has_clients)
-            same(f"{tool}: the types", said, asked)
+            asked = types_of(definition, package.registry.has_clients)
+            same(package.types[tool].name, said, asked)
 
     return TypeTests
 

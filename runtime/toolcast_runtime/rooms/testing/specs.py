@@ -9,14 +9,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ...core.definitions.tool import deprecation_line
-from ...core.registry.registry import Registry
-from ..prompts import CliBlock, Prompts, Section
+from ...core.definitions.tool import deprecation_line, module_name
 from .generated_package import text_of
 
 # As the spec language has them: JSON's words and numbers, else text.
@@ -81,12 +80,14 @@ def _value(event: Any, events: Iterator[Any]) -> Any:
 
 
 def _plain(text: str) -> Any:
-    """The value of a word without quotation marks; numbers as JSON spells them."""
+    """The value of a word without quotation marks; numbers as lists of MCP spell them."""
     if _INTEGER.fullmatch(text):
         return {"number": "0" if text == "-0" else text}
-    if _DECIMAL.fullmatch(text):
-        return {"number": repr(float(text))}
-    return _WORDS.get(text, text)
+    if not _DECIMAL.fullmatch(text):
+        return _WORDS.get(text, text)
+    shown = repr(float(text))
+    shown = f"{Decimal(shown):f}" if shown.endswith("e-05") else shown
+    return {"number": shown.replace("e-0", "e-")}
 
 
 class Specs:
@@ -152,7 +153,9 @@ class Specs:
             yield key, definition.get(key), None if said == _LEFT_OUT.get(key) else said
         cli = definition.get("cli")
         has_cli = "cli" in targets and "cli" not in excluded
-        yield "cli", cli and _decision_of(cli), _decision(spec) if has_cli else None
+        yield "cli", cli and _decision_of(cli), (
+            _decision(spec) if has_cli and "cli" in spec else None
+        )
         prompt = definition.get("prompt")
         has_prompt = "prompts" in targets and "prompts" not in excluded
         texts = [spec.get("when_to_use"), spec.get("guidance")]
@@ -188,34 +191,31 @@ class Specs:
             listed["_meta"] = {_ASKS: True, **(spec.get("meta") or {})}
         return listed
 
-    def prompts(self, registry: Registry, package: str) -> Prompts:
-        """The prompt docs of a registry's tools with the texts of the toolset.
+    def texts(self, used: Collection[str]) -> Iterator[tuple[str, str, str]]:
+        """What the toolset says in prompt files: of each how it begins and ends.
 
         Args:
-            registry: has the tools.
-            package: the toolset's generated package.
+            used: the files that there are.
         """
-        toolset, targets = self.toolset, self.toolset.get("targets") or {}
-        preamble, cli = toolset.get("preamble", {}), targets.get("cli") or {}
+        toolset, preamble = self.toolset, self.toolset.get("preamble", {})
+        cli = (toolset.get("targets") or {}).get("cli") or {}
         title = " ".join(re.split(r"[\r\n]+", toolset["title"]))
-        rest = {"tools": {"heading": title, "label": "Tools"}}
-        sections = toolset.get("sections", {})
-        return Prompts(
-            registry,
-            heading=preamble.get("heading", _HEADING),
-            intro=_block(preamble.get("intro", "")),
-            sections=[
-                Section(name, **{key: _block(text) for key, text in texts.items()})
-                for name, texts in (sections | rest | sections).items()
-            ],
-            cli=CliBlock(
-                cli.get("program", f"python -m {package}.cli"),
-                cli.get("heading", ""),
-                _block(cli.get("intro", "")),
-                [_block(line) for line in cli.get("closing", ())],
-                cli.get("client"),
-            ),
-        )
+        sections = {"tools": {"heading": title}, **toolset.get("sections", {})}
+        told = {f"section_{module_name(name)}.md": sections[name] for name in sections}
+        told["preamble.md"] = {"heading": _HEADING, **preamble}
+        told["cli.md"] = {**cli, "footer": "\n".join(cli.get("closing", ()))}
+        for file in used:
+            texts = told.get(file, {})
+            heading = f"## {texts['heading']}\n\n" if "heading" in texts else ""
+            yield file, heading + _block(texts.get("intro", "")), texts.get(
+                "footer", ""
+            )
+
+    def labels(self, used: Collection[str]) -> Iterator[str]:
+        """The lines of the preamble above the tools of each section that has a file."""
+        for name, one in self.toolset.get("sections", {}).items():
+            if f"section_{module_name(name)}.md" in used:
+                yield f"**{one.get('label', one['heading'])}**"
 
 
 def _specs_below(folder: Path) -> Iterator[Path]:
@@ -257,7 +257,7 @@ def _actions(actions: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The decision for the CLI, as far as it has an effect."""
-    cli = spec["cli"]
+    cli = spec.get("cli", {"keyword": None})
     keys = ["reason"] if cli["keyword"] is None else ["keyword", "usage", "comment"]
     if "actions" in spec and "usage" in keys:
         keys.remove("usage")
@@ -282,6 +282,7 @@ def _block(text: str) -> str:
 
 def shown(text: str) -> list[str]:
     """The lines of Markdown without what keeps them in their block: escapes, ends of fences."""
-    rows = _block(html.unescape(text.replace("\\", ""))).split("\n")
+    plain = _block(html.unescape(text.replace("\\", "")))
+    rows = plain.split("\n") if plain else []
     kept = [row.strip() if _FENCE.match(row) else row for row in rows]
     return [row for row in kept if not _FENCE.fullmatch(row)]

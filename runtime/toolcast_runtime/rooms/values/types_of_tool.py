@@ -5,18 +5,20 @@ The generator prints them, and generated tests hold to them what was printed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .annotated_types import (
     ANY,
     Array,
+    Choice,
     ObjectName,
     ObjectType,
     OneOf,
     PythonType,
     Table,
     class_name,
+    is_keyword_argument,
 )
 from .schema_types import SchemaTypes
 
@@ -148,3 +150,92 @@ def _results(
         handlers = "ListResult"
     alias = None if type_ == ObjectName(name) else type_
     return Results(name, alias, left, handlers, types.objects, types.has_found_values)
+
+
+def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]:
+    """What the module of a tool has to say of its types, by the names of classes and functions.
+
+    Args:
+        definition: the tool's.
+        has_clients: whether calls are made as a client.
+    """
+    mcp = definition["mcp"]
+    takes = definition.get("arguments_type", "").replace(":", ".")
+    makes = definition.get("result_type", "").replace(":", ".")
+    types = types_of_tool(
+        mcp["name"],
+        mcp["inputSchema"],
+        mcp.get("outputSchema"),
+        has_values=definition.get("values") == "python",
+        takes_class=bool(takes),
+        result_class=makes.rpartition(".")[2] or None,
+    )
+    made = f"{types.gives.handlers}[{makes or types.gives.name}]"
+    results = (types.results, types.gives)
+    client = ", client" if has_clients else ""
+    handler = definition.get("handler")
+    return {
+        **{one.name: _fields(one, one in types.read_only) for one in types.objects},
+        **{one.name: _text(one.type) for one in results if one.type is not None},
+        "__call__": [
+            _taken(types, takes, definition.get("uses", ())),
+            made if types.gives.name else "object",
+        ],
+        "call": [
+            _sent(types, has_clients),
+            f"Coroutine[Any, Any, {types.results.name or 'Any'}]",
+            "from ..registry import REGISTRY",
+            f"response = REGISTRY.call_tool({mcp['name']!r}, arguments{client})",
+            "return tool_result(response)",
+        ],
+        "_check": [] if handler is None else [handler],
+    }
+
+
+def _taken(types: ToolTypes, class_: str, uses: Collection[str]) -> str:
+    """The parameters of the handler, without the types of what it uses."""
+    members = types.given.members
+    if class_ or not _are_keywords(types):
+        whole = "arguments_" if "arguments" in uses else "arguments"
+        parts = ["self", f"{whole}: {class_ or types.given.name}", "/"]
+        return ", ".join([*parts, *(["*", *uses] if uses else [])])
+    needed = [key for key, one in members.items() if one.is_required]
+    left = [key for key in members if key not in needed]
+    keys = [f"{key}: {_text(members[key].type)}" for key in needed]
+    keys += [f"{key}: {_text(members[key].type)}=..." for key in left]
+    return ", ".join(["self", "/", *(["*", *keys, *uses] if keys or uses else [])])
+
+
+def _sent(types: ToolTypes, has_clients: bool) -> str:
+    """The parameters of `call`."""
+    client, name = ["client: str"] if has_clients else [], types.own[0]
+    if not _are_keywords(types):
+        return ", ".join([*client, f"arguments: {name}", "/"])
+    return ", ".join([*client, *["/"][: len(client)], f"**arguments: Unpack[{name}]"])
+
+
+def _are_keywords(types: ToolTypes) -> bool:
+    return all(map(is_keyword_argument, types.arguments.members))
+
+
+def _fields(made: ObjectType, is_read_only: bool) -> dict[str, str]:
+    fields = {}
+    for key, member in made.members.items():
+        text = _text(member.type)
+        text = f"ReadOnly[{text}]" if is_read_only else text
+        fields[key] = text if member.is_required else f"NotRequired[{text}]"
+    return fields
+
+
+def _text(type_: PythonType) -> str:
+    match type_:
+        case OneOf(members):
+            return " | ".join(map(_text, members))
+        case Choice(values):
+            return f"Literal[{', '.join(map(repr, values))}]"
+        case Array(item):
+            return f"Sequence[{_text(item)}]"
+        case Table(value):
+            return f"Mapping[str, {_text(value)}]"
+        case _:
+            return type_.name
