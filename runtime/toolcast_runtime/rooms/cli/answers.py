@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import click
 
 from ...core.context import ToolResponse
-from ...core.files.folder import Folder
+from ...core.folder import Folder
 
 OUTPUT = "toolcast.output"
 """Where click's context has the file that `--output` names."""

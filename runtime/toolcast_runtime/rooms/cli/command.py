@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from ...core.definitions.tool import Tool, deprecation_line
-from ...core.registry.registry import Registry
+from ...core.registry import Registry
 from .answers import OUTPUT, print_answer
 from .parameters import Parameter, parameters_of, spelling, typed_words
 from .terminal import ask_at_terminal, closing

@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from ...core.access.clients import UnknownClientError
-from ...core.files.folder import append_to
-from ...core.registry.registry import Registry
+from ...core.access import UnknownClientError
+from ...core.folder import append_to
+from ...core.registry import Registry
 from .answers import output_option
 from .command import Command, commands_of
 from .words import likely

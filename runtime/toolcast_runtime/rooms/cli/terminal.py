@@ -21,7 +21,7 @@ from ...core.calls.untrusted_text import escaped, shown, without
 from ...core.calls.work import in_thread, run_sync
 from ...core.context import Declined
 from ...core.question import Answer, Question
-from ...core.registry.registry import Registry
+from ...core.registry import Registry
 from ...core.validation.checker import Checker
 
 _TERMINAL = "/dev/tty"

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from ...core.definitions.tool import Tool
-from ...core.files.regular_file import read_regular
+from ...core.regular_file import read_regular
 from ...core.validation.references import References
 
 _MOST_BYTES = 1 << 24

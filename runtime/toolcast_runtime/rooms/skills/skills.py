@@ -24,7 +24,7 @@ from .skill_files import (
 
 if TYPE_CHECKING:
     from ...core.definitions.tool import Tool
-    from ...core.registry.registry import Registry
+    from ...core.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
