@@ -19,7 +19,7 @@ READER = "toolcast_runtime/core/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
     "toolcast_runtime/core/definitions/definitions.py",
-    "toolcast_runtime/rooms/external/server_lock.py",
+    "toolcast_runtime/rooms/external/listing.py",
     "toolcast_runtime/rooms/resources/definitions_of_mcp.py",
     "toolcast/commands/starting/init.py",
 }

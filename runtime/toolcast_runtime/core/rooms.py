@@ -26,18 +26,23 @@ _ROOMS = {
     "confirmation": ("consent.confirmation", ("confirmation", "copied", "is_needed")),
     "questions": ("consent.questions", ("ApprovalsInMemory", "Questions")),
     "recorder": ("ledger.recorder", ("Recorder",)),
-    "approvals": ("ledger.approvals_table", ("ApprovalsTable",)),
-    "lifespan": ("lifespan.resources", ("Resources",)),
-    "values": ("values.typed_function", ("typed_function",)),
-    "router": ("router.router", ("Router",)),
-    "route": ("router.route", ("chosen_from",)),
-    "offers": ("resources.definitions_of_mcp", ("read_prompts", "read_resources")),
-    "given": (
+    "approvals": ("ledger.tables", ("ApprovalsTable",)),
+    "lifespan": ("lifespan", ("Resources",)),
+    "values": ("values.models", ("typed_function",)),
+    "router": ("router.router", ("Router", "chosen_from")),
+    "offers": (
         "resources.definitions_of_mcp",
-        ("Failed", "contents_of", "messages_of", "problems_with_arguments"),
+        (
+            "Failed",
+            "contents_of",
+            "messages_of",
+            "problems_with_arguments",
+            "read_prompts",
+            "read_resources",
+        ),
     ),
-    "kept": ("resources.kept_content", ("KeptContent",)),
-    "skills": ("skills.served_skills", ("ServedSkills",)),
+    "kept": ("resources.content_blocks", ("KeptContent",)),
+    "skills": ("skills", ("ServedSkills",)),
 }
 """Modules below `rooms`, and what the core uses of each."""
 
@@ -267,7 +272,7 @@ def router() -> Router:
 
 def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> list[Any]:
     """What a router chooses from: the tools of a catalogue, or the routed ones of them."""
-    found: list[Any] = _loaded("route").chosen_from(tools, catalog)
+    found: list[Any] = _loaded("router").chosen_from(tools, catalog)
     return found
 
 
@@ -278,7 +283,7 @@ def mcp_offers() -> McpOffers:
 
 def given_offers() -> GivenOffers:
     """What resources hold and prompts say."""
-    return cast("GivenOffers", _loaded("given"))
+    return cast("GivenOffers", _loaded("offers"))
 
 
 def kept_content(toolset: str, limits: LinkLimits) -> KeptContent:
