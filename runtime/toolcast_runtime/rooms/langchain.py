@@ -20,7 +20,7 @@ from ..core.calls.work import run_sync
 from ..core.context import Declined, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.question import Answer, InputNeeded, Question
-from ..core.registry.registry import Registry, UnknownToolError
+from ..core.registry import Registry, UnknownToolError
 
 _ACTIONS = ("accept", "decline", "cancel")
 

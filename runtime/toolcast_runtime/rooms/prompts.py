@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..core.definitions.tool import Tool, module_name
 
 if TYPE_CHECKING:
-    from ..core.registry.registry import Registry
+    from ..core.registry import Registry
 
 _WITHOUT_SECTION = "tools"
 _COMMENT_COLUMN = 50

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import rooms
-from ..access.clients import AccessError
+from ..access import AccessError
 from ..context import (
     CALL_GUARD,
     CALLER,

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from ...core.registry.registry import Registry
+    from ...core.registry import Registry
     from ..mcp.toolset_server import ToolsetServer
     from .settings import HttpSettings
 

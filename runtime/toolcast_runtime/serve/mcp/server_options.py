@@ -7,7 +7,7 @@ import importlib.util
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
-from ...core.access.clients import AccessError, UnknownClientError
+from ...core.access import AccessError, UnknownClientError
 from ...core.rooms import MissingRoomError
 from ...core.toolset_settings import LifespanError
 from ..http.settings import SettingsError
