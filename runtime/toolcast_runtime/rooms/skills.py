@@ -24,7 +24,7 @@ from ..core.definitions.tool import module_name
 
 if TYPE_CHECKING:
     from ..core.definitions.tool import Tool
-    from ..core.registry.registry import Registry
+    from ..core.registry import Registry
 
 MAIN = "SKILL.md"
 MOST_LINES = 499

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.files.folder import Folder
+from toolcast_runtime.core.folder import Folder
 from toolcast_runtime.rooms.cli.terminal import echo, encoded_of, held_by
 
 _WIDTH = 80

@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
-from ...core.access.clients import UnknownClientError
+from ...core.access import UnknownClientError
 from ...core.definitions.tool import Tool, deprecation_line
-from ...core.files.folder import append_to
-from ...core.registry.registry import Registry
+from ...core.folder import append_to
+from ...core.registry import Registry
 from .terminal import OUTPUT, ask_at_terminal, closing, output_option, print_answer
 from .words import (
     Parameter,

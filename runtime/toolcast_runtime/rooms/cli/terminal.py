@@ -27,9 +27,9 @@ import click
 from ...core.calls.untrusted_text import escaped, shown, without
 from ...core.calls.work import in_thread, run_sync
 from ...core.context import Declined, ToolResponse
-from ...core.files.folder import Folder
+from ...core.folder import Folder
 from ...core.question import Answer, Question
-from ...core.registry.registry import Registry
+from ...core.registry import Registry
 from ...core.validation.checker import Checker
 
 _TERMINAL = "/dev/tty"

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from ...core.definitions.tool import Tool
-from ...core.files.regular_file import read_regular
+from ...core.regular_file import read_regular
 from ...core.validation.references import References
 
 _MOST_BYTES = 1 << 24

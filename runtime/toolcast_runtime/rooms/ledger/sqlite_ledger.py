@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ...core.files.folder import make_private
+from ...core.folder import make_private
 from ...core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ...core.definitions.tool import Tool
-    from ...core.registry.registry import Registry
+    from ...core.registry import Registry
 
 _OPENAI, _OTHERS = "openai_forms", "anthropic_and_gemini_forms"
 _WHERE = {

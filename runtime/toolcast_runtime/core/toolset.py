@@ -6,19 +6,19 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..access.clients import Access, Client
-from ..definitions.definitions import DefinitionError, own_tools
-from ..definitions.tool import HasServers, Wanted
+from .access import Access, Client
+from .definitions.definitions import DefinitionError, own_tools
+from .definitions.tool import HasServers, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from ..access.override_file import OverrideFile
-    from ..calls.tool_calls import ToolCalls
-    from ..definitions.tool import ServerState, Tool, ToolProvider
-    from ..rooms import Resources
-    from ..toolset_settings import LedgerSettings, Lifespan
+    from .calls.tool_calls import ToolCalls
+    from .definitions.tool import ServerState, Tool, ToolProvider
+    from .override_file import OverrideFile
+    from .rooms import Resources
+    from .toolset_settings import LedgerSettings, Lifespan
 
 # Calls come from any thread, and what their tools use is there once.
 _first_use = threading.Lock()
@@ -153,8 +153,8 @@ class Toolset:
                 raise
 
     async def _opened(self) -> None:
-        from ..rooms import MissingRoomError
-        from ..toolset_settings import LifespanError
+        from .rooms import MissingRoomError
+        from .toolset_settings import LifespanError
 
         try:
             resources = self.resources
@@ -177,7 +177,7 @@ class Toolset:
         if "calls" in self.__dict__:
             await self.calls.close()
         if self._resources is not None:
-            from ..calls.work import until_ended
+            from .calls.work import until_ended
 
             # A plain handler that was told to stop has a second to let go of what is closed now.
             await until_ended(1.0)
@@ -191,8 +191,8 @@ class Toolset:
             LifespanError: there is none.
             MissingRoomError: it cannot be loaded.
         """
-        from ..rooms import resources
-        from ..toolset_settings import LifespanError
+        from .rooms import resources
+        from .toolset_settings import LifespanError
 
         if self.lifespan is None:
             raise LifespanError("the toolset has no lifespan")
@@ -206,7 +206,7 @@ class Toolset:
     @cached_property
     def calls(self) -> ToolCalls:
         """What runs calls."""
-        from ..calls.tool_calls import ToolCalls
+        from .calls.tool_calls import ToolCalls
 
         made = ToolCalls(self.ledger, self.handlers, resources=lambda: self.resources)
         made.proxies = self.providers
@@ -228,7 +228,7 @@ class Toolset:
             What was raised instead, by the names of the tools, `the lifespan` and `the
             ledger`.
         """
-        from ..calls.handlers import own_function
+        from .calls.handlers import own_function
 
         failed: dict[str, BaseException] = {}
         lifespan = None if self.lifespan is None else self.lifespan.function
@@ -304,12 +304,7 @@ class Found(NamedTuple):
 
 
 class AccessOfSeveral(Access):
-    """Who may have which tool, by what each of several toolsets decides of its own.
-
-    Args:
-        toolsets: these.
-        owners: whose tool a name is.
-    """
+    """Who may have which tool, by what each of several toolsets decides of its own."""
 
     __slots__ = ("_owners", "_toolsets")
 

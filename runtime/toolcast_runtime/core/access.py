@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..context import CALLER
+from .context import CALLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,8 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..access.clients import Access, Client
-from ..calls.work import run_sync, sync
+from .access import Access, Client
+from .calls.work import run_sync, sync
 from .toolset import AccessOfSeveral, Found, Toolset, owners
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
-    from ..access.override_file import OverrideFile
-    from ..calls.tool_calls import ToolCalls
-    from ..context import Keep, ReportProgress, ToolResponse
-    from ..definitions.tool import Tool, ToolProvider
-    from ..question import AskPerson
-    from ..rooms import Router
-    from ..toolset_settings import LedgerSettings, Lifespan
+    from .calls.tool_calls import ToolCalls
+    from .context import Keep, ReportProgress, ToolResponse
+    from .definitions.tool import Tool, ToolProvider
+    from .override_file import OverrideFile
+    from .question import AskPerson
+    from .rooms import Router
+    from .toolset_settings import LedgerSettings, Lifespan
 
 
 class UnknownToolError(LookupError):
@@ -332,7 +332,7 @@ class Registry:
                 none of them.
             AccessError: without a catalogue, who may have which tool cannot be found out.
         """
-        from ..rooms import chosen_from, router
+        from .rooms import chosen_from, router
 
         if catalog is None:
             listed = await self.list_tools(client)
