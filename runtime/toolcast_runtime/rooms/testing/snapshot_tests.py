@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ... import LEVEL
 from ...core.calls.tool_validators import Validators
 from ...core.definitions.definitions import prompt_line
 from ...core.rooms import types_of
@@ -67,7 +68,8 @@ def snapshot_tests(
         modules = {"prompts": prompts, "cli": cli}
         targets = [name for name, module in modules.items() if module is not None]
         tests.append(_spec_tests(package, specs, targets, server))
-        tests.append(_type_tests(package))
+        if package.level == LEVEL:
+            tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
         tests.append(_handler_tests(server or package.registry.at_start()))
     if mcp_server is not None:

@@ -48,7 +48,7 @@ _LEFT_OUT: dict[str, Any] = {
 _SECONDS, _HEADING = {"number": "60"}, "Platform Capabilities"
 """The `timeout` and the preamble's heading of a toolset that has none."""
 _ASKS = "anthropic/requiresUserInteraction"
-_OFFERS = ("mcp_resources", "mcp_prompts")
+_OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
 
 
@@ -151,20 +151,17 @@ class Specs:
         }
         for key, said in told.items():
             yield key, definition.get(key), None if said == _LEFT_OUT.get(key) else said
-        cli = definition.get("cli")
-        has_cli = "cli" in targets and "cli" not in excluded
-        yield "cli", cli and _decision_of(cli), (
-            _decision(spec) if has_cli and "cli" in spec else None
-        )
-        prompt = definition.get("prompt")
-        has_prompt = "prompts" in targets and "prompts" not in excluded
+        there = {*targets} - excluded.keys()
+        cli, prompt = definition.get("cli"), definition.get("prompt")
+        decision = _decision(spec) if "cli" in there else None
+        yield "cli", cli and _decision_of(cli), decision
         texts = [spec.get("when_to_use"), spec.get("guidance")]
         usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
         # What else it says is of `actions` and `deprecated`, and compared with the prompt file.
         is_all = not {"actions", "deprecated"} & spec.keys()
         said = prompt and shown("\n".join(prompt["usage"]))
         said = said if is_all or not said else said[: len(usage)]
-        yield "prompt", said, usage if has_prompt else None
+        yield "prompt", said, usage if "prompts" in there else None
 
     def _listed(
         self, spec: Mapping[str, Any], live: Mapping[str, Any]
@@ -221,11 +218,12 @@ class Specs:
 def _specs_below(folder: Path) -> Iterator[Path]:
     """The specs of a toolset's tools, and their shared definitions."""
     for path in sorted(folder.iterdir()):
-        is_spec = path.suffix.lower() in (".yaml", ".yml")
-        if is_spec and not path.name.startswith(("._", ".#", "toolset.")):
+        if path.name.startswith(".") or path.name in _OTHERS or path.is_symlink():
+            continue
+        if path.suffix.lower() in (".yaml", ".yml"):
             yield path
-        elif path.is_dir() and not path.is_symlink() and path.name not in _OFFERS:
-            yield from () if (path / "toolset.yaml").exists() else _specs_below(path)
+        elif path.is_dir() and not (path / "toolset.yaml").exists():
+            yield from _specs_below(path)
 
 
 def _deprecation(spec: Mapping[str, Any]) -> str:
@@ -255,9 +253,11 @@ def _actions(actions: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {"parameter": actions["parameter"], "values": values}
 
 
-def _decision(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _decision(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     """The decision for the CLI, as far as it has an effect."""
-    cli = spec.get("cli", {"keyword": None})
+    if "cli" not in spec:
+        return None
+    cli = spec["cli"]
     keys = ["reason"] if cli["keyword"] is None else ["keyword", "usage", "comment"]
     if "actions" in spec and "usage" in keys:
         keys.remove("usage")

@@ -1,6 +1,7 @@
 """The types of one tool: what a call is given and gives, and what its handler is and does.
 
-The generator prints them, and generated tests hold to them what was printed.
+The generator prints them, and generated tests hold to them what was printed: another type for a
+schema is another level of generated code.
 """
 
 from __future__ import annotations
