@@ -71,7 +71,8 @@ def connect(
     desired = toolset.desired_state(environment)
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
-    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE)
+    # Whole, since the log names it to somebody who is elsewhere.
+    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE).absolute()
     api = LettaApi(base_url, key, secrets=secrets)
     return ServerBackend(api, Baselines(folder, Seal(environment))), desired
 
