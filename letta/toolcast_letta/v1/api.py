@@ -171,9 +171,12 @@ class LettaApi:
                 return found
 
     def agent(self, agent_id: str) -> dict[str, Any]:
-        """An agent with every tool: the list of its tools has pages that lose some."""
+        """An agent with every tool: the list of its tools has pages that lose some.
+
+        What is not asked for by its name is empty in the answer.
+        """
         path = f"/v1/agents/{quote(agent_id, safe='')}"
-        received = self._get(path, {"include": ["agent.tools"]})
+        received = self._get(path, {"include": ["agent.tools", "agent.tags"]})
         return self._checked(path, [received], _AGENT)[0]
 
     def agents(self) -> list[dict[str, Any]]:
@@ -249,6 +252,14 @@ class LettaApi:
     ) -> dict[str, Any]:
         """Runs an attached tool without a model; `status` and `func_return`."""
         path = f"/v1/agents/{quote(agent_id, safe='')}/tools/{quote(tool, safe='')}/run"
+        return self._sent("POST", path, {"args": dict(arguments)})
+
+    def run_registered(
+        self, server_id: str, tool_id: str, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Runs a tool of an entry for no agent, with the words of one that fails."""
+        ids = (quote(one, safe="") for one in (server_id, tool_id))
+        path = "/v1/mcp-servers/{}/tools/{}/run".format(*ids)
         return self._sent("POST", path, {"args": dict(arguments)})
 
     def turn(self, agent_id: str, text: str) -> dict[str, Any]:
