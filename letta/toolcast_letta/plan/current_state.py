@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .desired_state import DesiredTool
+
 SETTINGS = (
     "return_char_limit",
     "default_requires_approval",
@@ -59,6 +61,8 @@ class RegisteredTool:
         server_id: the entry that owns it; None when no MCP server does.
         digest: the digest of what agents see of it.
         settings: what registering it again would reset.
+        called_at: the entry whose server Letta calls it at, by its tag; empty where no tag
+            says that, and every call fails.
     """
 
     id: str
@@ -67,6 +71,7 @@ class RegisteredTool:
     server_id: str | None
     digest: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    called_at: str = ""
 
     @property
     def is_built_in(self) -> bool:
@@ -147,6 +152,18 @@ class CurrentState:
             tool is not None
             and self.entry is not None
             and tool.server_id == self.entry.id
+        )
+
+    def is_called_elsewhere(self, name: str) -> bool:
+        """Whether Letta calls the registry's tool of a name at another server, or at none."""
+        return self.entry is None or self.registry[name].called_at != self.entry.name
+
+    def is_as(self, tool: DesiredTool) -> bool:
+        """Whether the registry has one of the toolset's tools as it should be."""
+        return (
+            self.is_ours(tool.name)
+            and self.registry[tool.name].digest == tool.digest
+            and not self.is_called_elsewhere(tool.name)
         )
 
     def owner_of(self, tool: RegisteredTool) -> str:
