@@ -288,29 +288,21 @@ def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         wants = bool(facts.get("attached"))
         if wants and tool.name in excluded:
             message = f"`{tool.name}` is attached, and excluded from `letta`"
-            yield _at_of_no_decision(
-                tool, ("letta", "attached"), message, "remove one of the two"
-            )
+            yield at(tool, ("letta", "attached"), message, "remove one of the two")
         elif wants and tool.name not in offered:
             client = settings_of(toolset).server.client
             whom = f" to the client `{client}`" if client else " to Letta"
             message = f"`{tool.name}` is attached, and not offered{whom}"
             help_ = "offer it to that client, or set `letta.attached: false`"
-            yield _at_of_no_decision(tool, ("letta", "attached"), message, help_)
+            yield at(tool, ("letta", "attached"), message, help_)
         elif not wants and "reason" not in tool_part(toolset, tool):
             path = ("letta",) if "letta" in tool.extensions else ()
-            yield _at_of_no_decision(
+            yield at(
                 tool,
                 path,
                 f"nothing says why `{tool.name}` is not attached to Letta's agents",
                 "`letta: {attached: true}`, or `attached: false` with a `reason`",
             )
-
-
-def _at_of_no_decision(
-    tool: ToolSpec, path: tuple[str, ...], message: str, help_: str
-) -> Problem:
-    return at(tool, path, message, help_)
 
 
 @rule("letta/same-name", on="toolset", severity=Severity.ERROR)

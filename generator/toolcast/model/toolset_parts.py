@@ -13,7 +13,7 @@ from ..reading.tree import NOWHERE, SHARED, Source
 
 
 class NameEntry(NamedTuple):
-    """An entry of a list: `search_code`, `search_*`, `section:search`, `letta:attached`.
+    """An entry of a list: `search_code`, `search_*`, `section:search` or `FIELD:FACT`.
 
     `names` are the tools that it stands for; a plain name stands for itself.
     """

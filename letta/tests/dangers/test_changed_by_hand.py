@@ -7,156 +7,33 @@ from typing import Any
 
 import pytest
 
-from letta.tests.changing_mcp import changing_mcp, tool
+from letta.tests.deeds import (
+    Deed,
+    adds,
+    all_of,
+    attaches,
+    captures,
+    configures,
+    deletes,
+    deletes_the_entry,
+    detaches,
+    drops,
+    is_down,
+    offers,
+    renames_the_entry,
+    rewrites,
+    sets,
+    turns,
+)
 from letta.tests.stage import Stage
+from letta.tests.toy import TOOLSET
 from toolcast_letta.plan.report import verification_text
-
-Deed = Callable[[Stage], Any]
 
 SEARCH = {"tool_name": "search_notes"}
 THEIR = {"tool_name": "their_tool"}
 INSERT = {"tool_name": "memory_insert"}
 OPENS = {"children": ["search_notes"]}
 """What a rule lets through, or leads to."""
-
-
-def adds(*rules: dict[str, Any]) -> Deed:
-    return lambda stage: stage.patch(tool_rules=[*stage.agent()["tool_rules"], *rules])
-
-
-def drops(*names: str, kind: str = "") -> Deed:
-    """The rules of tools go; of one kind, or all."""
-
-    def deed(stage: Stage) -> None:
-        rules = stage.agent()["tool_rules"]
-        gone = [r for r in rules if r["tool_name"] in names and kind in ("", r["type"])]
-        assert gone
-        stage.patch(tool_rules=[r for r in rules if r not in gone])
-
-    return deed
-
-
-def turns(name: str, kind: str) -> Deed:
-    """The rule that says whether a tool ends the turn is another one."""
-
-    def deed(stage: Stage) -> None:
-        loops = ("continue_loop", "exit_loop")
-        for one in [one for one in loops if (name, one) in stage.rules()]:
-            drops(name, kind=one)(stage)
-        adds({"tool_name": name, "type": kind})(stage)
-
-    return deed
-
-
-def detaches(*names: str) -> Deed:
-    def deed(stage: Stage) -> None:
-        for name in names:
-            path = f"/v1/agents/{stage.agent_id}/tools/detach/"
-            stage.ask("PATCH", path + stage.registered(name)["id"])
-
-    return deed
-
-
-def attaches(name: str) -> Deed:
-    def deed(stage: Stage) -> None:
-        path = f"/v1/agents/{stage.agent_id}/tools/attach/"
-        stage.ask("PATCH", path + stage.registered(name)["id"])
-
-    return deed
-
-
-def sets(name: str, **fields: Any) -> Deed:
-    """A person edits a tool of the registry."""
-    return lambda stage: stage.ask(
-        "PATCH", f"/v1/tools/{stage.registered(name)['id']}", fields
-    )
-
-
-def rewrites(name: str, old: str, new: str) -> Deed:
-    """A text of the stored schema is another one."""
-    import json
-
-    def deed(stage: Stage) -> None:
-        schema = json.dumps(stage.registered(name)["json_schema"])
-        assert old in schema
-        sets(name, json_schema=json.loads(schema.replace(old, new)))(stage)
-
-    return deed
-
-
-def deletes(name: str) -> Deed:
-    return lambda stage: stage.ask(
-        "DELETE", f"/v1/tools/{stage.registered(name)['id']}"
-    )
-
-
-def captures(name: str) -> Deed:
-    """Another MCP server registers a tool of the same name, and so takes it over."""
-
-    def deed(stage: Stage) -> None:
-        with changing_mcp(tool(name)) as other:
-            stage.new_server("other", url=other.url)
-
-    return deed
-
-
-def _entry(stage: Stage) -> Any:
-    return next(
-        one for one in stage.ask("GET", "/v1/mcp-servers/") if "toy" in one.values()
-    )
-
-
-def configures(**fields: Any) -> Deed:
-    """Somebody edits the entry of the MCP server."""
-
-    def deed(stage: Stage) -> None:
-        there = _entry(stage)
-        config = {
-            "mcp_server_type": "streamable_http",
-            "server_url": there["server_url"],
-            "custom_headers": there["custom_headers"],
-            **fields,
-        }
-        path = f"/v1/mcp-servers/{there['id']}"
-        stage.ask("PATCH", path, {"config": config})
-
-    return deed
-
-
-def renames_the_entry(stage: Stage) -> None:
-    there = _entry(stage)
-    config = {"mcp_server_type": "streamable_http", "server_url": there["server_url"]}
-    body = {"server_name": "notes", "config": config}
-    stage.ask("PATCH", f"/v1/mcp-servers/{there['id']}", body)
-
-
-def deletes_the_entry(stage: Stage) -> None:
-    stage.ask("DELETE", f"/v1/mcp-servers/{_entry(stage)['id']}")
-
-
-def offers(**changed: Any) -> Deed:
-    """The deployed server shows a tool otherwise, or no longer."""
-
-    def deed(stage: Stage) -> None:
-        stage.mcp.tools = [
-            {**one, **(changed.get(one["name"]) or {})}
-            for one in stage.mcp.tools
-            if changed.get(one["name"], one) is not None
-        ]
-
-    return deed
-
-
-def is_down(stage: Stage) -> None:
-    stage.mcp.is_down = True
-
-
-def all_of(*deeds: Deed) -> Deed:
-    def deed(stage: Stage) -> None:
-        for one in deeds:
-            one(stage)
-
-    return deed
 
 
 MENDED: dict[str, tuple[Deed, str]] = {
@@ -493,3 +370,36 @@ def test_an_expected_tool_goes_on_where_the_specs_say_so(
     ends = "ends_turn: [send_message, memory_insert]"
     stage.project.edit("specs/toy/toolset.yaml", "ends_turn: [send_message]", ends)
     assert stage.verify(examples=False).all_match
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "rule", "said"),
+    [
+        ("letta_v1_agent", "memory_insert", "exit_loop", "ends its turn at"),
+        ("memgpt_agent", "core_memory_append", "exit_loop", "ends its turn at"),
+        ("memgpt_agent", "send_message", "continue_loop", "goes on after"),
+    ],
+)
+def test_a_core_tool_of_every_type_of_agent(
+    make_toy: Any, kind: str, name: str, rule: str, said: str
+) -> None:
+    toolset = TOOLSET.replace("memgpt_v2_agent", kind)
+    for key in ("expects", "ends_turn"):
+        toolset = toolset.replace(f"      {key}: [send_message]\n", "")
+    toy = make_toy(toolset=toolset, agent_type=kind)
+    toy.apply()
+    rules = [one for one in toy.agent.tool_rules if one["tool_name"] != name]
+    toy.agent.tool_rules = [*rules, {"tool_name": name, "type": rule}]
+    found = toy.verified(examples=False)
+    assert not found.all_match
+    assert f"keeper {said} `{name}`, by a rule {rule}" in "\n".join(found.differences)
+
+
+def test_what_lettas_own_rules_say_is_no_warning(make_toy: Any) -> None:
+    """As Letta itself made the agent, nothing is told of it."""
+    toy = make_toy(toolset=TOOLSET.replace("      ends_turn: [send_message]\n", ""))
+    toy.agent.tool_rules.pop()
+    toy.world.delete_tool(toy.world.tool_named("their_tool").id)
+    toy.apply()
+    assert ("send_message", "exit_loop") in toy.rules()
+    assert toy.verified(examples=False).plan.warnings == ()

@@ -154,17 +154,12 @@ class CurrentState:
             and tool.server_id == self.entry.id
         )
 
-    def is_called_elsewhere(self, name: str) -> bool:
-        """Whether Letta calls the registry's tool of a name at another server, or at none."""
-        return self.entry is None or self.registry[name].called_at != self.entry.name
-
     def is_as(self, tool: DesiredTool) -> bool:
         """Whether the registry has one of the toolset's tools as it should be."""
-        return (
-            self.is_ours(tool.name)
-            and self.registry[tool.name].digest == tool.digest
-            and not self.is_called_elsewhere(tool.name)
-        )
+        there = self.registry.get(tool.name)
+        if there is None or self.entry is None or not self.is_ours(tool.name):
+            return False
+        return (there.digest, there.called_at) == (tool.digest, self.entry.name)
 
     def owner_of(self, tool: RegisteredTool) -> str:
         """Who owns a registered tool, in words."""

@@ -155,7 +155,7 @@ def registry_fingerprints(
         if there is not None:
             owner = "ours" if current.is_ours(name) else there.server_id or there.type
             now = f"{owner} {there.digest}"
-            if owner == "ours" and current.is_called_elsewhere(name):
+            if owner == "ours" and there.called_at != desired.server_name:
                 now += f" called at {there.called_at}"
         if name in desired.tools:
             after: str | None = f"ours {desired.tools[name].digest}"
@@ -237,7 +237,7 @@ def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[
             undo = "needs the MCP server as it was before"
             detail = "description or parameters, same id"
             yield Change("~", "registry", name, detail=detail, undo=undo)
-        elif current.is_called_elsewhere(name):
+        elif there.called_at != desired.server_name:
             where = f"Letta calls it at `{there.called_at}`"
             if not there.called_at:
                 where = "Letta does not know its server, and each call fails"
