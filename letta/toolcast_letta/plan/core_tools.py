@@ -64,11 +64,14 @@ def missing_tools(
             )
     for rule in contrary_rules(agent, plan):
         name = rule["tool_name"]
-        does = "goes on after" if name == ANSWERS else "ends its turn at"
+        does = "ends its turn at"
+        help_ = "`expects` takes it away, `ends_turn` beside it says that it is meant"
+        if name == ANSWERS:
+            does = "goes on after"
+            help_ = "`expects` and `ends_turn` beside it take it away"
         yield (
             f"{agent.name} {does} `{name}`, by a rule {rule['type']} that a {plan.type}"
-            " does not need; `expects` takes it away, `ends_turn` beside it says that the"
-            " tool ends the turn"
+            f" does not need; {help_}"
         )
     for name in plan.tools_after:
         taken = current.registry.get(name)
