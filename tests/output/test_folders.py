@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from toolcast_runtime.core.files import folder
-from toolcast_runtime.core.files.folder import Folder, LinkInTheWay
-from toolcast_runtime.core.files.regular_file import NoRegularFile
+from toolcast_runtime.core import folder
+from toolcast_runtime.core.folder import Folder, LinkInTheWay
+from toolcast_runtime.core.regular_file import NoRegularFile
 
 
 @pytest.fixture

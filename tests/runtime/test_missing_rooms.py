@@ -188,7 +188,7 @@ def test_a_record_that_cannot_be_kept(
 
 @pytest.mark.parametrize(
     "module",
-    ["rooms.ledger", "rooms.ledger.approvals_table", "rooms.ledger.secret_arguments"],
+    ["rooms.ledger", "rooms.ledger.tables", "rooms.ledger.secret_arguments"],
 )
 def test_a_question_whose_secrets_cannot_be_replaced(
     module: str, tmp_path: Path, ran: list[str], broken: Break
@@ -413,13 +413,12 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Confirmation", "consent.confirmation:"),
         ("AskingPeople", "consent.questions:"),
         ("Recorder", "ledger.recorder:Recorder"),
-        ("Resources", "lifespan.resources:Resources"),
+        ("Resources", "lifespan:Resources"),
         ("Router", "router.router:Router"),
         ("McpOffers", "resources.definitions_of_mcp:"),
-        ("GivenOffers", "resources.definitions_of_mcp:"),
-        ("KeptContent", "resources.kept_content:KeptContent"),
-        ("SkillFolders", "skills.served_skills:ServedSkills"),
-        ("Skills", "skills.skills:Skills"),
+        ("KeptContent", "resources.content_blocks:KeptContent"),
+        ("SkillFolders", "skills:ServedSkills"),
+        ("Skills", "skills:Skills"),
     ],
 )
 def test_a_room_is_what_its_protocol_says(protocol: str, real: str) -> None:

@@ -36,7 +36,7 @@ from toolcast_runtime.rooms.cli.terminal import (
     ask_at_terminal,
     has_terminal,
 )
-from toolcast_runtime.rooms.consent.requested_schema import problems_with_form
+from toolcast_runtime.rooms.consent.questions import problems_with_form
 from toolcast_runtime.rooms.external.session import Refused, Session, opened_session
 
 from .one_call import CannotCall, OfferedTools, Request, call_once

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import rooms
-from ..access.clients import AccessError
+from ..access import AccessError
 from ..context import (
     CALL_GUARD,
     CALLER,
@@ -59,9 +59,8 @@ class ToolCalls:
     """Runs the calls of one registry.
 
     Args:
-        ledger: where calls of persistent tools are recorded; None refuses them.
-        handlers: the package that defines every handler, and the ledger's function; None
-            when there are none.
+        ledger: see `Registry`.
+        handlers: the package that defines every handler, and the ledger's function.
         resources: gives what tools use; None when the toolset has no lifespan.
 
     Attributes:
@@ -132,14 +131,7 @@ class ToolCalls:
     ) -> ToolResponse:
         """The answer of a tool that the client may have. Every failure is an answer, too.
 
-        Args:
-            tool: local, or its provider's.
-            provider: None for a local one.
-            arguments: of the call.
-            client: who calls.
-            report_progress: see `Registry.call_tool`.
-            ask: likewise.
-            keep: likewise.
+        `provider` is None for a local one; all else is as `Registry.call_tool` has it.
         """
         guard = None if provider is not None else CALL_GUARD.get()
         reason = None if guard is None else guard(tool.name)
@@ -193,12 +185,6 @@ class ToolCalls:
         """What makes the questions of a call that runs in this loop, when one is put.
 
         It raises Declined when they cannot be put.
-
-        Args:
-            ask: puts them to the person.
-            tool: the tool that is called.
-            client: who calls.
-            arguments: of the call.
         """
         loop = asyncio.get_running_loop()
 
@@ -221,7 +207,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
         shaped: Callable[[Any], ToolResponse],
-    ) -> tuple[ToolResponse, CallOutcome]:
+    ) -> _Answered:
         """What the handler of a resource or an MCP prompt answers, and what came of it.
 
         Args:

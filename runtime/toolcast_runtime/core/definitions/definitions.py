@@ -63,13 +63,7 @@ def own_tools(
     resources: Sequence[str],
     sections: Sequence[str],
 ) -> dict[str, Tool]:
-    """The tools by their names, in the declared order.
-
-    Args:
-        package: the package whose `.json` files are the tools' definitions.
-        handlers: the package that every handler must be in.
-        resources: all that tools may use.
-        sections: the sections in their declared order.
+    """The tools by their names, in the declared order; for the arguments see `Registry`.
 
     Raises:
         DefinitionError: the package is not what was generated, or a tool names what is not
@@ -103,16 +97,20 @@ def _refuse_strange_handlers(
         DefinitionError: a handler is outside of the package.
     """
     for tool in tools:
-        if tool.handler is not None:
-            module = tool.handler.partition(":")[0]
-            if handlers is None or not f"{module}.".startswith(f"{handlers}."):
-                allowed = "no package of handlers is declared"
-                if handlers is not None:
-                    allowed = f"handlers are in `{handlers}`"
-                raise DefinitionError(
-                    f"{package}: the handler `{tool.handler}` of `{tool.name}` is"
-                    f" refused: {allowed}"
-                )
+        module = (tool.handler or "").partition(":")[0]
+        if tool.handler is not None and not is_in_package(module, handlers):
+            allowed = "no package of handlers is declared"
+            if handlers is not None:
+                allowed = f"handlers are in `{handlers}`"
+            raise DefinitionError(
+                f"{package}: the handler `{tool.handler}` of `{tool.name}` is refused:"
+                f" {allowed}"
+            )
+
+
+def is_in_package(module: str, package: str | None) -> bool:
+    """Whether a module is a package or in it."""
+    return package is not None and f"{module}.".startswith(f"{package}.")
 
 
 def refuse_unknown_resources(

@@ -28,8 +28,7 @@ from ...core.server_settings import (
     resolve,
 )
 from ...core.validation.limits import measure
-from .listing import Listing, take_tools
-from .server_lock import Lock, changed_besides, held
+from .listing import Listing, Lock, changed_besides, held, take_tools
 
 if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT

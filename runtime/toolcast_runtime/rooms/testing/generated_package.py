@@ -22,8 +22,8 @@ import pytest
 from ... import LEVEL, levels
 from ...core.definitions.definitions import at_newest_level
 from ...core.definitions.tool import Tool
-from ...core.files.regular_file import read_regular
-from ...core.registry.registry import Registry
+from ...core.registry import Registry
+from ...core.regular_file import read_regular
 from ...core.validation import protocol
 
 _LARGEST = 8 * 1024 * 1024
@@ -56,6 +56,16 @@ class GeneratedPackage:
     def clients(self) -> tuple[str | None, ...]:
         """The toolset's clients; None for the one caller of a toolset without clients."""
         return self.registry.clients or (None,)
+
+    @property
+    def each_client(self) -> pytest.MarkDecorator:
+        """Runs a test for each client."""
+        return pytest.mark.parametrize("client", self.clients)
+
+    @property
+    def each_tool(self) -> pytest.MarkDecorator:
+        """Runs a test for each definition."""
+        return pytest.mark.parametrize("tool", self.definitions)
 
     @cached_property
     def blocks(self) -> dict[str, str]:

@@ -118,9 +118,9 @@ def http_app(
         answering = _owing_no_answer(answering)
         oauth = opened.get(endpoint.path)
         if oauth is not None:
-            from ..oauth.resource_server import StepUp
+            from ..oauth.resource_server import stepping_up
 
-            answering = StepUp(answering, oauth, server, endpoint.client, realm)
+            answering = stepping_up(answering, oauth, server, endpoint.client, realm)
         app = guarded(answering, endpoint.token_variable, realm, *methods, oauth=oauth)
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)

@@ -19,7 +19,7 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ...core.files.regular_file import read_secret, secret
+from ...core.regular_file import read_secret, secret
 from .settings import HttpSettings, OAuth, SettingsError
 
 _logger = logging.getLogger("toolcast.http")

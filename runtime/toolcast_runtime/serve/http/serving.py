@@ -37,6 +37,7 @@ from ..stdio.process import (
     gc_freeze,
 )
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
+from .app import http_app
 from .guard import ADMITTED
 from .listening import Listening, tell_endpoints
 from .settings import SettingsError
@@ -44,10 +45,9 @@ from .settings import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from starlette.routing import Router
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from ...core.registry.registry import Registry
+    from ...core.registry import Registry
     from ..mcp.toolset_server import ToolsetServer
     from .settings import HttpSettings
 
@@ -57,19 +57,12 @@ _VARIABLE = "TOOLCAST_HTTP_WORKER"
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """What the command line says.
+    """What the command line says, whose `--help` tells each.
 
     Attributes:
-        host: the address to listen on.
-        port: the port; 0 takes a free one.
-        workers: processes that answer.
         replica: other processes answer at the same address.
-        grace: seconds that running calls have to finish when the server is to end.
-        log_format: lines for people, or JSON.
-        log_level: the lowest level that is logged.
         client: the only client to serve; None serves them all.
         path: where one client alone is served; None for `/mcp/`.
-        local_tools: leaves out the tools of external servers.
     """
 
     host: str = "127.0.0.1"
@@ -102,10 +95,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     with gc_freeze():
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
-        listening = _listening(server, options)
-        app: ASGIApp | str = ending_app(
-            _app(server, options, listening), ending, server.registry
-        )
+        app: ASGIApp | str
+        app, listening = _app(server, options, ending)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -154,22 +145,19 @@ def worker_app() -> ASGIApp:
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         options = HttpOptions(**given)
         write_logs(options.log_format, options.log_level)
-        ending = Ending(options.grace, is_worker=True)
-        listening = _listening(server, options)
-        return ending_app(_app(server, options, listening), ending, server.registry)
+        return _app(server, options, Ending(options.grace, is_worker=True))[0]
 
 
-def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> Router:
-    from .app import http_app
-
+def _app(
+    server: ToolsetServer, options: HttpOptions, ending: Ending
+) -> tuple[ASGIApp, Listening]:
+    """The application of one process, and where it is to be reached."""
+    listening = Listening.on(_settings(server, options), options.host)
     if options.local_tools:
         server = replace(server, external=False)
-    is_one_of_several = options.replica or options.workers > 1
-    return http_app(server, listening, is_one_of_several=is_one_of_several)
-
-
-def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:
-    return Listening.on(_settings(server, options), options.host)
+    several = options.replica or options.workers > 1
+    router = http_app(server, listening, is_one_of_several=several)
+    return ending_app(router, ending, server.registry), listening
 
 
 def _origin(host: str, listeners: Sequence[Any]) -> str:

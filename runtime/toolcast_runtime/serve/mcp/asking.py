@@ -18,7 +18,7 @@ import logging
 import secrets
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from ...core.context import ReportProgress
 
 _logger = logging.getLogger("toolcast")
-
-
-class Asker(Protocol):
-    """Asks the person in front of a client."""
-
-    async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`."""
-
-    def result(self) -> types.InputRequiredResult | None:
-        """What the call answers when it needs more; None when it does not."""
 
 
 def asker(
@@ -153,7 +143,7 @@ class RoundTrips:
         raise InputNeeded(self._round, put)
 
     def result(self) -> types.InputRequiredResult | None:
-        """As `Asker`; its state is not sealed yet."""
+        """What the call answers when it needs more, its state not sealed yet; or None."""
         if not self._needed:
             return None
         state = {
@@ -179,6 +169,9 @@ class RoundTrips:
             nothing = {"round": "", "asked": {}, "answers": {}}
             self._earlier = nothing if self._state is None else json.loads(self._state)
         return self._earlier
+
+
+Asker = Elicitation | RoundTrips
 
 
 def _require_forms(context: ServerRequestContext[Any, Any], question: Question) -> None:

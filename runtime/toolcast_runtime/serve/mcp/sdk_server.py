@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 
 from ...core.calls.watching import is_traced, log_call
 from ...core.context import CALL_GUARD, CALLER, Caller
-from ...core.registry.registry import UnknownToolError
+from ...core.registry import UnknownToolError
 from ...core.rooms import kept_content, served_skills
 from ...core.validation.protocol import is_listed_before_2026
 from .results import (

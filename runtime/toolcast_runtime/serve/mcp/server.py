@@ -11,8 +11,8 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...core.access.clients import AccessError, UnknownClientError
-from ...core.registry.registry import Registry
+from ...core.access import AccessError, UnknownClientError
+from ...core.registry import Registry
 from ...core.rooms import MissingRoomError
 from ...core.toolset_settings import LifespanError
 from ..http.settings import SettingsError

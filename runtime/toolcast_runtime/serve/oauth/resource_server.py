@@ -217,8 +217,14 @@ def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(held)
 
 
-class StepUp:
-    """An ASGI application in front of an endpoint.
+def stepping_up(
+    app: ASGIApp,
+    oauth: ResourceServer,
+    served: ToolsetServer,
+    client: str | None,
+    realm: str,
+) -> ASGIApp:
+    """Asks for a further scope where a call needs one that the caller's token does not have.
 
     It is told before the call is begun, because the answer to one begins with 200. A tool that
     no scope would give the endpoint's client is unknown, as it is in every list.
@@ -229,44 +235,34 @@ class StepUp:
         served: has the tools.
         client: the endpoint's.
         realm: the name that a refusal gives to the endpoint.
+
+    Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization,
+    "Runtime Insufficient Scope Errors".
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        oauth: ResourceServer,
-        served: ToolsetServer,
-        client: str | None,
-        realm: str,
-    ) -> None:
-        self._app = app
-        self._oauth = oauth
-        self._served = served
-        self._client = client
-        self._realm = realm
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        caller: Caller | None = scope.get(IDENTITY)
-        if caller is not None and self._oauth.has_more_than(caller):
-            body = (await receive()).get("body", b"")
-            receive = put_back(body, receive)
-            needed = await self._needed(_tool_called(body), caller)
-            if needed is not None:
-                refused = self._oauth.refusal_without(needed, scope, self._realm)
-                await refused(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-    async def _needed(self, name: str | None, caller: Caller) -> str | None:
+    async def lacking(name: str | None, caller: Caller) -> str | None:
         """The permission that the caller lacks for a tool of the client's; None for none."""
         if name is None:
             return None
         with calling_as(caller._replace(permissions=None)):
-            found = await self._served.find(name, self._client)
+            found = await served.find(name, client)
         needed = None if found is None else found.tool.permission
         if needed is None or needed in (caller.permissions or ()):
             return None
-        return needed if self._oauth.gives(needed) else None
+        return needed if oauth.gives(needed) else None
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        caller: Caller | None = scope.get(IDENTITY)
+        if caller is not None and oauth.has_more_than(caller):
+            body = (await receive()).get("body", b"")
+            receive = put_back(body, receive)
+            needed = await lacking(_tool_called(body), caller)
+            if needed is not None:
+                await oauth.refusal_without(needed, scope, realm)(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return answering
 
 
 def _tool_called(body: bytes) -> str | None:

@@ -9,7 +9,6 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import os
 import signal
@@ -139,7 +138,7 @@ def serve_over_stdio(
     ending = Ending(grace)
     with gc_freeze():
         from ..mcp.sdk_server import build_server
-        from .framing import Incoming, Outgoing
+        from .framing import Incoming, Outgoing, tell
 
         server = build_server(served, client, takes_raw_json=True)
 
@@ -154,7 +153,7 @@ def serve_over_stdio(
             starting.cancel()
             incoming.end()
 
-        ending.take_signals(lambda: _told(loop, end))
+        ending.take_signals(lambda: tell(loop, end))
         try:
             # A client is answered when everything is there that a call needs.
             await asyncio.wait({starting})
@@ -175,12 +174,6 @@ def serve_over_stdio(
         print(f"stdin and stdout are needed: {error.strerror}", file=sys.stderr)
         sys.exit(2)
     asyncio.run(serve(source, sink))
-
-
-def _told(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
-    """Runs a function in the loop, if it has not ended."""
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(what)
 
 
 def _claimed() -> tuple[int, int]:

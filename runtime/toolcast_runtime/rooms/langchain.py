@@ -15,12 +15,12 @@ from typing import Any
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...core.calls.shown_blocks import shown_blocks, unshown
-from ...core.calls.work import run_sync
-from ...core.context import Declined, ToolResponse
-from ...core.definitions.tool import Tool
-from ...core.question import Answer, InputNeeded, Question
-from ...core.registry.registry import Registry, UnknownToolError
+from ..core.calls.shown_blocks import shown_blocks, unshown
+from ..core.calls.work import run_sync
+from ..core.context import Declined, ToolResponse
+from ..core.definitions.tool import Tool
+from ..core.question import Answer, InputNeeded, Question
+from ..core.registry import Registry, UnknownToolError
 
 _ACTIONS = ("accept", "decline", "cancel")
 
@@ -81,12 +81,7 @@ class LangChainTools:
         return _wrapper(self._registry, tool, client)
 
     def all(self, client: str | None = None) -> list[SpecTool]:
-        """Every tool that a client may call, in the declared order.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """Every tool that a client may call, in the declared order; raises as `get`."""
         tools = self._registry.tools(client, target="langchain")
         return [_wrapper(self._registry, tool, client) for tool in tools]
 
