@@ -17,8 +17,7 @@ from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
-from .python_code.handler import GoneImport, gone_imports
-from .python_code.modules import read_text
+from .rules.handler import gone_imports
 from .rules.running import check_workspace, without_suppressed
 
 if TYPE_CHECKING:
@@ -99,9 +98,7 @@ def generate(
         if removed:
             said = former_in_outputs(toolset, removed, workspace.output, files)
             findings += [_of_former_name(mention, help_) for mention, help_ in said]
-    findings += [
-        _of_gone_import(workspace, one) for one in gone_imports(workspace, files)
-    ]
+    findings += gone_imports(workspace, files)
     documents, problems = fill_documents(workspace)
     findings = in_order([*findings, *problems])
     if has_errors(findings):
@@ -119,19 +116,6 @@ def _of_former_name(mention: Mention, help_: str) -> Finding:
         help_,
         mention.text,
         formerly="output/former-name",
-    )
-
-
-def _of_gone_import(workspace: Workspace, gone: GoneImport) -> Finding:
-    lines = (read_text(workspace.root, gone.file) or "").splitlines()
-    line = lines[gone.line - 1] if gone.line <= len(lines) else ""
-    return Finding(
-        "handler/not-imported",
-        Severity.ERROR,
-        Place(gone.file, gone.line, gone.column, len(line.rstrip()) + 1),
-        f"a handler imports `{gone.name}`, which is not generated",
-        gone.help,
-        line,
     )
 
 

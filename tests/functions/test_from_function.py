@@ -103,7 +103,7 @@ def test_calls_reach_the_functions(project: Project) -> None:
         "mean": ({"numbers": [1, 2]}, 1.5),
         "greet": ({"name": "Mia", "loud": True}, "HELLO MIA"),
         "double": ({"number": 3}, 6),
-        "book": ({"day": "2026-11-23", "guest": GUEST}, "2026 1 None"),
+        "book": ({"day": "2026-11-23", "guest": GUEST, "fee": "9.90"}, "10.00"),
         "look_up": ({"word": "a"}, ["a", 20, True, 1]),
         "attack": ({"text": "a"}, "a-1.5e+300"),
         "place_order": ({"things": [THING], "to": {"street": "a"}}, MADE),

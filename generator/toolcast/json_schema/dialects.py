@@ -38,8 +38,7 @@ METASCHEMAS = {
     "draft-06": ("Draft6Validator", "http://json-schema.org/draft-06/schema#"),
     "draft-04": ("Draft4Validator", "http://json-schema.org/draft-04/schema#"),
 }
-"""The class that validates by a dialect, in jsonschema-rs as in `jsonschema`, and the address of
-its schema."""
+"""The validator's class, in jsonschema-rs as in `jsonschema`, and its schema's address."""
 
 
 def dialect_of(schema: Any) -> str | None:

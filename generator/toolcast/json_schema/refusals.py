@@ -3,8 +3,8 @@
 Whether it is valid is decided within bounded time by jsonschema-rs, which checks the arguments of
 calls as well. What that refused is put into words by `jsonschema`, whose errors know their place,
 their schema and what is wrong in each alternative. That is plain Python, so it is asked about
-small values only, has every pattern matched by jsonschema-rs (Python's `re` has no bound) and does not
-see schemas with `patternProperties`. Where it is not asked, or finds nothing, the words of
+small values only, has every pattern matched by jsonschema-rs (Python's `re` has no bound) and does
+not see schemas with what it would take long for. Where it is not asked, or finds nothing, the words of
 jsonschema-rs stand. A schema that is not valid itself checks nothing: that has rules of its own.
 """
 
@@ -64,7 +64,7 @@ def worded(schema: Any, dialect: str, *, asserts_formats: bool = False) -> Any:
     """The validator of `jsonschema` for a schema whose references all lead within it.
 
     Args:
-        schema: without `$schema` and `patternProperties` below its root.
+        schema: without `$schema` below its root, and `patternProperties`.
         dialect: the schema's, of `DIALECTS`.
         asserts_formats: whether a text has to be of its `format`.
     """
@@ -203,8 +203,8 @@ def _schema_worded(error: ValidationError, whole: str) -> tuple[str, str]:
             return f"`{value[:40]}` is no type of JSON Schema", meant
         return f"{name} must be a type or a list of different types", ""
     if error.validator == "type":
-        wanted = kinds_of(error)
-        return f"{name} must be {wanted}, not {kind_of(value)}", _old_limit(path, value)
+        asked = kinds(types_of(error))
+        return f"{name} must be {asked}, not {kind_of(value)}", _old_limit(path, value)
     return f"{name}: {shortened(error.message)}", ""
 
 
@@ -212,11 +212,6 @@ def types_of(error: ValidationError) -> list[str]:
     """The types that an error of `type` asks for."""
     types: Any = error.validator_value
     return [types] if isinstance(types, str) else list(types)
-
-
-def kinds_of(error: ValidationError) -> str:
-    """The same in words."""
-    return kinds(types_of(error))
 
 
 def _old_limit(path: Path, value: Any) -> str:
@@ -230,6 +225,10 @@ def _old_limit(path: Path, value: Any) -> str:
 
 _MOST_VISITS = 500
 _MOST_STEPS = 100_000
+_NOT_WORDED = frozenset(
+    "patternProperties unevaluatedItems unevaluatedProperties".split()
+)
+"""The first by `re`; for the others `jsonschema` tries again, at each level, what is below."""
 
 
 class ValueChecker:
@@ -265,7 +264,8 @@ class ValueChecker:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
-        words, steps = None, size.values * visits * self._work.most_options
+        steps = size.values * max(visits * self._work.most_options, size.values)
+        words = None
         if steps <= _MOST_STEPS and self._words is not None:
             words = self._words
             words = words.evolve(schema=self._schema.at(path)) if path else words
@@ -281,7 +281,7 @@ class ValueChecker:
         """The validator of `worded`; None for a schema that it does not take."""
         schema = self._schema
         for path, part in schema.subschemas.items():
-            if "patternProperties" in part or (path and "$schema" in part):
+            if not _NOT_WORDED.isdisjoint(part) or (path and "$schema" in part):
                 return None
         if schema.dialect is None or not isinstance(schema.value, dict):
             return None
@@ -295,7 +295,7 @@ def _value_worded(error: ValidationError) -> str:
     place = dotted(tuple(error.absolute_path))
     subject = f"`{place}`" if place else "it"
     if error.validator == "type":
-        return f"{subject} must be {kinds_of(error)}"
+        return f"{subject} must be {kinds(types_of(error))}"
     if error.validator == "format":
         return f"{subject} must be {wanted(str(error.validator_value))}"
     message = shortened(error.message)

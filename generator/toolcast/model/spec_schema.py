@@ -15,7 +15,7 @@ from toolcast_runtime.core.validation.explanation import shortened
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
-from ..json_schema.refusals import kinds_of, refusals, types_of, worded
+from ..json_schema.refusals import refusals, types_of, worded
 from ..language.spec_language import schema
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES, AmbiguousScalar, resolve_plain
@@ -24,6 +24,7 @@ from ..suggestions import (
     did_you_mean,
     dotted,
     kind_of,
+    kinds,
     quoted_list,
 )
 
@@ -133,7 +134,7 @@ def _findings(
             yield document.source.error("spec/missing-key", path, message, help_)
         return
     if error.validator == "type":
-        wanted, given = kinds_of(error), kind_of(value)
+        wanted, given = kinds(types_of(error)), kind_of(value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
         help_ = help_with_kind(types_of(error), value)
     else:

@@ -306,15 +306,15 @@ class _Reading:
         return _without_formats(json.schema), gives_json
 
     def _spelled(self, node: ast.expr | None) -> str | None:
-        for one in ast.walk(node) if node is not None else ():
-            is_builtin = isinstance(one, ast.Name) and one.id in _BUILT_IN
-            if isinstance(one, ast.Name) and self.module.bindings.get(one.id):
-                return None
-            if not isinstance(one, _SPELLED) and not is_builtin:
-                return None
-            if isinstance(one, ast.Constant) and one.value is not None:
-                return None
-        return None if node is None else ast.unparse(node)
+        """An annotation of built-in names alone; None for any other."""
+        parts = [*ast.walk(node)] if node is not None else []
+        names = {one.id for one in parts if isinstance(one, ast.Name)}
+        texts = {one.value for one in parts if isinstance(one, ast.Constant)} - {None}
+        is_told = all(isinstance(one, _SPELLED | ast.Name) for one in parts)
+        is_known = names <= _BUILT_IN.difference(self.module.bindings)
+        return (
+            ast.unparse(node) if node and is_told and is_known and not texts else None
+        )
 
     def _tell_what_pydantic_needs(self) -> None:
         for name in dict.fromkeys(self.types.typed_dicts):
@@ -374,7 +374,7 @@ def _absent(module: PythonModule, name: str) -> tuple[str, str]:
 
 
 _BUILT_IN = frozenset("str int float bool list dict tuple object".split())
-_SPELLED = (ast.Subscript, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.Load)
+_SPELLED = ast.Subscript | ast.Tuple | ast.BinOp | ast.BitOr | ast.Constant | ast.Load
 _SCALARS = {
     "string": "str",
     "integer": "int",

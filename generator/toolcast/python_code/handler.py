@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from toolcast_runtime.core.definitions.tool import module_name
-
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from ..suggestions import did_you_mean
 from .classes import ClassField, class_fields
 from .module_names import ModuleNames
-from .modules import (
-    FunctionDefinition,
-    Imported,
-    PythonModule,
-    bindings_of,
-    imports_in,
-    read_module,
-)
+from .modules import FunctionDefinition, PythonModule, read_module
 from .origin import NotOwn, Origins, Own
 
 
@@ -175,86 +165,6 @@ def defining_module(
     """The module that defines a tool's handler; None when that is not seen."""
     code = handler_code(workspace, toolset, tool)
     return None if code is None or code.foreign else code.source
-
-
-class GoneImport(NamedTuple):
-    """An import of what nothing generates.
-
-    Attributes:
-        file: which imports it, relative to the workspace's root.
-        line: where its statement begins, and `column`, from 1.
-        name: the dotted name that is not there.
-        help: what may be meant.
-    """
-
-    file: str
-    line: int
-    column: int
-    name: str
-    help: str
-
-
-def gone_imports(
-    workspace: Workspace, outputs: Mapping[str, bytes]
-) -> Iterator[GoneImport]:
-    """The imports of generated modules, and of names in them, that nothing generates.
-
-    Read are handlers, and the modules of their package that these import.
-
-    Args:
-        workspace: any.
-        outputs: the bytes of every file, by its path below the output folder.
-    """
-    below = [workspace.package] if workspace.package else []
-    texts: dict[str, bytes] = {}
-    for path, data in outputs.items():
-        stem, _, end = ".".join([*below, *path.split("/")]).rpartition(".")
-        if end == "py":
-            texts[stem.removesuffix(".__init__")] = data
-    # Where the output folder is on the path itself, each toolset is a root of its own.
-    roots = below or [toolset.name for toolset in workspace.toolsets]
-    former = {
-        ".".join([*below, toolset.name, "tools", module_name(old)]): tool.module
-        for toolset in workspace.toolsets
-        for tool in toolset.tools
-        for old in tool.renamed_from
-    }
-    for module, node, imported in _imports_of_handlers(workspace):
-        name, known = imported.module, list(texts)
-        if not any(is_below(name, root) for root in roots) or imported.dotted in texts:
-            continue
-        if name in texts:
-            tree = ast.parse(texts[name])
-            known = list(bindings_of(tree.body, PythonModule(name, "")))
-            if imported.name in known:
-                continue
-            name = imported.dotted
-        parent, _, last = name.rpartition(".")
-        help_ = did_you_mean(last, known)
-        if name in former:
-            help_ = f"did you mean `{parent}.{former[name]}`?"
-        yield GoneImport(module.file, node.lineno, node.col_offset + 1, name, help_)
-
-
-def _imports_of_handlers(
-    workspace: Workspace,
-) -> Iterator[tuple[PythonModule, ast.stmt, Imported]]:
-    waiting = [
-        (toolset.handlers, reference.module)
-        for toolset in workspace.toolsets
-        for owner in (*toolset.tools, *toolset.mcp_specs)
-        for reference in (owner.handler, toolset.lifespan)
-        if toolset.handlers and reference is not None
-    ]
-    seen: set[str] = set()
-    while waiting:
-        package, name = waiting.pop()
-        module = handler_module(workspace, name) if is_below(name, package) else None
-        if module is not None and name not in seen:
-            for node, imported in imports_in(module):
-                yield module, node, imported
-                waiting += [(package, imported.module), (package, imported.dotted)]
-        seen.add(name)
 
 
 class _Read:

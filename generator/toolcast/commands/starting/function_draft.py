@@ -201,9 +201,8 @@ def _handler(
         config = "config=ConfigDict(arbitrary_types_allowed=True)"
         called = f"validate_call({config})(_function)"
     # What is made of a class is not compared where the spec says nothing of results.
-    result = "object" if tool.returns is None else "Any"
-    if tool.gives_json and tool.returns is None and tool.result:
-        result = tool.result
+    told = tool.result if tool.gives_json else None
+    result = "Any" if tool.returns is not None else told or "object"
     # The generated types say what is sent; a type checker holds the function to them where
     # it takes that as it is.
     types = ""
@@ -216,11 +215,10 @@ def _handler(
         call_type = f"Callable[..., {awaitable}]"
     if is_direct or is_typed:
         call_type = ""
-    typing = ["TYPE_CHECKING"] if types else []
-    typing += ["Any"] if "Any" in (result, call_type) else []
-    typing += ["Unpack"] if types else []
-    calling = ["Awaitable"] if "Awaitable" in call_type else []
-    calling += ["Callable"] if call_type not in ("", "Any") else []
+    has_any = "Any" in (result, call_type)
+    words = {"TYPE_CHECKING": types, "Any": has_any, "Unpack": types}
+    typing = [word for word, is_used in words.items() if is_used]
+    calling = [word for word in ("Awaitable", "Callable") if word in call_type]
     awaited = "await " if tool.is_async else ""
     before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
     view = View(
@@ -231,18 +229,14 @@ def _handler(
         is_open=not is_typed,
         is_made=is_made,
         abc=line(", ".join(calling)),
-        has_abc=bool(calling),
         typing=line(", ".join(typing)),
-        has_typing=bool(typing),
         has_imports=bool(calling or typing),
         types=line(types),
-        has_types=bool(types),
         types_module=line(
             ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
         ),
         taken=line(f"Unpack[{types}]" if types else "object"),
         call_type=line(call_type),
-        has_call=bool(call_type),
         call=line("_call" if call_type else "_function"),
         from_pydantic=line(imported),
         called=line(called),

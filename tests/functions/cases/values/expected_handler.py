@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from pydantic_core import to_jsonable_python
+
 from shop.values import book as _function
 
 if TYPE_CHECKING:
@@ -12,6 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["book"]
 
 
-def book(**arguments: Unpack[BookGiven]) -> str:
+def book(**arguments: Unpack[BookGiven]) -> object:
     """Call it with what the caller sent: what was left out is not given."""
-    return _function(**arguments)
+    return to_jsonable_python(_function(**arguments))
