@@ -253,15 +253,20 @@ def shared_name(reference: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Definitions:
-    """The definitions of one toolset.
+    """The definitions that the tools of a toolset share: its own and the workspace's.
 
     Attributes:
         schemas: each by its name.
-        source: `definitions.yaml`.
+        source: `definitions.yaml`, the toolset's own where it has one.
     """
 
     schemas: Mapping[str, dict[str, Any]]
     source: Source
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files that they are from."""
+        return tuple(filter(None, (self.source, self.source.above)))
 
     @cached_property
     def references(self) -> Mapping[str, tuple[Reference, ...]]:
