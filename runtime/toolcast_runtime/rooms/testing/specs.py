@@ -48,6 +48,7 @@ _LEFT_OUT: dict[str, Any] = {
 _SECONDS, _HEADING = {"number": "60"}, "Platform Capabilities"
 """The `timeout` and the preamble's heading of a toolset that has none."""
 _ASKS = "anthropic/requiresUserInteraction"
+_SHARED = "definitions.yaml"
 _OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
 
@@ -105,7 +106,9 @@ class Specs:
     def __init__(self, root: Path, folder: str) -> None:
         self.toolset: Mapping[str, Any] = read_spec(root / folder / "toolset.yaml")
         read = {path: read_spec(path) for path in _specs_below(root / folder)}
-        self._shared = read.pop(root / folder / "definitions.yaml", {})
+        shared = root / _SHARED
+        self._shared = read_spec(shared) if shared.is_file() else {}
+        self._shared |= read.pop(root / folder / _SHARED, {})
         self._excluded: dict[str, dict[str, str]] = {}
         for one in self.toolset.get("exclusions", ()):
             self._excluded.setdefault(one["tool"], {})[one["target"]] = one["reason"]
