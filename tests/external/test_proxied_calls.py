@@ -94,6 +94,22 @@ async def test_what_tells_of_an_error_comes_with_it(
     assert response.content == (content if passed else None)
 
 
+async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:
+    registry = proxied()
+    content = [text("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
+    failed = await answered(registry, content=content, isError=True)
+    assert failed.error == "no\\x1b[2J\n\tat \\x9b8m\u00e9"
+    assert failed.content == [text(failed.error), PIXEL]
+    coded = {"code": "\x9b8m"}
+    failed = await answered(registry, content=[], structuredContent=coded, isError=True)
+    assert failed.error == r'{"code": "\x9b8m"}'
+    refusal = {"error": {"code": -32602, "message": "no\x1b]0;title\x07"}}
+    refused = await registry.call_tool("answer", refusal)
+    assert refused.error == r"the tool's server refused: no\x1b]0;title\x07"
+    data = [text("\x1b[31mred")]
+    assert (await answered(registry, content=data)).result == "\x1b[31mred"
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [

@@ -17,6 +17,11 @@ _UNSEEN = re.compile(
 )
 # Those over one character; more pile up over the lines above, and no script needs them.
 _MOST_MARKS = 3
+_CONTROLS = {
+    code: ascii(chr(code))[1:-1]
+    for code in (*range(0x20), *range(0x7F, 0xA0))
+    if chr(code) not in "\t\n"
+}
 
 
 def escaped(text: str, most: int = MOST_SHOWN) -> str:
@@ -40,6 +45,11 @@ def shown(text: str) -> str:
         is_seen = one.isprintable() and place not in unseen and marks <= _MOST_MARKS
         spelled.append(one if is_seen else one.encode("unicode_escape").decode())
     return "".join(spelled)
+
+
+def undriving(text: str) -> str:
+    """The text in its lines, in which what could drive a terminal is spelled out."""
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
