@@ -301,9 +301,11 @@ class _Copy:
         Names stand first (`["password", "=", "x"]`), in every second place
         (`["Authorization", "x"]`), or are options (`["--password", "x"]`).
         """
-        words = [item if isinstance(item, str) else "" for item in items]
-        is_program = any(_PROGRAMS.search(f"{word} ") for word in words[:3])
-        found = {n for n, word in enumerate(words) if is_program and word[:2] == "-p"}
+        found: set[int] = set()
+        if any(
+            isinstance(one, str) and _PROGRAMS.search(f"{one} ") for one in items[:3]
+        ):
+            found = {n for n, one in enumerate(items) if str(one)[:2] == "-p"}
         is_paired = len(items) % 2 == 0
         for index, name in enumerate(items[:-1]):
             if index in found or not _is_word(name):
