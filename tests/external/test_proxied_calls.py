@@ -65,6 +65,15 @@ async def test_each_kind_of_answer_is_the_servers(proxied: Proxied) -> None:
     assert (await answered(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
+async def test_what_mcp_does_not_know_of_a_block_is_not_passed_on(
+    proxied: Proxied,
+) -> None:
+    known = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
+    sent = {**text("a"), **known, "shade": "red"}
+    response = await answered(proxied(), content=[sent], hue="blue")
+    assert response.content == [{**text("a"), **known}]
+
+
 async def test_the_newest_revision_has_more_answers(proxied: Proxied) -> None:
     registry = proxied(mode="newest")
     done = {"resultType": "complete", "content": [text("[1]")]}
