@@ -105,6 +105,10 @@ class Editing:
         """The text of a spec; all edits of a file go to the same one."""
         return self._texts.setdefault(source.file, SpecText(source))
 
+    def set_text(self, text: SpecText) -> None:
+        """Gives a spec the text that was edited by itself."""
+        self._texts[text.source.file] = text
+
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
         """Gives a file that is no spec other bytes."""
         self._before[file], self._after[file] = before, after

@@ -40,6 +40,8 @@ class Source:
         fields: what the form says of a tool that MCP does not, by the tool's name: fields
             of a spec.
         notes: what is not taken, a line each, escaped; the listing has notes of its own.
+        refused: tools that are listed and that no spec can be of, which the listing does
+            not have here, by their names: what is wrong, a line each, escaped.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Source:
     cannot_say: Mapping[str, frozenset[str]] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def tool(self, name: str) -> Mapping[str, Any] | None:
         """A tool as MCP lists it."""
@@ -122,6 +125,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
     taken: list[_Taken] = []
     left_out: list[str] = []
     problems: list[str] = []
+    refused: dict[str, str] = {}
     for path, tool in _flat(tools, "tools"):
         if not isinstance(tool, dict):
             problems.append(f"{path}: no object")
@@ -134,14 +138,14 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
             problems.append(f"{path}: it has no text as its `name`")
             continue
         if _is_geminis(one.definition["inputSchema"]):
-            problems.append(
+            refused[one.definition["name"]] = (
                 f"{path}: its `parameters` are Gemini's own, and no JSON Schema; list it"
                 " with `parametersJsonSchema`"
             )
             continue
         taken.append(one)
-    if left_out and not taken:
-        problems += left_out
+    if not taken:
+        problems += [*refused.values(), *left_out]
     if problems:
         raise ListingError("\n".join(problems))
     others = {key: body[key] for key in _LISTS if key in body}
@@ -160,6 +164,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
         {t.definition["name"]: t.fields for t in taken if t.fields},
         (*left_out, *not_taken),
+        refused,
     )
 
 

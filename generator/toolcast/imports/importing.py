@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
@@ -14,9 +15,10 @@ from toolcast_runtime.core.definitions.module_names import distinct_name
 
 from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
-from ..edits.spec_text import CannotEdit
+from ..edits.spec_text import CannotEdit, SpecText
 from ..encoders.yaml_block import block
 from ..facts.tool_lists import MEMBERS, mcp_definition
+from ..findings import has_errors
 from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
@@ -24,6 +26,7 @@ from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from ..suggestions import first_of
 from .forms import Source
+from .own_decisions import called_here, names_of, remove_gone, staying
 
 _LONGEST_SUMMARY = 120
 _SENTENCE = re.compile(r"(.*?[.!?])(?:\s|$)")
@@ -59,8 +62,8 @@ def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
     fields = fields_of(tool)
     if "description" in spec and "description" not in fields and "summary" in fields:
         fields = {"description" if k == "summary" else k: v for k, v in fields.items()}
-    if "description" in fields or "description" not in tool:
-        # It is no part of what is listed, so that it is its author's.
+    is_listed = "description" in tool and "description" not in fields
+    if not is_listed and _has_own_summary(spec):
         fields.pop("summary", None)
     mcp = spec.get("mcp")
     if isinstance(mcp, Mapping):
@@ -68,6 +71,13 @@ def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
         if own or "mcp" in fields:
             fields["mcp"] = {**own, **fields.get("mcp", {})}
     return fields
+
+
+def _has_own_summary(spec: Mapping[str, Any]) -> bool:
+    """Whether a spec's summary is no part of what is listed, and none that an import writes."""
+    is_omitted = "description" in spec.get("mcp", {}).get("omit", ())
+    is_listed = "description" not in spec and not is_omitted
+    return not is_listed and spec.get("summary") != summary_of(spec)
 
 
 def summary_of(tool: Mapping[str, Any]) -> str:
@@ -211,6 +221,9 @@ _TASKS = {
     "reason": "The server that it comes from runs it as a task only.",
 }
 _MOST_NAMED = 8
+_LONGEST_REASON = 400
+_PASSED = ("name/former-alive", "prompt/other-tools")
+"""Errors that texts of a server may bring, which only it can write otherwise."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +236,9 @@ class Imported:
         changed: the fields that change, by the tool's name.
         toolset_fields: those of the toolset that change.
         unchanged: how many tools the specs say already.
-        not_in_source: tools of the toolset that the source does not have; they stay.
+        removed: tools of the toolset that the source does not have.
+        staying: others that it does not have, and why their specs stay all the same.
+        refused: tools that no spec can be of, which are left out: a line each, escaped.
         notes: what specs do not say, or say in another way, a line each, escaped.
     """
 
@@ -232,44 +247,110 @@ class Imported:
     changed: Mapping[str, tuple[str, ...]]
     toolset_fields: tuple[str, ...]
     unchanged: int
-    not_in_source: tuple[str, ...]
+    removed: tuple[str, ...]
+    staying: Mapping[str, str]
+    refused: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def importing(workspace: Workspace, source: Source, name: str) -> Imported:
+class _NotTaken(Exception):
+    """Tools that an import cannot take, or not remove: why, a line each, by their names."""
+
+    def __init__(self, refused: Mapping[str, str], staying: Mapping[str, str]) -> None:
+        super().__init__()
+        self.refused, self.staying = refused, staying
+
+
+def importing(
+    workspace: Workspace,
+    source: Source,
+    name: str,
+    *,
+    keep: bool = False,
+    force: bool = False,
+) -> Imported:
     """Makes the specs of a toolset say what a source lists.
 
     A tool without a spec gets one. In a spec that is there only the fields change that
-    say something else than the source: every other byte stays. What is gone from the
-    source is told, and stays.
+    say something else than the source: every other byte stays. The spec of a tool that the
+    source does not have goes, see `own_decisions.staying`. A tool whose spec would have an
+    error is left out, and its spec stays as it is.
 
     Args:
         workspace: the project; one without toolsets where there is no toolcast.yaml yet.
         source: one list, checked by `imports/source_file.py`.
         name: of the toolset; one that is not there is made.
+        keep: removes nothing.
+        force: removes what a person has added to, and more than half of the tools.
 
     Raises:
         Refusal: the specs could not be what the source says; with their findings.
+    """
+    refused = dict(source.refused)
+    stays: dict[str, str] = {}
+    while True:
+        try:
+            return _imported(workspace, source, name, refused, stays, keep, force)
+        except _NotTaken as found:
+            refused |= found.refused
+            stays |= found.staying
+
+
+def _imported(
+    workspace: Workspace,
+    source: Source,
+    name: str,
+    refused: Mapping[str, str],
+    stays: Mapping[str, str],
+    keep: bool,
+    force: bool,
+) -> Imported:
+    """An import without what is known to be refused, and to stay.
+
+    Raises:
+        Refusal: as `importing`.
+        _NotTaken: of other tools that is found now.
     """
     toolset = next((one for one in workspace.toolsets if one.name == name), None)
     editing = Editing()
     toolset_fields: tuple[str, ...] = ()
     changed: dict[str, tuple[str, ...]] = {}
+    tools: Sequence[Mapping[str, Any]] = source.listing.tools
+    decided: list[str] = []
+    gone: list[ToolSpec] = []
+    cannot: dict[str, str] = {}
     if toolset is None:
         folder, schemas, files = new_toolset(workspace, editing, source, name)
     else:
         files = {}
         folder, schemas = toolset.folder, schemas_of(workspace, toolset)
         toolset_fields = change_toolset(editing, toolset, source)
+        tools, decided = called_here(toolset, tools)
+        listed = {*names_of(source), *(tool["name"] for tool in tools)}
+        gone = [tool for tool in toolset.tools if tool.name not in listed]
+        untouched = partial(_is_untouched, toolset, schemas)
+        stays = {**staying(toolset, gone, source, untouched, force=force), **stays}
+        if keep:
+            stays = dict.fromkeys((tool.name for tool in gone), "nothing is removed")
+        removed = [tool for tool in gone if tool.name not in stays]
+        cannot = remove_gone(editing, workspace, toolset, removed, listed)
+    if tools and all(tool["name"] in refused for tool in tools):
+        raise Refusal("\n".join(refused.values()))
+    tools = [tool for tool in tools if tool["name"] not in refused]
     there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
     orders = [tool.order for tool in there.values() if tool.order is not None]
     order = int(max(orders, default=0))
-    new = [t["name"] for t in source.listing.tools if t["name"] not in there]
+    new = [tool["name"] for tool in tools if tool["name"] not in there]
     called = free_file_names(new, there.values())
-    for tool in source.listing.tools:
+    unwritten: dict[str, str] = {}
+    for tool in tools:
         spec = there.get(tool["name"])
         if spec is not None:
-            fields = _change(editing, spec, tool)
+            try:
+                fields = _change(editing, spec, tool)
+            except CannotEdit as error:
+                unwritten[spec.name] = f"`{escaped(spec.name, 80)}`: {error}"
+                continue
             if fields:
                 changed[spec.name] = fields
             continue
@@ -278,6 +359,8 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         file = f"{folder}/{called[tool['name']]}.yaml"
         spec_fields = {**fields_of(tool), **more, "order": order}
         files[file] = spec_text(schemas, file, "tool", spec_fields)
+    if cannot or unwritten:
+        raise _NotTaken(unwritten, cannot)
     try:
         before, after = editing.files()
     except CannotEdit as error:
@@ -288,7 +371,9 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
         {**before, **dict.fromkeys(files)},
         {**after, **files},
     )
-    notes = _verified(workspace, edit, source, name)
+    places = {spec.source.file: name for name, spec in there.items()}
+    places |= {f"{folder}/{file}.yaml": name for name, file in called.items()}
+    notes = _verified(workspace, edit, tools, name, places)
     distinct = [
         f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"
         " that name"
@@ -298,19 +383,36 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
     all_notes = (
         *source.notes,
         *source.listing.notes,
+        *decided,
         *distinct,
         *notes,
         *_left_out(source),
     )
-    listed = {tool["name"] for tool in source.listing.tools}
     return Imported(
         edit,
         tuple(new),
         changed,
         toolset_fields,
-        len(listed) - len(new) - len(changed),
-        tuple(tool for tool in there if tool not in listed),
+        len(tools) - len(new) - len(changed),
+        tuple(tool.name for tool in gone if tool.name not in stays),
+        stays,
+        tuple(refused.values()),
         tuple(dict.fromkeys(all_notes)),
+    )
+
+
+def _is_untouched(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
+    """Whether a spec is as an import writes it, to the letter."""
+    source = tool.source
+    if source.data.replace(b"\r\n", b"\n") != spec_text(
+        schemas, source.file, "tool", source.tree
+    ):
+        return False
+    definition = mcp_definition(replace(tool, confirm=None))
+    made = {**fields_of(definition), **_needed(toolset, definition)}
+    return all(
+        field == "order" or (field in made and made[field] == value)
+        for field, value in source.tree.items()
     )
 
 
@@ -330,10 +432,17 @@ def _needed(toolset: Toolset | None, tool: Mapping[str, Any]) -> dict[str, Any]:
 def _change(
     editing: Editing, spec: ToolSpec, tool: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Makes a spec say what the tool is; the names of the fields that change."""
+    """Makes a spec say what the tool is; the names of the fields that change.
+
+    Raises:
+        CannotEdit: it cannot say that; then nothing of it is in the edit.
+    """
     tree = spec.source.tree
     spec_fields = said_of(tree, tool)
-    text = editing.text(spec.source)
+    needed = _needed(None, tool).get("suppress", [])
+    if needed and needed[0] not in tree.get("suppress", []):
+        spec_fields["suppress"] = [*tree.get("suppress", []), *needed]
+    text = SpecText(spec.source)
     changed: list[str] = []
     last = "name"
     for field, value in spec_fields.items():
@@ -349,6 +458,9 @@ def _change(
     if "description" in tree and "description" not in tool:
         text.remove_key(("description",))
         changed.append("description")
+    if changed:
+        text.result()
+        editing.set_text(text)
     return tuple(changed)
 
 
@@ -361,18 +473,38 @@ def _refuse_taken(root: str, files: Mapping[str, bytes]) -> None:
 
 
 def _verified(
-    workspace: Workspace, edit: ProjectEdit, source: Source, name: str
+    workspace: Workspace,
+    edit: ProjectEdit,
+    tools: Sequence[Mapping[str, Any]],
+    name: str,
+    places: Mapping[str, str],
 ) -> list[str]:
-    """Notes on what the specs do not say exactly as the source does.
+    """Notes on what the specs of a toolset do not say exactly as the listed tools do.
+
+    Args:
+        places: whose spec is in which file.
 
     Raises:
         Refusal: the specs would have errors.
+        _NotTaken: those of single tools would.
     """
-    made = specs_after(workspace, edit.after)
+    try:
+        made = specs_after(workspace, edit.after, passed=_PASSED)
+    except Refusal as refusal:
+        wrong: dict[str, str] = {}
+        for one in refusal.findings:
+            tool_name = places.get(one.place.file)
+            if tool_name is not None and has_errors([one]):
+                words = escaped(f"{one.rule}: {one.message}", _LONGEST_REASON)
+                why = f"`{escaped(tool_name, 80)}`: {words}"
+                wrong.setdefault(tool_name, why)
+        if not wrong:
+            raise
+        raise _NotTaken(wrong, {}) from None
     toolset = next(one for one in made.toolsets if one.name == name)
     specs = {tool.name: tool for tool in toolset.tools}
     notes = []
-    for tool in source.listing.tools:
+    for tool in tools:
         # What a spec adds of its own, a person's yes for one, is none of the source's.
         definition = mcp_definition(replace(specs[tool["name"]], confirm=None))
         given, spec_fields = json.dumps(tool), json.dumps(definition)

@@ -75,6 +75,7 @@ class ServerListing:
             server declares and refuses, keys that an object has twice.
         varying: what a second reading gave otherwise; empty where there was one reading.
         again: the second reading; None where there was one.
+        is_partial: it is a page of a list that has more.
     """
 
     source: str
@@ -90,6 +91,7 @@ class ServerListing:
     notes: tuple[str, ...] = ()
     varying: tuple[Variation, ...] = ()
     again: ServerListing | None = None
+    is_partial: bool = False
 
     def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:
         """The entries of a kind, by its key in `KINDS`."""
@@ -172,11 +174,13 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
             " one, nor an array of tools"
         )
     entries = {kind: checked_entries(kind, value.get(kind, [])) for kind in KINDS}
-    if isinstance(value.get("nextCursor"), str):
+    is_partial = isinstance(value.get("nextCursor"), str)
+    if is_partial:
         notes += ("it is one page of several: it has a `nextCursor`",)
     known = {"serverInfo", "capabilities", "instructions", "protocolVersion"}
     rest = {k: v for k, v in value.items() if k not in {*KINDS, *known, "nextCursor"}}
-    return told_listing(source, value, entries, {"tools": rest}, notes)
+    listing = told_listing(source, value, entries, {"tools": rest}, notes)
+    return replace(listing, is_partial=is_partial)
 
 
 def told_listing(
