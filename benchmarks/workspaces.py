@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.corpus.imported import import_tools
-from toolcast_runtime.core.definitions.module_names import module_name, spec_name
+from toolcast_runtime.core.definitions.tool import module_name, spec_name
 
 __all__ = ["Workspace", "made_up", "real", "real_tools", "repository", "set_aside"]
 

@@ -14,15 +14,12 @@ import pytest
 
 from tests.house import DISTRIBUTIONS, tree
 
-WRITERS = {
-    "toolcast_runtime/core/files/folder.py",
-    "toolcast_runtime/core/files/private_file.py",
-}
-READER = "toolcast_runtime/core/files/regular_file.py"
+WRITERS = {"toolcast_runtime/core/folder.py"}
+READER = "toolcast_runtime/core/regular_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
     "toolcast_runtime/core/definitions/definitions.py",
-    "toolcast_runtime/rooms/external/server_lock.py",
+    "toolcast_runtime/rooms/external/listing.py",
     "toolcast_runtime/rooms/resources/definitions_of_mcp.py",
     "toolcast/commands/starting/init.py",
 }
@@ -33,7 +30,7 @@ ELSEWHERE = {
     ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.
     ("toolcast/commands/generating/held_server.py", "os.open"),
-    ("toolcast_runtime/serve/stdio/stdio.py", "os.open"),
+    ("toolcast_runtime/serve/stdio/process.py", "os.open"),
 }
 
 OF_OS = frozenset(

@@ -1,13 +1,13 @@
 """Who may have which tool: the toolset's clients, and an administrator's changes."""
 
-from .core.access.clients import (
+from .core.access import (
     Access,
     AccessError,
     Client,
     Override,
     UnknownClientError,
 )
-from .core.access.override_file import OverrideFile
+from .core.override_file import OverrideFile
 
 __all__ = [
     "Access",

@@ -7,6 +7,6 @@ except ImportError as error:
         f"{__name__} needs langchain-core: pip install 'toolcast-runtime[langchain]'"
     ) from error
 
-from .rooms.langchain.wrappers import LangChainTools, SpecTool
+from .rooms.langchain import LangChainTools, SpecTool
 
 __all__ = ["LangChainTools", "SpecTool"]

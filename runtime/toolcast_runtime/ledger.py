@@ -6,11 +6,11 @@ from .core.toolset_settings import LedgerError, LedgerSettings
 
 if TYPE_CHECKING:
     from .rooms.ledger.http_sink import HttpSink
-    from .rooms.ledger.record import Ledger, Record
+    from .rooms.ledger.records import Ledger, Record
 
 __all__ = ["HttpSink", "Ledger", "LedgerError", "LedgerSettings", "Record"]
 
-_LAZY = {"HttpSink": "http_sink", "Ledger": "record", "Record": "record"}
+_LAZY = {"HttpSink": "http_sink", "Ledger": "records", "Record": "records"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """Tools in the forms that model providers take, with an account of what each cannot say."""
 
-from .rooms.providers.loss import Effect, Loss, Severity
+from .rooms.providers.dialect import Effect, Loss, Severity
 from .rooms.providers.model_provider import (
     ArgumentsError,
     ListOptions,

@@ -1,10 +1,9 @@
 """Look-up, lists and calls of a toolset's tools: the class `Registry`."""
 
-from .core.access.clients import AccessError, UnknownClientError
+from .core.access import AccessError, UnknownClientError
 from .core.definitions.definitions import DefinitionError
-from .core.definitions.provider import ToolProvider
-from .core.definitions.tool import Action, Tool
-from .core.registry.registry import Registry, UnknownToolError
+from .core.definitions.tool import Action, Tool, ToolProvider
+from .core.registry import Registry, UnknownToolError
 
 __all__ = [
     "AccessError",

@@ -1,7 +1,6 @@
 """Which tools are shown to the model for a message."""
 
-from .rooms.router.chat_model import ChatModel
-from .rooms.router.route import Route, RoutedTool
-from .rooms.router.router import NoChoice, Router, RoutingModel
+from .rooms.router.lexical_ranking import Route, RoutedTool
+from .rooms.router.router import ChatModel, NoChoice, Router, RoutingModel
 
 __all__ = ["ChatModel", "NoChoice", "Route", "RoutedTool", "Router", "RoutingModel"]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, calling_as
-from toolcast_runtime.core.access.clients import Client
+from toolcast_runtime.core.access import Client
 from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer

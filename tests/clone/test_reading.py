@@ -12,11 +12,10 @@ import pytest
 
 from tests.clone.plants import PLANTS, Plant, clear
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.core.access.clients import Access, AccessError, Client
-from toolcast_runtime.core.access.override_file import OverrideFile
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.core.files.private_file import append_to
-from toolcast_runtime.core.files.regular_file import NoRegularFile, read_regular
+from toolcast_runtime.core.access import Access, AccessError, Client
+from toolcast_runtime.core.folder import Folder, append_to
+from toolcast_runtime.core.override_file import OverrideFile
+from toolcast_runtime.core.regular_file import NoRegularFile, read_regular
 from toolcast_runtime.registry import DefinitionError, Registry
 
 NO_FILES = [

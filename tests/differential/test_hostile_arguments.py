@@ -11,7 +11,7 @@ import pytest
 
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.core.validation.json_bounds import (
+from toolcast_runtime.core.validation.limits import (
     MOST_LEVELS,
     MOST_VALUES,
     measure,

@@ -15,7 +15,7 @@ import pytest
 
 from tests.docs.walking import walk
 from toolcast_runtime import LEVEL, OLDEST_LEVEL, __version__, require_level
-from toolcast_runtime.rooms.ledger.rows import VERSION
+from toolcast_runtime.rooms.ledger.records import VERSION
 from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import contextlib
 import pytest
 
 from tests.conftest import Project
-from toolcast_runtime.core.files.folder import Folder
+from toolcast_runtime.core.folder import Folder
 
 from .conftest import contents, run
 

@@ -17,7 +17,7 @@ from toolcast.encoders.markdown import block, inline
 from toolcast.encoders.python import class_name, is_keyword_argument, option_name
 from toolcast.encoders.yaml_block import scalar
 from toolcast.reading.yaml_reader import read_yaml
-from toolcast_runtime.core.definitions.module_names import module_name
+from toolcast_runtime.core.definitions.tool import module_name
 
 JSON = st.recursive(
     st.one_of(

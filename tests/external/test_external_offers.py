@@ -21,8 +21,8 @@ from tests.external.conftest import (
 )
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext
-from toolcast_runtime.core.access.clients import Client
-from toolcast_runtime.core.definitions.provider import Wanted
+from toolcast_runtime.core.access import Client
+from toolcast_runtime.core.definitions.tool import Wanted
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.registry import Registry
 

@@ -12,7 +12,7 @@ import pytest
 from tests.edits.conftest import contents
 from tests.mcp.servers import ERAS, stdio_server
 from tests.program import toolcast
-from toolcast_runtime.core.definitions.module_names import distinct_name
+from toolcast_runtime.core.definitions.tool import distinct_name
 
 NAMES = ["get-user", "get_user", "get.user", "Get_User", "getUser", "x" * 128]
 SPECS = {

@@ -24,9 +24,8 @@ from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
-from toolcast_runtime.rooms.ledger.keeping import remove_old
 from toolcast_runtime.rooms.ledger.recorder import open_ledger
+from toolcast_runtime.rooms.ledger.tables import ApprovalsTable, remove_old
 
 psycopg = pytest.importorskip("psycopg")
 pytestmark = pytest.mark.skipif(
@@ -236,7 +235,7 @@ async def test_a_process_has_few_connections_and_closes_them(
 TAKES = """
 import asyncio
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.rooms.ledger.tables import ApprovalsTable
 table = ApprovalsTable(LedgerSettings("toys", "TOYS_LEDGER"))
 async def take():
     print(*[await table.take(f"{number}") for number in range(10)])

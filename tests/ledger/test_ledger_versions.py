@@ -15,9 +15,9 @@ from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.rooms.ledger import rows
-from toolcast_runtime.rooms.ledger.approvals_table import ApprovalsTable
+from toolcast_runtime.rooms.ledger import records
 from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
+from toolcast_runtime.rooms.ledger.tables import ApprovalsTable
 
 # As version 1 made its file, and wrote to it.
 FIRST = """
@@ -75,8 +75,8 @@ async def test_a_file_of_the_first_version_gets_its_column(first: Path) -> None:
 async def test_approvals_of_the_second_version_get_the_column(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute(rows.CALLS)
-        connection.execute(rows.APPROVALS)
+        connection.execute(records.CALLS)
+        connection.execute(records.APPROVALS)
         connection.execute('ALTER TABLE approvals DROP COLUMN "user"')
         connection.execute("PRAGMA user_version = 2")
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))

@@ -13,7 +13,7 @@ import pytest
 
 from tests.lifespan.conftest import Toolset
 from toolcast_runtime.lifespan import LifespanError
-from toolcast_runtime.rooms.lifespan import run
+from toolcast_runtime.rooms import lifespan
 
 Make = Callable[..., Toolset]
 
@@ -282,7 +282,7 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
     child = os.fork()
     if not child:
         count = asyncio.run(added(toolset))
-        run._end_all()
+        lifespan._end_all()
         os.write(writing, f"{count} {' '.join(toolset.told)}".encode())
         os._exit(0)
     os.waitpid(child, 0)
@@ -297,7 +297,7 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
 async def test_one_that_does_not_start_is_given_up(
     make_toolset: Make, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "START_SECONDS", 0.1)
+    monkeypatch.setattr(lifespan, "START_SECONDS", 0.1)
     wait = "await asyncio.sleep(60)" if word else "threading.Event().wait(60)"
     decorator = "asynccontextmanager" if word else "contextmanager"
     toolset = make_toolset(f"""
@@ -320,7 +320,7 @@ async def test_one_that_does_not_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(run, "END_SECONDS", 0.1)
+    monkeypatch.setattr(lifespan, "END_SECONDS", 0.1)
     toolset = make_toolset("""
         @asynccontextmanager
         async def lifespan():

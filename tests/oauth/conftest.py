@@ -8,7 +8,7 @@ import pytest
 
 from tests.oauth.authorization_server import AuthorizationServer, authorization_server
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.core.access.clients import Client
+from toolcast_runtime.core.access import Client
 from toolcast_runtime.registry import Registry
 
 if TYPE_CHECKING:

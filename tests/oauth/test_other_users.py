@@ -9,7 +9,7 @@ import pytest
 
 from tests.oauth.shop import DESK, environment, serving, told
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.core.access.clients import Client
+from toolcast_runtime.core.access import Client
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 

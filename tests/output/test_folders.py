@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from toolcast_runtime.core.files import folder, folder_lock
-from toolcast_runtime.core.files.folder import Folder, LinkInTheWay
-from toolcast_runtime.core.files.regular_file import NoRegularFile
+from toolcast_runtime.core import folder
+from toolcast_runtime.core.folder import Folder, LinkInTheWay
+from toolcast_runtime.core.regular_file import NoRegularFile
 
 
 @pytest.fixture
 def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
     # There the lock is a call of Windows, which cannot be had here.
-    monkeypatch.setattr(folder_lock, "_lock_file", contextlib.nullcontext)
+    monkeypatch.setattr(folder, "_lock_file", contextlib.nullcontext)
 
 
 def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None:

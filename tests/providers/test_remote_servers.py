@@ -14,7 +14,7 @@ import pytest
 from generated.kirishima.provider_lists import LISTS
 from tests.mcp.projects import generate_project
 from tests.providers.sdk_types import validate
-from toolcast_runtime.core.access.clients import UnknownClientError
+from toolcast_runtime.core.access import UnknownClientError
 from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ProviderLists
 from toolcast_runtime.rooms.providers.provider_lists import (

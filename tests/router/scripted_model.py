@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from toolcast_runtime.rooms.router.chat_model import ChatModel
+from toolcast_runtime.rooms.router.router import ChatModel
 from toolcast_runtime.router import Router
 
 __all__ = ["Script", "completion", "scripted"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.router.scripted_model import Script, completion, scripted
-from toolcast_runtime.rooms.router.chat_model import ChatModel
+from toolcast_runtime.rooms.router.router import ChatModel
 from toolcast_runtime.router import RoutedTool, Router
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))

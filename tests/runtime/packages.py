@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolcast_runtime.core.definitions.module_names import module_name
+from toolcast_runtime.core.definitions.tool import module_name
 
 _numbers = itertools.count(1)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import subprocess
 import sys
 import types
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 from mcp_types import PaginatedRequestParams
 
+from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Declined, calling_as, current_call
 from toolcast_runtime.access import AccessError, Client, OverrideFile
@@ -31,6 +33,7 @@ from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 
 RUNTIME = "toolcast_runtime"
+TOOL_CALL = ("tools/call", {"name": "t", "arguments": {}})
 HANDLERS = "tests.runtime.handlers_of_missing_rooms"
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 SECRET = {
@@ -185,7 +188,7 @@ def test_a_record_that_cannot_be_kept(
 
 @pytest.mark.parametrize(
     "module",
-    ["rooms.ledger", "rooms.ledger.approvals_table", "rooms.ledger.secret_arguments"],
+    ["rooms.ledger", "rooms.ledger.tables", "rooms.ledger.secret_arguments"],
 )
 def test_a_question_whose_secrets_cannot_be_replaced(
     module: str, tmp_path: Path, ran: list[str], broken: Break
@@ -225,6 +228,75 @@ def test_resources_that_cannot_be_opened(
     with pytest.raises(LifespanError, match="`lifespan`"):
         made.__enter__()
     assert not ran
+
+
+BREAKS = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Breaks(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith({broken!r}):
+            raise SystemError(f"{{name}} is broken")
+
+sys.path[:0] = [{folder!r}, {root!r}]
+"""
+"""Before a program that says from when on modules below some names are missing."""
+
+
+def ended(
+    program: str, folder: Path, broken: tuple[str, ...], *words: str, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """How a program has ended in a process of its own."""
+    root = str(Path(__file__).parents[2])
+    names = tuple(f"{RUNTIME}.{name}" for name in broken)
+    given = {"folder": str(folder), "root": root, "broken": names, **more}
+    text = (BREAKS + program).format(**given)
+    return subprocess.run(
+        [sys.executable, "-c", text, *words],
+        cwd=folder,
+        input=sent(MODERN, ("tools/list", {}), TOOL_CALL),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+LEFT_OUT = """
+sys.meta_path.insert(0, Breaks())
+from {package} import tools
+from toolcast_runtime.lifespan import Lifespan
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.registry import Registry
+
+handlers = "tests.runtime.core_handlers"
+lifespan = Lifespan(f"{{handlers}}:opened", ("a",))
+registry = Registry(tools, handlers=handlers, lifespan=lifespan)
+McpServer(registry, name="demo").main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("is_left_out", [True, False])
+def test_a_lifespan_that_is_left_out_is_not_missed(
+    is_left_out: bool, tmp_path: Path
+) -> None:
+    handler = "tests.runtime.core_handlers:add"
+    one = definition("t", handler=handler, uses=["a"])
+    package = Package(tmp_path, one)
+    words = ["--no-lifespan"] * is_left_out
+    broken = ("rooms.lifespan",)
+    done = ended(LEFT_OUT, tmp_path, broken, *words, package=package.name)
+    told = "the part `lifespan` of toolcast-runtime cannot be loaded"
+    if not is_left_out:
+        assert done.returncode == 3 and not done.stdout
+        assert told in done.stderr.splitlines()[-1]
+        return
+    assert done.returncode == 0, done.stderr
+    answers = {
+        one["id"]: one["result"] for one in map(json.loads, done.stdout.splitlines())
+    }
+    assert [tool["name"] for tool in answers["tools/list"]["tools"]] == ["t"]
+    assert answers["t"]["isError"] and told in answers["t"]["content"][0]["text"]
 
 
 def test_a_choice_that_nobody_can_make(
@@ -294,20 +366,13 @@ def test_an_override_that_cannot_be_read_leaves_nobody_anything(
 
 
 OAUTH = """
-import asyncio, sys
-from importlib.abc import MetaPathFinder
+import asyncio
 from pathlib import Path
-
-sys.path[:0] = [{root!r}]
-
-class Breaks(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("toolcast_runtime.serve.oauth"):
-            raise SystemError(f"{{name}} is broken")
 
 if {at_once}:
     sys.meta_path.insert(0, Breaks())
 from tests.oauth.shop import serving
+from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.access import Client
@@ -328,15 +393,7 @@ asyncio.run(serve())
 @pytest.mark.parametrize("at_once", [True, False])
 def test_scopes_that_nobody_can_check(tmp_path: Path, at_once: bool) -> None:
     """Whoever looks at OAuth's tokens is missing: nothing is served at all."""
-    root = str(Path(__file__).parents[2])
-    program = OAUTH.format(root=root, folder=str(tmp_path), at_once=at_once)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended(OAUTH, tmp_path, ("serve.oauth",), at_once=at_once)
     assert done.returncode == 1 and not done.stdout, done.stdout
     assert "toolcast_runtime.serve.oauth" in done.stderr.splitlines()[-1]
     assert "is broken" in done.stderr.splitlines()[-1]
@@ -356,13 +413,13 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Confirmation", "consent.confirmation:"),
         ("AskingPeople", "consent.questions:"),
         ("Recorder", "ledger.recorder:Recorder"),
-        ("Resources", "lifespan.resources:Resources"),
+        ("Resources", "lifespan:Resources"),
         ("Router", "router.router:Router"),
         ("McpOffers", "resources.definitions_of_mcp:"),
         ("GivenOffers", "resources.definitions_of_mcp:"),
-        ("KeptContent", "resources.kept_content:KeptContent"),
-        ("SkillFolders", "skills.served_skills:ServedSkills"),
-        ("Skills", "skills.skills:Skills"),
+        ("KeptContent", "resources.content_blocks:KeptContent"),
+        ("SkillFolders", "skills:ServedSkills"),
+        ("Skills", "skills:Skills"),
     ],
 )
 def test_a_room_is_what_its_protocol_says(protocol: str, real: str) -> None:
@@ -379,16 +436,7 @@ def test_a_room_is_what_its_protocol_says(protocol: str, real: str) -> None:
 
 
 BROKEN = """
-import sys
-from importlib.abc import MetaPathFinder
-
-class Breaks(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith(("toolcast_runtime.rooms", "toolcast_runtime.serve")):
-            raise SystemError(f"{{name}} is broken")
-
 sys.meta_path.insert(0, Breaks())
-sys.path[:0] = [{folder!r}, {root!r}]
 from {package} import tools
 from toolcast_runtime.registry import Registry
 
@@ -415,15 +463,7 @@ def test_a_tool_is_called_with_the_core_alone(tmp_path: Path) -> None:
     package = Package(
         tmp_path, add, ask, definition("keep", handler=handler, persistent=True)
     )
-    root = str(Path(__file__).parents[2])
-    program = BROKEN.format(folder=str(tmp_path), root=root, package=package.name)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ended(BROKEN, tmp_path, ("rooms", "serve"), package=package.name)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "3" and "`add` are not valid" in lines[1], lines

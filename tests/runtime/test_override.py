@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.core.access.clients import AccessError, Client
-from toolcast_runtime.core.access.override_file import OverrideFile
+from toolcast_runtime.core.access import AccessError, Client
+from toolcast_runtime.core.override_file import OverrideFile
 from toolcast_runtime.registry import Registry
 
 CLIENTS = {

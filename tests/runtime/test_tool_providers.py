@@ -11,9 +11,8 @@ import pytest
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
-from toolcast_runtime.core.access.clients import Client
-from toolcast_runtime.core.definitions.provider import Wanted
-from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.core.access import Client
+from toolcast_runtime.core.definitions.tool import Tool, Wanted
 from toolcast_runtime.registry import Registry, UnknownClientError, UnknownToolError
 
 

@@ -28,7 +28,7 @@ from toolcast.encoders import (
 from toolcast.encoders.code import Code
 from toolcast.encoders.python import Text
 from toolcast.pipeline import generate
-from toolcast_runtime.core.definitions import module_names
+from toolcast_runtime.core.definitions import tool as module_names
 
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 

@@ -130,7 +130,7 @@ def everything(
 
 READ_BACK = """
 import importlib, json, sys
-from toolcast_runtime.core.definitions.module_names import module_name
+from toolcast_runtime.core.definitions.tool import module_name
 found = {}
 for name in sys.argv[1:]:
     registry = importlib.import_module(f"generated.{name}.registry")

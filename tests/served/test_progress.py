@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.progress import Reports
+from toolcast_runtime.core.calls.watching import Reports
 from toolcast_runtime.core.context import CallContext
-from toolcast_runtime.serve.mcp.progress_notifications import ProgressNotifications
+from toolcast_runtime.serve.mcp.asking import ProgressNotifications
 
 Told = list[tuple[float, float | None, str | None]]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from toolcast_runtime.core.access.clients import Access
+from toolcast_runtime.core.access import Access
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.validation import checker
 from toolcast_runtime.serve.stdio.process import gc_freeze

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, calling_as
-from toolcast_runtime.core.access.clients import Client as Allowed
+from toolcast_runtime.core.access import Client as Allowed
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry

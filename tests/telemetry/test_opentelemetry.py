@@ -25,7 +25,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from tests.runtime.packages import Package, definition
 from tests.telemetry import handlers
-from toolcast_runtime.core.access.clients import Client as Allowed
+from toolcast_runtime.core.access import Client as Allowed
 from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry

@@ -10,8 +10,7 @@ import pytest
 
 from toolcast_runtime.core.validation.bounds import Work
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.json_bounds import MOST_DIGITS, measure
-from toolcast_runtime.core.validation.schema_limits import pattern_cost
+from toolcast_runtime.core.validation.limits import MOST_DIGITS, measure, pattern_cost
 
 # The bound is 50 ms on a quiet machine; without it each of these takes a second and more.
 MOST_SECONDS = 0.4

@@ -11,10 +11,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from toolcast_runtime.core.calls.plain_json import NotJsonError, plain_json
+from toolcast_runtime.core.calls.calling import NotJsonError, plain_json
 from toolcast_runtime.core.context import NotTaken
-from toolcast_runtime.rooms.values.format_values import ENCODINGS
-from toolcast_runtime.rooms.values.python_values import PythonValues, WrittenBytes
+from toolcast_runtime.rooms.values.python_values import (
+    ENCODINGS,
+    PythonValues,
+    WrittenBytes,
+)
 
 DAY = {"type": "string", "format": "date"}
 ID = "550e8400-e29b-41d4-a716-446655440000"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from toolcast_runtime.rooms.external.server_lock import differing
+from toolcast_runtime.rooms.external.listing import differing
 
 from ..facts.tool_lists import MEMBERS, is_name_of_tool
 from ..model.model import Toolset, ToolSpec, Workspace

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.core.files.regular_file import NoRegularFile
+from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.regular_file import NoRegularFile
 
 from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.comparison import Comparison, compare

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import click
 
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.core.files.regular_file import read_regular
+from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.regular_file import read_regular
 
 from ..changes.review.acceptances import ACCEPT_FILE
 from ..language.spec_language import SCHEMAS, schema_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from toolcast_runtime.core.definitions.module_names import (
+from toolcast_runtime.core.definitions.tool import (
     distinct_name,
     look_alike_key,
     module_name,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from toolcast_runtime.core.files.regular_file import read_regular
+from toolcast_runtime.core.regular_file import read_regular
 
 from ..documents.filling import LARGEST, Region, regions_in
 from ..findings import has_errors

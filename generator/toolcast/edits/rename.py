@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from toolcast_runtime.core.definitions.module_names import module_name, spec_name
+from toolcast_runtime.core.definitions.tool import module_name, spec_name
 
 from ..findings import MOST_SHOWN
 from ..git.index import read_index

@@ -7,8 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from toolcast_runtime.core.files.folder import Folder, LinkInTheWay
-from toolcast_runtime.core.files.folder_lock import AnotherRun, locked
+from toolcast_runtime.core.folder import AnotherRun, Folder, LinkInTheWay, locked
 
 from ..git.index import read_index
 from .project_edit import ProjectEdit, Refusal

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from toolcast_runtime.core.definitions.module_names import module_name
-from toolcast_runtime.core.definitions.tool import deprecation_line
-from toolcast_runtime.rooms.prompts.prompts import command_rows
+from toolcast_runtime.core.definitions.tool import deprecation_line, module_name
+from toolcast_runtime.rooms.prompts import command_rows
 
 from ..encoders.code import Code, lines
 from ..encoders.markdown import block, inline, listed, phrase, span

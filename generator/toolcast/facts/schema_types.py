@@ -12,7 +12,7 @@ from typing import Any
 
 from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.references import References
-from toolcast_runtime.rooms.values.format_values import conversion_of
+from toolcast_runtime.rooms.values.python_values import conversion_of
 
 from ..encoders.python import nested_class_name
 from .annotated_types import (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.files.regular_file import read_regular
+from toolcast_runtime.core.regular_file import read_regular
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.definitions.module_names import distinct_name
+from toolcast_runtime.core.definitions.tool import distinct_name
 
 from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after

@@ -12,8 +12,8 @@ from json import scanner
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.files.regular_file import read_regular
-from toolcast_runtime.core.validation.json_bounds import measure
+from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.validation.limits import measure
 
 from ..facts.tool_lists import is_name_of_tool
 from ..reading.exact_json import JsonProblem, read_json

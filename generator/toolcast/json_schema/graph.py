@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from toolcast_runtime.core.validation.checker import DeclaredNames
+from toolcast_runtime.core.validation.limits import (
+    multiplies,
+    patterns_are_too_large,
+)
 from toolcast_runtime.core.validation.references import (
     IN_PLACE,
     REFERENCES,
     held_schemas,
     steps_of,
-)
-from toolcast_runtime.core.validation.schema_limits import (
-    multiplies,
-    patterns_are_too_large,
 )
 
 from ..reading.tree import SHARED, Path

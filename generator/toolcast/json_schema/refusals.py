@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolcast_runtime.core.validation.bounds import Work
 from toolcast_runtime.core.validation.compiled import PartValidators, wanted
-from toolcast_runtime.core.validation.json_bounds import measure
-from toolcast_runtime.core.validation.schema_limits import most_visits
+from toolcast_runtime.core.validation.limits import measure, most_visits
 
 from ..reading.tree import Path
 from ..suggestions import (

@@ -17,8 +17,8 @@ from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from toolcast_runtime.core.definitions.module_names import distinct_name, spec_name
-from toolcast_runtime.core.files.regular_file import NoRegularFile
+from toolcast_runtime.core.definitions.tool import distinct_name, spec_name
+from toolcast_runtime.core.regular_file import NoRegularFile
 
 from ..extensions import fields_of
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors

@@ -16,8 +16,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.definitions.module_names import distinct_name, module_name
-from toolcast_runtime.core.definitions.tool import deprecation_line
+from toolcast_runtime.core.definitions.tool import (
+    deprecation_line,
+    distinct_name,
+    module_name,
+)
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from toolcast_runtime.core.files.regular_file import NoRegularFile
+from toolcast_runtime.core.regular_file import NoRegularFile
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..reading.characters import decoded, describe, forbidden

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from toolcast_runtime.core.definitions.module_names import WINDOWS_DEVICES
+from toolcast_runtime.core.definitions.tool import WINDOWS_DEVICES
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS

@@ -11,8 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from toolcast_runtime import LEVEL
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.core.files.folder_lock import locked
+from toolcast_runtime.core.folder import Folder, locked
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from toolcast_runtime.serve.oauth.oauth_settings import is_safe_url
+from toolcast_runtime.serve.http.listening import is_safe_url
 
 from ..encoders.python import option_name
 from ..facts.cli_commands import CliCommand, cli_commands, parse_usage

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
-from toolcast_runtime.core.definitions.module_names import (
+from toolcast_runtime.core.definitions.tool import (
     WINDOWS_DEVICES,
     distinct_name,
     look_alike_key,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
-from toolcast_runtime.rooms.ledger.secret_names import name_in_words, secrecy
-from toolcast_runtime.rooms.skills.skill_files import LONGEST, MAIN, MOST_LINES, is_long
+from toolcast_runtime.rooms.ledger.secret_arguments import name_in_words, secrecy
+from toolcast_runtime.rooms.skills import LONGEST, MAIN, MOST_LINES, is_long
 
 from ..facts.client_kinds import Limited, callers, crossed, limits_here
 from ..facts.prompt_docs import prompt_blocks

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.calls.tool_validators import problems_with_action
 from toolcast_runtime.core.definitions.tool import Action
 from toolcast_runtime.core.validation.compiled import FORMATS, compiled
-from toolcast_runtime.core.validation.schema_limits import MOST_WAYS
-from toolcast_runtime.rooms.values.format_values import ENCODINGS
+from toolcast_runtime.core.validation.limits import MOST_WAYS
+from toolcast_runtime.rooms.values.python_values import ENCODINGS
 
 from ..encoders.json_text import compact
 from ..findings import Severity

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.core.definitions.module_names import module_name
-from toolcast_runtime.core.files.regular_file import read_regular
+from toolcast_runtime.core.definitions.tool import module_name
+from toolcast_runtime.core.regular_file import read_regular
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.rooms.consent.confirmation import may_give_up
 

@@ -13,8 +13,7 @@ from ..reading.tree import Path
 
 # The cases alone are looked at by every check, which needs no router.
 if TYPE_CHECKING:
-    from toolcast_runtime.rooms.router.lexical_ranking import LexicalRanking
-    from toolcast_runtime.rooms.router.route import RoutedTool
+    from toolcast_runtime.rooms.router.lexical_ranking import LexicalRanking, RoutedTool
 
 
 class DeclaredCase(NamedTuple):
@@ -102,7 +101,7 @@ def catalogues(toolset: Toolset, client: str | None = None) -> list[Catalogue]:
 
 def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
     """Tools as the router of a registry sees them."""
-    from toolcast_runtime.rooms.router.route import RoutedTool
+    from toolcast_runtime.rooms.router.lexical_ranking import RoutedTool
 
     return tuple(
         RoutedTool(

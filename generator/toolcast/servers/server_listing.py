@@ -283,7 +283,7 @@ _DAYS = frozenset(
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
     """Where they differ, each place once. The order of entries and of keys says nothing."""
     # Whoever reads a lock alone needs no servers.
-    from toolcast_runtime.rooms.external.server_lock import differing
+    from toolcast_runtime.rooms.external.listing import differing
 
     found = []
     for kind, (_, key) in KINDS.items():

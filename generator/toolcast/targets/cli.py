@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.rooms.prompts.prompts import command_rows
+from toolcast_runtime.rooms.prompts import command_rows
 
 from ..encoders.markdown import row
 from ..encoders.python import literal, optional, words

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.core.definitions.module_names import module_name
+from toolcast_runtime.core.definitions.tool import module_name
 
 from ..encoders.code import Code
 from ..encoders.json_text import pretty

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.core.definitions.module_names import module_name
+from toolcast_runtime.core.definitions.tool import module_name
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
-from toolcast_runtime.rooms.skills.skill_files import MAIN
+from toolcast_runtime.rooms.skills import MAIN
 
 from ..encoders.markdown import inline
 from ..encoders.python import literal

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.core.files.regular_file import read_regular
+from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.regular_file import read_regular
 
 from ..plan.agent_servers import is_of_another_kind
 from ..plan.backend import BackendError

@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.core.files.folder_lock import AnotherRun as Locked
-from toolcast_runtime.core.files.folder_lock import locked
+from toolcast_runtime.core.folder import AnotherRun as Locked
+from toolcast_runtime.core.folder import Folder, locked
 
 from ..plan.current_state import AgentState
 from .seal import NotOurs, Seal, StateError, with_tuples

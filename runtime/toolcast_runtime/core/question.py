@@ -87,24 +87,23 @@ class InputNeeded(BaseException):
 
 
 class Questions(Protocol):
-    """The questions of one call, put to a person, with their answers checked and recorded."""
+    """The questions of one call, put to a person, with their answers checked and recorded.
+
+    Attributes:
+        waited: seconds in which the call waited for a person, so far.
+        is_waiting: whether the call waits for a person now.
+        is_pending: the call has to be made again, with an answer.
+        unawaited: how many questions a handler began to put, and did not wait for.
+    """
 
     @property
-    def waited(self) -> float:
-        """Seconds in which the call waited for a person, so far."""
-
+    def waited(self) -> float: ...
     @property
-    def is_waiting(self) -> bool:
-        """Whether the call waits for a person now."""
-
+    def is_waiting(self) -> bool: ...
     @property
-    def is_pending(self) -> bool:
-        """Whether the call has to be made again, with an answer."""
-
+    def is_pending(self) -> bool: ...
     @property
-    def unawaited(self) -> int:
-        """How many questions a handler began to put, and did not wait for."""
-
+    def unawaited(self) -> int: ...
     def form(
         self, schema: Mapping[str, Any], message: str, name: str | None
     ) -> Coroutine[Any, Any, Mapping[str, Any]]:
@@ -116,11 +115,7 @@ class Questions(Protocol):
         """See `CallContext.ask_sync`."""
 
     async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
-        """The content of an accepted answer that its schema allows.
-
-        Args:
-            question: what the person is asked.
-            kept: what is recorded of its message.
+        """The content of an accepted answer, with what is recorded of the message.
 
         Raises:
             Declined: there is no such answer.

@@ -2,7 +2,7 @@
 
 The core imports none of them. One is loaded by whoever first needs it; where it is absent or
 broken, that call is refused by the room's name, and no handler runs: a missing part never skips
-what it is there for.
+what it is there for. What a member of a room does, and what it raises, is said in the room's module.
 """
 
 from __future__ import annotations
@@ -26,18 +26,23 @@ _ROOMS = {
     "confirmation": ("consent.confirmation", ("confirmation", "copied", "is_needed")),
     "questions": ("consent.questions", ("ApprovalsInMemory", "Questions")),
     "recorder": ("ledger.recorder", ("Recorder",)),
-    "approvals": ("ledger.approvals_table", ("ApprovalsTable",)),
-    "lifespan": ("lifespan.resources", ("Resources",)),
-    "values": ("values.typed_function", ("typed_function",)),
-    "router": ("router.router", ("Router",)),
-    "route": ("router.route", ("chosen_from",)),
-    "offers": ("resources.definitions_of_mcp", ("read_prompts", "read_resources")),
-    "given": (
+    "approvals": ("ledger.tables", ("ApprovalsTable",)),
+    "lifespan": ("lifespan", ("Resources",)),
+    "values": ("values.models", ("typed_function",)),
+    "router": ("router.router", ("Router", "chosen_from")),
+    "offers": (
         "resources.definitions_of_mcp",
-        ("Failed", "contents_of", "messages_of", "problems_with_arguments"),
+        (
+            "Failed",
+            "contents_of",
+            "messages_of",
+            "problems_with_arguments",
+            "read_prompts",
+            "read_resources",
+        ),
     ),
-    "kept": ("resources.kept_content", ("KeptContent",)),
-    "skills": ("skills.served_skills", ("ServedSkills",)),
+    "kept": ("resources.content_blocks", ("KeptContent",)),
+    "skills": ("skills", ("ServedSkills",)),
 }
 """Modules below `rooms`, and what the core uses of each."""
 
@@ -49,25 +54,16 @@ class MissingRoomError(RuntimeError):
 class Confirmation(Protocol):
     """The question of a tool that asks before it does its work."""
 
-    def copied(self, value: Any) -> Any:
-        """Valid arguments that nobody else can change, while a person looks at them."""
-
+    def copied(self, value: Any) -> Any: ...
     def is_needed(
         self,
         confirm: Confirm,
         checkers: dict[str, Checker | None],
         arguments: Mapping[str, Any],
-    ) -> bool:
-        """Whether these arguments need a yes; when that cannot be told, they do."""
-
+    ) -> bool: ...
     def confirmation(
         self, tool: str, confirm: Confirm, arguments: Mapping[str, Any]
-    ) -> Question:
-        """What the person is asked.
-
-        Raises:
-            Declined: the arguments are too much for a person to read.
-        """
+    ) -> Question: ...
 
 
 class AskingPeople(Protocol):
@@ -81,11 +77,8 @@ class AskingPeople(Protocol):
         client: str | None,
         arguments: Mapping[str, Any],
         loop: asyncio.AbstractEventLoop,
-    ) -> Questions:
-        """The questions of one call, which runs in a loop."""
-
-    def ApprovalsInMemory(self) -> Approvals:
-        """Where questions are kept without a ledger."""
+    ) -> Questions: ...
+    def ApprovalsInMemory(self) -> Approvals: ...
 
 
 class Recorder(Protocol):
@@ -97,18 +90,9 @@ class Recorder(Protocol):
         arguments: Mapping[str, Any],
         context: CallContext,
         work: Callable[[], Awaitable[tuple[ToolResponse, CallOutcome]]],
-    ) -> tuple[ToolResponse, CallOutcome]:
-        """Does the work of a call, and records it."""
-
-    async def check(self) -> None:
-        """Returns when calls can be recorded.
-
-        Raises:
-            LedgerError: they cannot.
-        """
-
-    async def close(self) -> None:
-        """Returns when everything is recorded."""
+    ) -> tuple[ToolResponse, CallOutcome]: ...
+    async def check(self) -> None: ...
+    async def close(self) -> None: ...
 
 
 class Resources(Protocol):
@@ -118,34 +102,15 @@ class Resources(Protocol):
     is_left_out: bool
 
     @property
-    def is_up(self) -> bool:
-        """Whether what tools use is open, or replaced, or left out."""
-
-    async def enter(self) -> None:
-        """Starts the lifespan in the present loop, unless it runs already.
-
-        Raises:
-            LifespanError: it cannot be started.
-        """
-
-    async def leave(self) -> None:
-        """Ends the lifespan, unless another toolset still needs it."""
-
+    def is_up(self) -> bool: ...
+    async def enter(self) -> None: ...
+    async def leave(self) -> None: ...
     async def of(
         self, names: Sequence[str]
-    ) -> tuple[Mapping[str, Any], asyncio.AbstractEventLoop | None]:
-        """The named resources, and the loop in which they are to be used; None for any.
-
-        Raises:
-            LifespanError: they are not there.
-        """
-
-    def replaced(self, resources: Mapping[str, Any]) -> AbstractContextManager[None]:
-        """Gives tools these instead of what the lifespan gives.
-
-        Raises:
-            LookupError: the toolset has no resource of a name.
-        """
+    ) -> tuple[Mapping[str, Any], asyncio.AbstractEventLoop | None]: ...
+    def replaced(
+        self, resources: Mapping[str, Any]
+    ) -> AbstractContextManager[None]: ...
 
 
 class Router(Protocol):
@@ -183,15 +148,8 @@ class Offer(Protocol):
 class McpOffers(Protocol):
     """Reads what MCP clients are offered beside tools."""
 
-    def read_resources(self, package: ModuleType) -> tuple[Offer, ...]:
-        """The resources of a generated package.
-
-        Raises:
-            DefinitionError: one is not what was generated.
-        """
-
-    def read_prompts(self, package: ModuleType) -> tuple[Offer, ...]:
-        """The MCP prompts of a generated package; raises as `read_resources`."""
+    def read_resources(self, package: ModuleType) -> tuple[Offer, ...]: ...
+    def read_prompts(self, package: ModuleType) -> tuple[Offer, ...]: ...
 
 
 class RunsHandlers(Protocol):
@@ -203,8 +161,7 @@ class RunsHandlers(Protocol):
         arguments: Mapping[str, Any],
         context: CallContext,
         shaped: Callable[[Any], ToolResponse],
-    ) -> tuple[ToolResponse, CallOutcome]:
-        """What a handler answers, and what came of it; `shaped` may raise ToolError."""
+    ) -> tuple[ToolResponse, CallOutcome]: ...
 
 
 class GivenOffers(Protocol):
@@ -220,22 +177,17 @@ class GivenOffers(Protocol):
         variables: Mapping[str, str],
         calls: RunsHandlers,
         context: CallContext,
-    ) -> dict[str, Any] | None:
-        """The contents of a resource, as MCP sends them; None when there is none."""
-
+    ) -> dict[str, Any] | None: ...
     async def messages_of(
         self,
         prompt: Offer,
         arguments: Mapping[str, str],
         calls: RunsHandlers,
         context: CallContext,
-    ) -> list[dict[str, Any]]:
-        """The messages of a prompt, as MCP sends them."""
-
+    ) -> list[dict[str, Any]]: ...
     def problems_with_arguments(
         self, prompt: Offer, arguments: Mapping[str, str]
-    ) -> list[str]:
-        """What is wrong with the arguments of a prompt; empty when nothing is."""
+    ) -> list[str]: ...
 
 
 class KeptContent(Protocol):
@@ -243,15 +195,8 @@ class KeptContent(Protocol):
 
     def keep(
         self, user: str | None, name: str, content: str | bytes, mime_type: str | None
-    ) -> str:
-        """Keeps content for a user, or for whom nobody knows; the value is its URI.
-
-        Raises:
-            ToolError: it alone is more than is kept.
-        """
-
-    def contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
-        """What a URI leads a user to; None when that is nothing, or over."""
+    ) -> str: ...
+    def contents(self, user: str | None, uri: str) -> dict[str, Any] | None: ...
 
 
 class Skill(Protocol):
@@ -268,32 +213,19 @@ class Skill(Protocol):
 class Skills(Protocol):
     """The Agent Skills of a toolset."""
 
-    def of(self, client: str | None, *, target: str | None = None) -> Sequence[Skill]:
-        """Those that a client may have, with the tools that are in a target.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
+    def of(
+        self, client: str | None, *, target: str | None = None
+    ) -> Sequence[Skill]: ...
 
 
 class SkillFolders(Protocol):
     """The skills of one client as MCP shows them."""
 
-    def entries(self) -> list[dict[str, Any]]:
-        """Each skill: its front matter, and every file with its digest."""
-
-    def entry(self, uri: str) -> dict[str, Any] | None:
-        """The skill whose SKILL.md a URI is of; None where it is of none."""
-
-    def children(self, uri: str) -> list[dict[str, Any]]:
-        """What stands directly in a directory of a skill; empty where it is none."""
-
-    def listed(self) -> list[dict[str, Any]]:
-        """Each skill's SKILL.md as `resources/list` shows it."""
-
-    def contents(self, uri: str) -> dict[str, Any] | None:
-        """What `resources/read` gives of a file; None where that is none of a skill's."""
+    def entries(self) -> list[dict[str, Any]]: ...
+    def entry(self, uri: str) -> dict[str, Any] | None: ...
+    def children(self, uri: str) -> list[dict[str, Any]]: ...
+    def listed(self) -> list[dict[str, Any]]: ...
+    def contents(self, uri: str) -> dict[str, Any] | None: ...
 
 
 def confirmation() -> Confirmation:
@@ -340,7 +272,7 @@ def router() -> Router:
 
 def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> list[Any]:
     """What a router chooses from: the tools of a catalogue, or the routed ones of them."""
-    found: list[Any] = _loaded("route").chosen_from(tools, catalog)
+    found: list[Any] = _loaded("router").chosen_from(tools, catalog)
     return found
 
 
@@ -351,7 +283,7 @@ def mcp_offers() -> McpOffers:
 
 def given_offers() -> GivenOffers:
     """What resources hold and prompts say."""
-    return cast("GivenOffers", _loaded("given"))
+    return cast("GivenOffers", _loaded("offers"))
 
 
 def kept_content(toolset: str, limits: LinkLimits) -> KeptContent:

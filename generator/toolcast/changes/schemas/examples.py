@@ -13,7 +13,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from toolcast_runtime.core.validation.compiled import ASSERTED, build
-from toolcast_runtime.core.validation.schema_limits import most_visits
+from toolcast_runtime.core.validation.limits import most_visits
 
 from ..change import ABSENT
 from .schema_side import Acceptor, Conjunction, SchemaSide, is_silent, schemas_under

@@ -14,7 +14,7 @@ import click
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.rooms.cli.answers import echo
+from toolcast_runtime.rooms.cli.terminal import echo
 from toolcast_runtime.rooms.cli.words import (
     choices,
     json_object,

@@ -30,14 +30,13 @@ from toolcast_runtime.core.server_settings import (
     Resolved,
     resolve,
 )
-from toolcast_runtime.core.validation.json_bounds import measure
-from toolcast_runtime.core.validation.schema_limits import multiplies
+from toolcast_runtime.core.validation.limits import measure, multiplies
 from toolcast_runtime.rooms.cli.terminal import (
     ProgressLine,
     ask_at_terminal,
     has_terminal,
 )
-from toolcast_runtime.rooms.consent.requested_schema import problems_with_form
+from toolcast_runtime.rooms.consent.questions import problems_with_form
 from toolcast_runtime.rooms.external.session import Refused, Session, opened_session
 
 from .one_call import CannotCall, OfferedTools, Request, call_once

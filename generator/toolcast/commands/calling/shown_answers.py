@@ -18,8 +18,8 @@ from itertools import count
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.files.folder import Folder
-from toolcast_runtime.rooms.cli.answers import echo, encoded_of, held_by
+from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.rooms.cli.terminal import echo, encoded_of, held_by
 
 _WIDTH = 80
 _GAP = "  "

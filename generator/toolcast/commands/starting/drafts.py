@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.core.definitions.module_names import (
+from toolcast_runtime.core.definitions.tool import (
     WINDOWS_DEVICES,
     module_name,
     spec_name,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
-from toolcast_runtime.core.definitions.module_names import module_name, spec_name
+from toolcast_runtime.core.definitions.tool import module_name, spec_name
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import ProjectEdit, Refusal

@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from ..definitions.definitions import is_in_package
 from ..definitions.tool import Tool
 from ..rooms import typed
 from ..validation.checker import DeclaredNames
@@ -202,11 +203,6 @@ def own_class(reference: str, package: str | None) -> type:
             f" `{package}`; name a class that is written there"
         )
     return found
-
-
-def is_in_package(module: str, package: str | None) -> bool:
-    """Whether a module is a package or in it."""
-    return package is not None and f"{module}.".startswith(f"{package}.")
 
 
 def _constructor(function: Any) -> Any:

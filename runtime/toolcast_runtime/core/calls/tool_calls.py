@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import rooms
-from ..access.clients import AccessError
+from ..access import AccessError
 from ..context import (
     CALL_GUARD,
     CALLER,
@@ -24,8 +24,7 @@ from ..context import (
     ToolResponse,
     nobody_to_ask,
 )
-from ..definitions.provider import Proxies, ToolProvider
-from ..definitions.tool import Confirm, Tool, deprecation_line
+from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, deprecation_line
 from ..question import InputNeeded
 from ..rooms import MissingRoomError
 from ..toolset_settings import LedgerError, LifespanError
@@ -40,9 +39,8 @@ from .calling import (
     run_call,
 )
 from .handlers import HandlerAdapter, adapt_handler
-from .progress import Reports
 from .tool_validators import Validators
-from .watching import is_watched, log_call, span
+from .watching import Reports, is_watched, log_call, span
 from .work import Outcome
 
 if TYPE_CHECKING:
@@ -134,14 +132,7 @@ class ToolCalls:
     ) -> ToolResponse:
         """The answer of a tool that the client may have. Every failure is an answer, too.
 
-        Args:
-            tool: local, or its provider's.
-            provider: None for a local one.
-            arguments: of the call.
-            client: who calls.
-            report_progress: see `Registry.call_tool`.
-            ask: likewise.
-            keep: likewise.
+        `provider` is None for a local one; all else is as `Registry.call_tool` has it.
         """
         guard = None if provider is not None else CALL_GUARD.get()
         reason = None if guard is None else guard(tool.name)
@@ -195,12 +186,6 @@ class ToolCalls:
         """What makes the questions of a call that runs in this loop, when one is put.
 
         It raises Declined when they cannot be put.
-
-        Args:
-            ask: puts them to the person.
-            tool: the tool that is called.
-            client: who calls.
-            arguments: of the call.
         """
         loop = asyncio.get_running_loop()
 
@@ -223,7 +208,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
         shaped: Callable[[Any], ToolResponse],
-    ) -> tuple[ToolResponse, CallOutcome]:
+    ) -> _Answered:
         """What the handler of a resource or an MCP prompt answers, and what came of it.
 
         Args:

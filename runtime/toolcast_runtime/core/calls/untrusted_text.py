@@ -52,7 +52,7 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 
 def without_in(value: Any, secrets: tuple[str, ...]) -> Any:
-    """A JSON value, no deeper than `json_bounds` takes, with secrets replaced in texts."""
+    """A JSON value, no deeper than `limits` takes, with secrets replaced in texts."""
     if not secrets:
         return value
     if isinstance(value, str):

@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ... import LEVEL, levels
-from .module_names import distinct_name, module_name, spec_name
-from .tool import Action, Confirm, Tool
+from .tool import Action, Confirm, Tool, distinct_name, module_name, spec_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,16 +103,20 @@ def _refuse_strange_handlers(
         DefinitionError: a handler is outside of the package.
     """
     for tool in tools:
-        if tool.handler is not None:
-            module = tool.handler.partition(":")[0]
-            if handlers is None or not f"{module}.".startswith(f"{handlers}."):
-                allowed = "no package of handlers is declared"
-                if handlers is not None:
-                    allowed = f"handlers are in `{handlers}`"
-                raise DefinitionError(
-                    f"{package}: the handler `{tool.handler}` of `{tool.name}` is"
-                    f" refused: {allowed}"
-                )
+        module = (tool.handler or "").partition(":")[0]
+        if tool.handler is not None and not is_in_package(module, handlers):
+            allowed = "no package of handlers is declared"
+            if handlers is not None:
+                allowed = f"handlers are in `{handlers}`"
+            raise DefinitionError(
+                f"{package}: the handler `{tool.handler}` of `{tool.name}` is refused:"
+                f" {allowed}"
+            )
+
+
+def is_in_package(module: str, package: str | None) -> bool:
+    """Whether a module is a package or in it."""
+    return package is not None and f"{module}.".startswith(f"{package}.")
 
 
 def refuse_unknown_resources(

@@ -1,11 +1,28 @@
-"""A tool as data: what it shows, what a call needs, who may have it."""
+"""A tool as data, the names of its files, and what gives tools that are not the toolset's own."""
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ..context import CallContext, ToolResponse
+
+_LOOK_ALIKE = str.maketrans("015", "ols")
+
+WINDOWS_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
+)
+"""Names that Windows takes for devices, whatever their ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +217,159 @@ def _next(text: str, place: int) -> int:
     while text[place] in " ,:":
         place += 1
     return place
+
+
+def spec_name(tool: str) -> str:
+    """The name of a tool's spec, without its ending: the tool's own where a file can have it.
+
+    It cannot where Windows has a device of that name, where the file would be hidden, and
+    where it is one of the toolset's own files: `con`, `.a` and `toolset` stand in
+    `tool_con`, `tool_.a` and `tool_toolset`.
+    """
+    lower = tool.lower()
+    start = lower.partition(".")[0]
+    is_taken = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
+    return tool if start and not is_taken else f"tool_{tool}"
+
+
+@lru_cache(maxsize=65536)
+def module_name(tool: str) -> str:
+    """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
+
+    Total: a section's or client's name may be any text, the empty one too. Two tools may
+    derive the same name; one of them then has its `distinct_name`.
+    """
+    name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
+    if name[0].isdigit():
+        name = f"n{name}"
+    if (
+        keyword.iskeyword(name)
+        or name in WINDOWS_DEVICES
+        or name.startswith(("test_", "_"))
+        or name.endswith("_test")
+        or name in ("conftest", "setup")
+    ):
+        name = f"tool_{name.strip('_')}"
+    return name
+
+
+def distinct_name(tool: str) -> str:
+    """The name of the spec and of the module of a tool whose module another tool has.
+
+    It depends on the tool alone: what comes and goes beside it changes no name of a file.
+    """
+    return f"{module_name(tool)}_{sha256(tool.encode()).hexdigest()[:6]}"
+
+
+def look_alike_key(name: str) -> str:
+    """The same for names that differ in case, separators and look-alike characters only.
+
+    `send_mail`, `sendMail`, `send-mai1` and `send_maiI` have one key.
+    """
+    folded = re.sub(r"[^a-z0-9]", "", name.lower()).replace("i", "l")
+    # `v1` and `v10` differ in their number; `mai1` and `mail` in a look-alike.
+    return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _letters, folded)
+
+
+def _letters(match: re.Match[str]) -> str:
+    return match.group().translate(_LOOK_ALIKE)
+
+
+class Wanted(NamedTuple):
+    """Which tools a list is asked for.
+
+    Attributes:
+        only: the only names; None for any.
+        without: names that are not wanted.
+        client: who asks; None for nobody in particular.
+    """
+
+    only: Collection[str] | None = None
+    without: Collection[str] = ()
+    client: str | None = None
+
+
+class ToolProvider(Protocol):
+    """Remote tools, such as an external MCP server's.
+
+    The registry asks its providers in their order, after the toolset's own, local tools; the
+    first that has a name wins. It decides on access itself, by the name that the provider
+    gives, and asks for no tool that the client may not have. A provider keeps its own
+    deadlines when it lists; what it cannot reach it leaves out, with a line in the log.
+    """
+
+    @property
+    def has_always_tools(self) -> bool:
+        """Whether a tool of it could be one that is offered in every turn."""
+
+    def reserve_names(self, names: Collection[str]) -> None:
+        """Learns the present, former and reserved names of the toolset: it must not offer those."""
+
+    def may_have(self, name: str) -> bool:
+        """Whether it could have a tool of this name, now or later. Does no I/O.
+
+        Lists of clients may name such tools before they were ever seen.
+        """
+
+    def is_meant_for(self, name: str, client: str | None) -> bool:
+        """Whether its tool of this name is for this client at all.
+
+        Beside the client's own lists, as a tool's `clients` are. Does no I/O.
+        """
+
+    async def list_tools(self, wanted: Wanted) -> Sequence[Tool]:
+        """The tools that it has now, under the names that callers use. Never raises.
+
+        There may be others than the wanted ones among them; what can have none of those is
+        not waited for.
+
+        Their `always` and `persistent` are what the toolset wants of them; their handler
+        is None.
+        """
+
+    async def find_tool(self, name: str) -> Tool | None:
+        """Its tool of this name; None when there is none, or it cannot be reached.
+
+        Never raises.
+        """
+
+    async def call_tool(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        """Calls a tool that it gave, with the arguments exactly as the caller sent them.
+
+        The registry gives up after `tool.timeout` seconds and cancels the call. The text
+        of a ToolError reaches the caller; that of every other exception only the log.
+        """
+
+    async def close(self) -> None:
+        """Ends its connections and processes. What is called afterwards may open them."""
+
+
+ServerState = Literal["up", "down", "unused"]
+"""How an external server is reached: nobody has asked one that is `unused` for anything yet."""
+
+
+@runtime_checkable
+class HasServers(Protocol):
+    """A provider that can tell how its servers are reached."""
+
+    def states(self) -> Mapping[str, ServerState]:
+        """Each server's, by its name. Does no I/O."""
+
+    def unset_variables(self) -> Mapping[str, str]:
+        """What servers lack in the environment, in words by their names. Does no I/O."""
+
+
+@runtime_checkable
+class Proxies(Protocol):
+    """The servers that answer calls of the toolset's own tools whose `proxy` names one."""
+
+    async def call_proxied(
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+    ) -> ToolResponse:
+        """Passes a call on, with the arguments exactly as the caller sent them.
+
+        They are valid, and whoever has to allow the call did. The answer is not checked yet;
+        what goes wrong is an answer with an error.
+        """

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .compiled import ASSERTED
-from .json_bounds import Size, measure
+from .limits import SHORT, PatternCost, Size, measure, pattern_cost
 from .references import References, mapping, schemas_below
-from .schema_limits import SHORT, PatternCost, pattern_cost
 
 MOST_MILLISECONDS = 35
 """Of one pass over a value."""

@@ -11,9 +11,8 @@ from typing import Any
 from .bounds import Work
 from .compiled import build, compiled
 from .explanation import Explanation
-from .json_bounds import Size, measure
+from .limits import Size, measure, most_visits
 from .references import References, mapping, reached
-from .schema_limits import most_visits
 
 _MOST_PROBLEMS = 10
 _MOST_EXPLAINED_VALUES = 1_000

@@ -13,8 +13,8 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
+from .limits import multiplies, patterns_are_too_large
 from .references import Step, mapping, pointer
-from .schema_limits import multiplies, patterns_are_too_large
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry

@@ -1,4 +1,4 @@
-"""A toolset's registry as commands of a shell.
+"""A toolset's registry as commands of a shell, each from its words to the tool's answer.
 
 Needs `click`. Words become values by the schema of their parameter; whether they are right
 is for the registry's validation alone, as everywhere.
@@ -7,17 +7,27 @@ is for the registry's validation alone, as everywhere.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from ...core.access.clients import UnknownClientError
-from ...core.files.private_file import append_to
-from ...core.registry.registry import Registry
-from .answers import output_option
-from .command import Command, commands_of
-from .words import likely
+from ...core.access import UnknownClientError
+from ...core.definitions.tool import Tool, deprecation_line
+from ...core.folder import append_to
+from ...core.registry import Registry
+from .terminal import OUTPUT, ask_at_terminal, closing, output_option, print_answer
+from .words import (
+    Parameter,
+    json_object,
+    likely,
+    parameters_of,
+    problems_with,
+    spelling,
+    typed_words,
+)
 
 
 def command_line(
@@ -177,3 +187,200 @@ def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> Non
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise click.BadParameter(f"{file}: {why}", ctx, param) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One line of the command line.
+
+    Attributes:
+        tool: the tool that it calls.
+        keyword: the subcommand.
+        flag: the flag that selects this tool among those of the keyword; None for the one
+            that is called without a flag.
+        action: the action that it fixes, as a subcommand of the keyword; None without.
+    """
+
+    tool: Tool
+    keyword: str
+    flag: str | None = None
+    action: str | None = None
+
+    def build(
+        self,
+        registry: Registry,
+        client: str | None,
+        variants: Sequence[Command] = (),
+    ) -> click.Command:
+        """The command for click.
+
+        Args:
+            registry: makes the call.
+            client: whom the command acts as.
+            variants: the commands that a flag of its keyword selects.
+        """
+        flags = {one.flag: one.tool.summary for one in variants if one.flag is not None}
+        parameters = [
+            one
+            for one in parameters_of(self.tool, self.action)
+            if one.flag not in flags
+        ]
+
+        def run(**given: Any) -> None:
+            on = [flag for flag in flags if given[_key(flag)]]
+            if on != ([self.flag] if self.flag else []):
+                raise click.UsageError(f"give exactly one of {', '.join(flags)}")
+            self._run(registry, client, parameters, given)
+
+        summary = self.tool.summary
+        if self.action is not None:
+            summary = self.tool.actions[self.action].summary or summary
+        return _ToolCommand(
+            name=self.keyword if self.action is None else self.action,
+            callback=run,
+            params=[
+                *(
+                    click.Option([flag, _key(flag)], is_flag=True, help=text)
+                    for flag, text in flags.items()
+                ),
+                *(one.for_click() for one in parameters),
+                self._json_option(parameters),
+            ],
+            help=f"{summary}\n\n{self._notice}".rstrip(),
+            epilog=self._examples(parameters),
+            short_help=summary,
+            places=[one for one in parameters if one.flag is None],
+            context_settings={"token_normalize_func": spelling(parameters, self.tool)},
+        )
+
+    @property
+    def _fixed(self) -> Mapping[str, str]:
+        """The argument that the action's subcommand gives itself."""
+        if self.action is None or self.tool.action_parameter is None:
+            return {}
+        return {self.tool.action_parameter: self.action}
+
+    @property
+    def _notice(self) -> str:
+        """That the tool is deprecated, or asks first, where it does."""
+        deprecated = self.tool.deprecated
+        told = [] if deprecated is None else [deprecation_line(deprecated)]
+        if self.tool.confirm is not None:
+            some = "" if self.tool.confirm.when is None else " some of"
+            told.append(f"A person at the terminal is asked before{some} its calls.")
+        return "\n\n".join(told)
+
+    def _json_option(self, parameters: Sequence[Parameter]) -> click.Option:
+        text = (
+            "Arguments as one JSON object; the other words add to it. `-` reads JSON from"
+            " standard input, `@FILE` from a file; so it is for each option of JSON."
+        )
+        if self.action is None:
+            given = {one.name for one in parameters}
+            properties = self.tool.parameters.get("properties", {})
+            left = [name for name in properties if name not in given]
+            text += f" The only way to give {', '.join(left)}." if left else ""
+        return click.Option(["--arguments", "json_text"], metavar="JSON", help=text)
+
+    def _examples(self, parameters: Sequence[Parameter]) -> str | None:
+        """The tool's examples as a person types them, without those that fail."""
+        typed = [one for one in (self.keyword, self.flag, self.action) if one]
+        shown = []
+        for example in self.tool.examples:
+            arguments = dict(example["arguments"])
+            fixed = {name: arguments.pop(name, None) for name in self._fixed}
+            if "error" in example or fixed != self._fixed:
+                continue
+            title = f"  # {example['title']}\n" if "title" in example else ""
+            words = [*typed, *typed_words(arguments, parameters)]
+            shown.append(f"{title}  {' '.join(words)}")
+        return "\n".join(shown) or None
+
+    def _run(
+        self,
+        registry: Registry,
+        client: str | None,
+        parameters: Sequence[Parameter],
+        given: Mapping[str, Any],
+    ) -> None:
+        with _said_of("--arguments"):
+            arguments = json_object(given["json_text"])
+        for name, value in self._fixed.items():
+            if arguments.setdefault(name, value) != value:
+                raise click.UsageError(f"`{name}` is `{value}` in this command")
+        for one in parameters:
+            words = given[one.key]
+            if words is not None and words != ():
+                with _said_of(one.shown):
+                    arguments[one.name] = one.value(words)
+        tool = self.tool.name
+        problems = problems_with(
+            arguments, lambda all_: registry.problems_with_arguments(tool, all_, client)
+        )
+        if problems:
+            raise click.UsageError("; ".join(problems))
+        with closing(registry) if self.tool.uses else nullcontext():
+            answer = registry.call_tool_sync(
+                tool, arguments, client, ask=ask_at_terminal
+            )
+        print_answer(answer, click.get_current_context().meta.get(OUTPUT))
+
+
+def commands_of(tool: Tool) -> Iterator[Command]:
+    """The commands of a tool: one, or one for each of its actions; none without a keyword."""
+    decision = tool.cli
+    if decision is None or decision["command"] is None or not tool.is_in("cli"):
+        return
+    keyword = decision["command"]
+    if not tool.actions:
+        yield Command(tool, keyword, decision.get("flag"))
+    for action in tool.actions:
+        yield Command(tool, keyword, action=action)
+
+
+def _key(flag: str) -> str:
+    return "flag_" + flag.strip("-").replace("-", "_")
+
+
+@contextmanager
+def _said_of(what: str) -> Iterator[None]:
+    """Tells which word of the command is not what it has to be."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=what) from None
+
+
+class _ToolCommand(click.Command):
+    """A command whose words may need to be kept apart from its options.
+
+    Args:
+        places: the parameters that are given by place.
+        settings: those of click.
+    """
+
+    def __init__(self, *, places: Sequence[Parameter], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._places = places
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        if any(one.help for one in self._places):
+            with formatter.section("Arguments"):
+                formatter.write_dl([(one.shown, one.help) for one in self._places])
+        super().format_options(ctx, formatter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if self._places:
+                hint = "put `--` before words that begin with a dash"
+                raise click.UsageError(f"{error.message} ({hint})", ctx) from None
+            raise
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples as they are: a wrapped command could not be pasted."""
+        if self.epilog:
+            formatter.write(f"\nExamples:\n{self.epilog}\n")

@@ -20,17 +20,15 @@ from typing import TYPE_CHECKING, Any
 from ...core.calls.tool_validators import Validators
 from ...core.calls.untrusted_text import escaped, without, without_in
 from ...core.context import ToolResponse
-from ...core.definitions.provider import ServerState
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import ServerState, Tool
 from ...core.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,
     resolve,
 )
-from ...core.validation.json_bounds import measure
-from .listing import Listing, take_tools
-from .server_lock import Lock, changed_besides, held
+from ...core.validation.limits import measure
+from .listing import Listing, Lock, changed_besides, held, take_tools
 
 if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT

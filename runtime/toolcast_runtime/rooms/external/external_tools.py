@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.calls.work import in_background, run_sync
 from ...core.context import ToolResponse
-from ...core.definitions.module_names import look_alike_key
-from ...core.definitions.provider import ServerState, Wanted
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import ServerState, Tool, Wanted, look_alike_key
 from ...core.server_settings import ExternalServer, MissingVariableError, resolve
 
 if TYPE_CHECKING:
     from ...core.context import CallContext
     from .connection import Connection
-    from .server_lock import Lock
+    from .listing import Lock
 
 _logger = logging.getLogger("toolcast")
 
@@ -117,8 +115,7 @@ class ExternalTools:
         Raises:
             LookupError: there is no such server, or it has no lock.
         """
-        from .listing import take_tools
-        from .server_lock import read_locks
+        from .listing import read_locks, take_tools
 
         locked = {one.name: one for one in self._servers if one.is_locked}
         if self._locks is None or server not in locked:
@@ -190,7 +187,7 @@ class ExternalTools:
         return self._connections[server.name]
 
     async def _decide(self, names: Sequence[str]) -> None:
-        from .server_lock import read_locks
+        from .listing import read_locks
 
         new = [s for s in self._servers if s.name not in self._connections]
         is_locked = self._locks is not None and any(s.is_locked for s in new)

@@ -28,7 +28,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ...core.server_settings import ExternalServer, Resolved
-from .server_lock import BESIDES
+from .listing import BESIDES
 from .transports import Ending, http_transport, stdio_transport
 
 _MOST_PAGES = 100

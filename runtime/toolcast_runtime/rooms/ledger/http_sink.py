@@ -21,7 +21,7 @@ from typing import Any
 
 from ...core.server_settings import fill_in
 from ...core.toolset_settings import LedgerError
-from .record import Record
+from .records import Record
 from .sqlite_ledger import SqliteLedger, connected
 
 try:

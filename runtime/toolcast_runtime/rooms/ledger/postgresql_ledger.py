@@ -20,9 +20,16 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from ...core.toolset_settings import LedgerError
-from .record import Record
-from .record_batches import Failed, RecordBatches
-from .rows import RECORD_ERRORS, VERSION, WRITTEN, made, values
+from .records import (
+    RECORD_ERRORS,
+    VERSION,
+    WRITTEN,
+    Failed,
+    Record,
+    RecordBatches,
+    made,
+    values,
+)
 
 if TYPE_CHECKING:
     from ...core.toolset_settings import LedgerSettings

@@ -22,8 +22,8 @@ from ...core.calls.handlers import own_function
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
-from ...core.validation.json_bounds import measure
-from .record import Ledger, Record
+from ...core.validation.limits import measure
+from .records import Ledger, Record
 from .secret_arguments import Redaction
 
 _logger = logging.getLogger("toolcast.ledger")
@@ -67,7 +67,7 @@ class Recorder:
             _logger.exception("a call of %s is refused", tool.name)
             return _unrecorded()
         if self._settings.keep is not None:
-            from .keeping import keep_no_longer
+            from .tables import keep_no_longer
 
             keep_no_longer(self._settings)
         record = Record(
@@ -126,7 +126,7 @@ class Recorder:
         if self._ledger is not None:
             await self._ledger.close()
         if self._settings is not None and self._settings.keep is not None:
-            from .keeping import stop
+            from .tables import stop
 
             await asyncio.to_thread(stop, self._settings)
 

@@ -16,11 +16,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from ...core.files.private_file import make_private
+from ...core.folder import make_private
 from ...core.toolset_settings import LedgerError
-from .record import Record
-from .record_batches import Failed, RecordBatches
-from .rows import RECORD_ERRORS, VERSION, WRITTEN, made, values
+from .records import (
+    RECORD_ERRORS,
+    VERSION,
+    WRITTEN,
+    Failed,
+    Record,
+    RecordBatches,
+    made,
+    values,
+)
 
 _MOST_AT_ONCE = 1 << 16
 """Characters of a record that is committed where its call runs."""
@@ -29,6 +36,13 @@ _MOST_IN_LOG = 1 << 24
 _EACH_COMMIT = 2 * 4096
 """Bytes that a commit of a short record adds to the log: one page or two, or seldom more."""
 _BUSY_MILLISECONDS = 30_000
+# All else is wrong with the file.
+_RECORD_ERRORS = (
+    sqlite3.DataError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    *RECORD_ERRORS,
+)
 # The files that SQLite makes beside its own.
 _BESIDE = ("-wal", "-shm", "-journal")
 
@@ -180,7 +194,7 @@ def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:
     for number, record in enumerate(records):
         try:
             connection.execute(WRITTEN, values(record))
-        except RECORD_ERRORS as error:
+        except _RECORD_ERRORS as error:
             failed[number] = LedgerError("the record cannot be stored")
             failed[number].__cause__ = error
     connection.execute("COMMIT")

@@ -25,11 +25,14 @@ from ...core.context import ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.validation.compiled import build
 from ...core.validation.references import held_schemas, pointer
-from .dialect import Dialect, Inexpressible
-from .loss import Loss, Severity
+from .dialect import Dialect, Inexpressible, Loss, Severity
 from .provider_names import provider_names
-from .schema_rendering import RenderedSchema, rendered_schema
-from .sent_arguments import restored_arguments, sendable_examples
+from .schema_rendering import (
+    RenderedSchema,
+    rendered_schema,
+    restored_arguments,
+    sendable_examples,
+)
 from .tool_answers import Answer
 
 _FIELDS = ("returns", "examples", "confirm", "annotations", "title")

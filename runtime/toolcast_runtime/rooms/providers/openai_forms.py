@@ -1,7 +1,11 @@
-"""OpenAI's forms: functions of Chat Completions and of Responses, loose and strict.
+"""OpenAI's forms, of Chat Completions and of Responses, loose and strict, and Ollama's.
 
 Sources: the OpenAPI description of OpenAI's API as the package `openai` 3.54 types it, OpenAI's
-guides to function calling, structured outputs and tool search, and the messages of its errors.
+guides to function calling, structured outputs and tool search, and the messages of its errors;
+the class `Tool` of the package `ollama` 0.6, whose client lets functions of `/api/chat` through.
+What that has no field for it drops in silence: of the parameters all but `type`, `required` and
+`properties`, of each of these all but `type`, `items`, `description` and `enum`. Items may have
+any schema.
 """
 
 from __future__ import annotations
@@ -249,4 +253,23 @@ RESPONSES = ModelProvider(
         ),
     ),
     refuses=_too_much,
+)
+
+
+_OLLAMA = Dialect(
+    source="the fields of the class `Tool` of the package `ollama`",
+    keywords=frozenset("type description properties required items enum".split()),
+    lost_at_root=frozenset(["description", "items", "enum"]),
+    lost_of_parameters=frozenset(["properties", "required"]),
+    references=References.INLINED,
+    nullable=Nullable.TYPE_LIST,
+)
+
+
+def _ollama_message(answer: Answer) -> dict[str, Any]:
+    return {"role": "tool", "tool_name": answer.name, "content": answer.text()}
+
+
+OLLAMA = ModelProvider(
+    name="ollama", title="Ollama", dialect=_OLLAMA, form=_chat, answer=_ollama_message
 )

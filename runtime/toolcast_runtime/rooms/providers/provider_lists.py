@@ -11,23 +11,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core.calls.work import sync
-from .anthropic_forms import SEARCH
+from .anthropic_and_gemini_forms import SEARCH
 from .model_provider import ListOptions, ModelProvider, ProviderTools, render_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ...core.definitions.tool import Tool
-    from ...core.registry.registry import Registry
+    from ...core.registry import Registry
 
-_OPENAI, _ANTHROPIC = "openai_forms", "anthropic_forms"
+_OPENAI, _OTHERS = "openai_forms", "anthropic_and_gemini_forms"
 _WHERE = {
     "openai-chat": (_OPENAI, "CHAT"),
     "openai-responses": (_OPENAI, "RESPONSES"),
-    "anthropic": (_ANTHROPIC, "ANTHROPIC"),
-    "gemini": ("gemini_form", "GEMINI"),
-    "bedrock": (_ANTHROPIC, "BEDROCK"),
-    "ollama": ("ollama_form", "OLLAMA"),
+    "anthropic": (_OTHERS, "ANTHROPIC"),
+    "gemini": (_OTHERS, "GEMINI"),
+    "bedrock": (_OTHERS, "BEDROCK"),
+    "ollama": (_OPENAI, "OLLAMA"),
 }
 """The module of each, and its name there. One is imported when somebody asks for it."""
 

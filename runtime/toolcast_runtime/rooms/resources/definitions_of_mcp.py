@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.context import ToolError, ToolResponse
 from ...core.definitions.definitions import DefinitionError
-from ...core.definitions.module_names import module_name
-from ...core.definitions.tool import Tool
+from ...core.definitions.tool import Tool, module_name
 from .content_blocks import resource_contents
 
 if TYPE_CHECKING:

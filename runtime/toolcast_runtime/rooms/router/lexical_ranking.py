@@ -15,12 +15,11 @@ import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, pairwise, takewhile
 from math import log
 from typing import Any
-
-from .route import Route, RoutedTool
 
 # BM25's own: how soon repeating a word stops to count, and how much a text's length does.
 _SATURATION = 1.2
@@ -98,6 +97,41 @@ _ENDINGS = """
 ations ation ings ing ions ion ment ers er ed ly es e s y
 """.split()
 _SHORTEST_STEM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedTool:
+    """What is known of a tool when it is chosen.
+
+    Attributes:
+        name: its name.
+        summary: one line.
+        description: what models read.
+        when_to_use: when to choose it.
+        parameters: the JSON Schema of its arguments.
+    """
+
+    name: str
+    summary: str = ""
+    description: str = ""
+    when_to_use: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A choice.
+
+    Attributes:
+        names: the chosen tools, in the order of the catalogue.
+        scores: how well each tool that matched at all does, the best first; empty where a
+            model chose.
+        doubt: why every tool was chosen; empty when there was a choice.
+    """
+
+    names: tuple[str, ...]
+    scores: Mapping[str, float] = field(default_factory=dict)
+    doubt: str = ""
 
 
 @lru_cache(maxsize=_MOST_CACHED)

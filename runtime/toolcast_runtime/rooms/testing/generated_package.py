@@ -22,8 +22,8 @@ import pytest
 from ... import LEVEL, levels
 from ...core.definitions.definitions import at_newest_level
 from ...core.definitions.tool import Tool
-from ...core.files.regular_file import read_regular
-from ...core.registry.registry import Registry
+from ...core.registry import Registry
+from ...core.regular_file import read_regular
 from ...core.validation import protocol
 
 _LARGEST = 8 * 1024 * 1024

@@ -13,12 +13,14 @@ import hmac
 import ipaddress
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from ...core.files.regular_file import read_secret
-from ..oauth.oauth_settings import Issuer, is_loopback
-from .settings import HttpSettings, SettingsError
+from ...core.regular_file import read_secret, secret
+from .settings import HttpSettings, OAuth, SettingsError
 
 _logger = logging.getLogger("toolcast.http")
 
@@ -81,6 +83,84 @@ class Tokens:
         given = _digest(token)
         # All are compared, whichever is right.
         return sum(hmac.compare_digest(given, each) for each in self.digests()) > 0
+
+
+class Issuer(NamedTuple):
+    """The settings with what the environment adds to them.
+
+    Attributes:
+        oauth: the toolset's.
+        issuer: as tokens name it, character by character.
+        public_url: what callers put before an endpoint's path; no slash at its end.
+        jwks_uri: None asks the issuer's metadata.
+        introspection_uri: so is this.
+        credentials: id and secret for introspection, as they are now; raises `ValueError`
+            when the file of one cannot be read.
+    """
+
+    oauth: OAuth
+    issuer: str
+    public_url: str
+    jwks_uri: str | None
+    introspection_uri: str | None
+    credentials: Callable[[], tuple[str, str]] | None
+
+    @classmethod
+    def of(
+        cls, oauth: OAuth, environment: Mapping[str, str]
+    ) -> tuple[Issuer, list[str]]:
+        """It, and the problems for which it must not be used."""
+        problems: list[str] = []
+
+        def url(name: str, otherwise: str | None, what: str = "") -> str | None:
+            variable = f"{oauth.variables}_{name}"
+            value = environment.get(variable, "").strip() or otherwise
+            if value is None and what:
+                problems.append(f"OAuth needs {what}: set {variable}")
+            elif value is not None and not is_safe_url(value):
+                problems.append(
+                    f"{variable} must be an https URL without user, query and fragment;"
+                    " http is for loopback alone"
+                )
+            return value
+
+        public = url("PUBLIC_URL", None, "the URL that callers reach the server by")
+        issuer = url("OAUTH_ISSUER", oauth.issuer, "the authorization server's issuer")
+        jwks = url("OAUTH_JWKS_URI", oauth.jwks_uri)
+        asked = url("OAUTH_INTROSPECTION_URI", None)
+        credentials = None
+        if oauth.introspection:
+            begin = f"{oauth.variables}_OAUTH_CLIENT"
+            names = f"{begin}_ID", f"{begin}_SECRET"
+            credentials = partial(_credentials, names, environment)
+            try:
+                credentials()
+            except ValueError as error:
+                problems.append(str(error))
+        return (
+            cls(
+                oauth,
+                issuer or "",
+                (public or "").rstrip("/"),
+                jwks,
+                asked,
+                credentials,
+            ),
+            problems,
+        )
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The host that callers name; none while it is not set up."""
+        is_set_up = is_safe_url(self.public_url)
+        return (urlsplit(self.public_url).netloc,) if is_set_up else ()
+
+    def opens(self, client: str | None) -> bool:
+        """Whether any scope opens the endpoint of a client."""
+        return client is None or any(client in s.clients for s in self.oauth.scopes)
+
+    def __repr__(self) -> str:
+        return f"Issuer({self.issuer!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,3 +285,41 @@ def _is_wildcard(host: str) -> bool:
 def _digest(token: str) -> bytes:
     """Of one length for every token, so that comparing takes one time."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def _credentials(
+    names: tuple[str, str], environment: Mapping[str, str]
+) -> tuple[str, str]:
+    """Id and secret; raises `ValueError` when one cannot be had."""
+    user, password = (secret(name, environment) for name in names)
+    if user is None or password is None:
+        raise ValueError(f"introspection needs {' and '.join(names)}: set both")
+    return user, password
+
+
+def is_safe_url(url: str) -> bool:
+    """Whether what comes from there, or is sent there, cannot be changed on its way."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    if not url.isascii() or not url.isprintable() or set(url) & set(' "\\<>'):
+        return False
+    if not parts.hostname or port == 0 or parts.username is not None:
+        return False
+    if "?" in url or "#" in url:
+        return False
+    if parts.scheme == "https":
+        return True
+    return parts.scheme == "http" and is_loopback(parts.hostname)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is this machine's alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

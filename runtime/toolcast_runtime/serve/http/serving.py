@@ -1,28 +1,53 @@
 """Serves a toolset's HTTP application with uvicorn, in one process or several.
 
+uvicorn bounds neither how many connections there are, nor how long they may take for a request's
+head: a few hundred callers that begin a request and never end it would use up the descriptors of
+the process, and nobody else would be answered. And it raises a signal again when it has served,
+which ends the process by it: nothing of `atexit` runs, and whoever asked for the end is told of a
+failure. Both are mended here.
+
 Needs `uvicorn`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import importlib
 import json
 import os
+import signal
+import socket
+import threading
 from dataclasses import asdict, dataclass, replace
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from ..stdio.process import GRACE_SECONDS, Ending, gc_freeze
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.supervisors import Multiprocess
+
+from ...core.toolset_settings import LifespanError
+from ..stdio.process import (
+    CLOSING_SECONDS,
+    GRACE_SECONDS,
+    SIGNALS,
+    START_FAILED,
+    Ending,
+    gc_freeze,
+)
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
+from .app import http_app
+from .guard import ADMITTED
 from .listening import Listening, tell_endpoints
 from .settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from socket import socket
 
-    from starlette.routing import Router
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from ...core.registry import Registry
     from ..mcp.toolset_server import ToolsetServer
     from .settings import HttpSettings
 
@@ -32,19 +57,12 @@ _VARIABLE = "TOOLCAST_HTTP_WORKER"
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """What the command line says.
+    """What the command line says, whose `--help` tells each.
 
     Attributes:
-        host: the address to listen on.
-        port: the port; 0 takes a free one.
-        workers: processes that answer.
         replica: other processes answer at the same address.
-        grace: seconds that running calls have to finish when the server is to end.
-        log_format: lines for people, or JSON.
-        log_level: the lowest level that is logged.
         client: the only client to serve; None serves them all.
         path: where one client alone is served; None for `/mcp/`.
-        local_tools: leaves out the tools of external servers.
     """
 
     host: str = "127.0.0.1"
@@ -75,21 +93,10 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     """
     write_logs(options.log_format, options.log_level)
     with gc_freeze():
-        import uvicorn
-
-        from .uvicorn_server import (
-            BoundedProtocol,
-            ending_app,
-            most_waiting,
-            supervise,
-        )
-
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
-        listening = _listening(server, options)
-        app: ASGIApp | str = ending_app(
-            _app(server, options, listening), ending, server.registry
-        )
+        app: ASGIApp | str
+        app, listening = _app(server, options, ending)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -120,7 +127,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         return
 
     class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket] | None = None) -> None:
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
                 listeners = self.servers[0].sockets
@@ -135,27 +142,22 @@ def worker_app() -> ASGIApp:
     """The application of one of several processes, which uvicorn starts by name."""
     given = json.loads(os.environ[_VARIABLE])
     with gc_freeze():
-        from .uvicorn_server import ending_app
-
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         options = HttpOptions(**given)
         write_logs(options.log_format, options.log_level)
-        ending = Ending(options.grace, is_worker=True)
-        listening = _listening(server, options)
-        return ending_app(_app(server, options, listening), ending, server.registry)
+        return _app(server, options, Ending(options.grace, is_worker=True))[0]
 
 
-def _app(server: ToolsetServer, options: HttpOptions, listening: Listening) -> Router:
-    from .app import http_app
-
+def _app(
+    server: ToolsetServer, options: HttpOptions, ending: Ending
+) -> tuple[ASGIApp, Listening]:
+    """The application of one process, and where it is to be reached."""
+    listening = Listening.on(_settings(server, options), options.host)
     if options.local_tools:
         server = replace(server, external=False)
-    is_one_of_several = options.replica or options.workers > 1
-    return http_app(server, listening, is_one_of_several=is_one_of_several)
-
-
-def _listening(server: ToolsetServer, options: HttpOptions) -> Listening:
-    return Listening.on(_settings(server, options), options.host)
+    several = options.replica or options.workers > 1
+    router = http_app(server, listening, is_one_of_several=several)
+    return ending_app(router, ending, server.registry), listening
 
 
 def _origin(host: str, listeners: Sequence[Any]) -> str:
@@ -175,3 +177,231 @@ def _settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:
         raise SettingsError(f"no endpoint serves the client `{client}`")
     only = replace(chosen[0], path=options.path or _ALONE)
     return replace(server.http, endpoints=(only,))
+
+
+HEAD_SECONDS = 10.0
+"""From the opening of a connection, or its last answer, to the end of a request's head."""
+
+LAST_SECONDS = 0.5
+"""How long a connection on which nothing runs may bring a request when the server ends."""
+
+_LAST_ANSWER = (b"connection", b"close")
+
+MOST_WAITING = 200
+"""Connections that no request was admitted on; fewer where descriptors are few."""
+
+MOST_ADMITTED = 1_000
+"""Connections that a request was admitted on; fewer where descriptors are few."""
+
+_FEWEST = 16
+# In the order in which they came, or were last let in.
+_waiting: dict[BoundedProtocol, None] = {}
+_admitted: dict[BoundedProtocol, None] = {}
+
+
+def most_waiting() -> int:
+    """How many connections may wait to be admitted: a quarter of the descriptors at most."""
+    return _of_descriptors(MOST_WAITING, 4)
+
+
+def most_admitted() -> int:
+    """How many connections may be admitted: half of the descriptors at most."""
+    return _of_descriptors(MOST_ADMITTED, 2)
+
+
+def _of_descriptors(most: int, part: int) -> int:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return most
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most if descriptors < 0 else max(_FEWEST, min(most, descriptors // part))
+
+
+async def _stop_listening(server: uvicorn.Server) -> None:
+    """Takes no connection any more, but those that the system has taken already.
+
+    It would break them off, though a request may have been sent on them.
+    """
+    taken: list[socket.socket] = []
+    for each in server.servers:
+        listening = [one.dup() for one in each.sockets]
+        each.close()
+        for own in listening:
+            own.setblocking(False)
+            with contextlib.suppress(OSError), own:
+                # The next statement closes it: what comes in between is lost.
+                while len(taken) < most_waiting():
+                    taken.append(own.accept()[0])
+    loop = asyncio.get_running_loop()
+
+    def protocol() -> BoundedProtocol:
+        return BoundedProtocol(
+            server.config, server.server_state, server.lifespan.state
+        )
+
+    for connection in taken:
+        with contextlib.suppress(OSError):
+            await loop.connect_accepted_socket(protocol, connection)
+
+
+class BoundedProtocol(H11Protocol):
+    """uvicorn's HTTP with a deadline for heads and a bound on connections.
+
+    Where one connection too many waits to be admitted, that which waits longest is closed: a
+    newcomer is always answered. A connection counts as admitted from the first request whose
+    host and token were right. Of too many of these, that which has asked for nothing for the
+    longest time is closed.
+    """
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.app: Any = self._watched(self.app)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._await_head()
+        _waiting[self] = None
+        while len(_waiting) > most_waiting():
+            next(iter(_waiting)).give_up()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server ends. A request that is on its way is answered, as its connection's last."""
+        state = self.server_state
+        if _LAST_ANSWER not in state.default_headers:
+            state.default_headers = [*state.default_headers, _LAST_ANSWER]
+        # Handed to `call_later` and nobody else.
+        self.timeout_keep_alive = LAST_SECONDS  # type: ignore[assignment]
+        if self.cycle is not None:
+            self.cycle.default_headers = state.default_headers
+        self.loop.call_later(LAST_SECONDS, self._end_idle)
+
+    def _end_idle(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.timeout_keep_alive_handler()
+
+    def admit(self) -> None:
+        """A request of its was let in."""
+        if self.transport.is_closing():
+            return
+        _waiting.pop(self, None)
+        _admitted.pop(self, None)
+        _admitted[self] = None
+        while len(_admitted) > most_admitted():
+            next(iter(_admitted)).give_up()
+
+    def give_up(self) -> None:
+        """Ends the connection at once; what it was sending is lost."""
+        self._forget()
+        self.transport.abort()
+
+    def _forget(self) -> None:
+        _waiting.pop(self, None)
+        _admitted.pop(self, None)
+        self._forget_deadline()
+
+    def _await_head(self) -> None:
+        self._forget_deadline()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self.give_up)
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _watched(self, app: Any) -> ASGIApp:
+        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+            self._forget_deadline()
+            scope["extensions"] = {**scope.get("extensions", {}), ADMITTED: self.admit}
+            try:
+                await app(scope, receive, send)
+            finally:
+                if not self.transport.is_closing():
+                    self._await_head()
+
+        return watched
+
+
+def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
+    """The application, whose start takes the signals from the uvicorn server that runs it.
+
+    It is ready when the toolset's lifespan has started; the application ends that.
+    """
+
+    async def started(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            # While it serves, uvicorn has its server's own method for a handler.
+            server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+            if server is not None:
+                _stop_listening_first(server)
+            loop = asyncio.get_running_loop()
+            starting = asyncio.ensure_future(registry.__aenter__())
+
+            def stop() -> None:
+                if server is not None:
+                    server.should_exit = True
+                with contextlib.suppress(RuntimeError):  # The loop has ended.
+                    loop.call_soon_threadsafe(starting.cancel)
+
+            ending.take_signals(stop)
+            await asyncio.wait({starting})
+            try:
+                if not starting.cancelled():
+                    starting.result()
+            except LifespanError as error:
+                # Said here: what fails in the application itself is told as a traceback.
+                text = str(error)
+                await send({"type": "lifespan.startup.failed", "message": text})
+                return
+        await app(scope, receive, send)
+
+    return started
+
+
+def _stop_listening_first(server: uvicorn.Server) -> None:
+    """Of a worker nobody makes the server but uvicorn, so that it cannot be of a class of ours."""
+    shutdown = server.shutdown
+
+    async def stopped(sockets: list[socket.socket] | None = None) -> None:
+        await _stop_listening(server)
+        await shutdown(sockets)
+
+    server.shutdown = stopped  # type: ignore[method-assign]
+
+
+def supervise(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:
+    """Serves in several processes until a signal ends them all.
+
+    A worker that is still there when the grace period and the time for closing are over is
+    killed; by then everything but its `atexit` was closed.
+
+    Raises:
+        SystemExit: a worker could not be started; it has said why.
+    """
+
+    class Supervisor(Multiprocess):
+        def terminate_all(self) -> None:
+            for number in SIGNALS:
+                signal.signal(number, self._end_at_once)
+            super().terminate_all()
+            # Or the system would take connections that nobody answers.
+            for each in self.sockets:
+                each.close()
+            timer = threading.Timer(grace + CLOSING_SECONDS, self._kill_all)
+            timer.daemon = True
+            timer.start()
+
+        def _end_at_once(self, number: int, frame: FrameType | None) -> None:
+            self._kill_all()
+            os._exit(128 + number)
+
+        def _kill_all(self) -> None:
+            for process in self.processes:
+                process.kill()
+
+    supervisor = Supervisor(config, [listener])
+    supervisor.run()
+    if any(process.exitcode == START_FAILED for process in supervisor.processes):
+        raise SystemExit(START_FAILED)

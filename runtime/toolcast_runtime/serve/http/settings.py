@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ..oauth.oauth_settings import OAuth
+from typing import Any, NamedTuple
 
 _MEBIBYTE = 1024 * 1024
 
@@ -34,6 +31,43 @@ class Endpoint:
     client: str | None
     token_variable: str
     approves: bool = False
+
+
+class Scope(NamedTuple):
+    """What a scope of the authorization server gives here.
+
+    Attributes:
+        name: as tokens carry it.
+        clients: whose endpoints it opens.
+        permissions: of the client's permissions, those that it gives.
+    """
+
+    name: str
+    clients: tuple[str, ...] = ()
+    permissions: tuple[str, ...] = ()
+
+
+class OAuth(NamedTuple):
+    """Whose tokens are taken, and what they open.
+
+    Attributes:
+        variables: what the names of environment variables begin with: `_PUBLIC_URL`,
+            `_OAUTH_ISSUER`, `_OAUTH_JWKS_URI`, `_OAUTH_INTROSPECTION_URI`,
+            `_OAUTH_CLIENT_ID` and `_OAUTH_CLIENT_SECRET` (each or with `_FILE`).
+        scopes: in the order in which they are told; in a toolset without clients each
+            opens its one endpoint.
+        issuer: the authorization server; the variable goes before it.
+        jwks_uri: where its keys are; None asks its metadata.
+        introspection: asks the authorization server for each token, instead of keys.
+        algorithms: those that tokens may be signed with.
+    """
+
+    variables: str
+    scopes: tuple[Scope, ...]
+    issuer: str | None = None
+    jwks_uri: str | None = None
+    introspection: bool = False
+    algorithms: tuple[str, ...] = ("RS256", "ES256")
 
 
 @dataclass(frozen=True, slots=True)

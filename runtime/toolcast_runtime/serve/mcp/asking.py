@@ -1,20 +1,24 @@
-"""Asks the person in front of an MCP client, in the way that its era has.
+"""What a client is told and asked in the middle of a call: progress, and what its person says.
+
+A person is asked in the way that the client's era has.
 
 Before 2026-07-28 the server sends a request of its own and waits. Since then the answer to a
 call says what is needed, and the client makes the call again with it; what was asked and
 answered so far comes back as state, which is sealed (`sealing`).
 
-Source: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+Source: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation and
+/basic/utilities/progress
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -22,22 +26,14 @@ from pydantic import ValidationError
 
 from ...core.context import Declined
 from ...core.question import Answer, InputNeeded, Question
-from .results import is_before_2026
+from .results import is_before_2026, sendable
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
+    from ...core.context import ReportProgress
+
 _logger = logging.getLogger("toolcast")
-
-
-class Asker(Protocol):
-    """Asks the person in front of a client."""
-
-    async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`."""
-
-    def result(self) -> types.InputRequiredResult | None:
-        """What the call answers when it needs more; None when it does not."""
 
 
 def asker(
@@ -147,7 +143,7 @@ class RoundTrips:
         raise InputNeeded(self._round, put)
 
     def result(self) -> types.InputRequiredResult | None:
-        """As `Asker`; its state is not sealed yet."""
+        """What the call answers when it needs more, its state not sealed yet; or None."""
         if not self._needed:
             return None
         state = {
@@ -175,6 +171,9 @@ class RoundTrips:
         return self._earlier
 
 
+Asker = Elicitation | RoundTrips
+
+
 def _require_forms(context: ServerRequestContext[Any, Any], question: Question) -> None:
     """A client says that it can show forms; an empty word means that, too."""
     capabilities = context.session.client_capabilities
@@ -184,3 +183,71 @@ def _require_forms(context: ServerRequestContext[Any, Any], question: Question) 
             f"`{question.tool}` has to ask a person first, and this client cannot: it has"
             " not declared `elicitation` with forms; nothing was done"
         )
+
+
+HEARTBEAT_SECONDS = 5.0
+"""Without a report, before the last one is sent again: below what clients wait at least."""
+
+_STEP = 1e-6
+
+
+def asked_for(
+    context: ServerRequestContext[Any, Any], has_heartbeat: bool
+) -> ProgressNotifications:
+    """The notifications of a request that asks for them by its `progressToken`."""
+    heartbeat = HEARTBEAT_SECONDS if has_heartbeat else None
+    return ProgressNotifications(context.session.report_progress, heartbeat)
+
+
+class ProgressNotifications:
+    """Sends a request's progress notifications.
+
+    A value that is not above the one before, as MCP wants it, is sent as one that is by a
+    millionth. So is the heartbeat: to many clients every notification says that the call
+    still runs.
+
+    Args:
+        send: sends one.
+        heartbeat: seconds; None for no heartbeat.
+    """
+
+    def __init__(self, send: ReportProgress, heartbeat: float | None) -> None:
+        self._send = send
+        self._heartbeat = heartbeat
+        self._last: tuple[float, float | None, str | None] | None = None
+        self._sent = asyncio.Event()
+        self._beating: asyncio.Task[None] | None = None
+
+    async def __call__(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """As `ReportProgress`."""
+        if self._last is not None and progress <= self._last[0]:
+            last = self._last[0]
+            progress = round(last + _STEP * max(1.0, abs(last)), 6)
+        text = None if message is None else sendable(message)
+        self._last = progress, total, text
+        self._sent.set()
+        await self._send(progress, total, text)
+
+    async def __aenter__(self) -> ProgressNotifications:
+        if self._heartbeat is not None:
+            self._beating = asyncio.create_task(self._beat(self._heartbeat))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._beating is not None:
+            self._beating.cancel()
+
+    async def _beat(self, seconds: float) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._sent.wait()
+                self._sent.clear()
+            except TimeoutError:
+                try:
+                    await self(*(self._last or (0,)))
+                except Exception:  # the caller is gone, which ends the call, too
+                    return
+                self._sent.clear()

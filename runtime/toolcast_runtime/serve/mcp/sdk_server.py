@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 
 from ...core.calls.watching import is_traced, log_call
 from ...core.context import CALL_GUARD, CALLER, Caller
-from ...core.registry.registry import UnknownToolError
+from ...core.registry import UnknownToolError
 from ...core.rooms import kept_content, served_skills
 from ...core.validation.protocol import is_listed_before_2026
 from .results import (
@@ -156,7 +156,7 @@ def build_server(
                 keep=None if kept is None else partial(kept.keep, CALLER.get().user),
             )
             if context.meta and "progress_token" in context.meta:
-                from .progress_notifications import asked_for
+                from .asking import asked_for
 
                 async with asked_for(context, served.heartbeat) as progress:
                     response = await call(report_progress=progress)
@@ -191,7 +191,7 @@ def build_server(
         **further,
     )
     if served.has_skills:
-        from .skill_methods import add_skill_methods
+        from .offers import add_skill_methods
 
         add_skill_methods(server, skills)
     # In place of the SDK's own, which is all that stands there.

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...core.context import CALLER
-from ...core.files.regular_file import secret
+from ...core.regular_file import secret
 from ..http.settings import SettingsError
 
 if TYPE_CHECKING:

@@ -1,25 +1,33 @@
-"""A toolset's MCP server, as its generated module declares it."""
+"""A toolset's MCP server, as its generated module declares it.
+
+It is served over stdio, over HTTP, or as an ASGI application by any server, to be mounted if
+need be. What each needs is imported when something is served, not before.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import json
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...core.registry.registry import Registry
+from ...core.access import AccessError, UnknownClientError
+from ...core.registry import Registry
+from ...core.rooms import MissingRoomError
+from ...core.toolset_settings import LifespanError
+from ..http.settings import SettingsError
 from .toolset_server import ToolsetServer
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from mcp.server import Server
-
-    from ..http.asgi import AsgiApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class McpServer(ToolsetServer):
-    """A toolset's MCP server. `main()` serves it as the command line says.
-
-    The MCP SDK is imported when something is served, not before.
-    """
+    """A toolset's MCP server. `main()` serves it as the command line says."""
 
     @classmethod
     def of_several(
@@ -54,8 +62,6 @@ class McpServer(ToolsetServer):
 
         It is built when its lifespan starts.
         """
-        from ..http.asgi import AsgiApp
-
         return AsgiApp(self)
 
     def main(self, arguments: list[str] | None = None) -> None:
@@ -72,3 +78,95 @@ def shared_registry(package: str, servers: tuple[ToolsetServer, ...]) -> Registr
         [one.registry for one in servers],
         external=[one.registry for one in servers if one.external],
     )
+
+
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - it is told to nobody who listens
+
+
+class AsgiApp:
+    """What a server such as uvicorn runs, or an application of Starlette or FastAPI mounts.
+
+    Nobody tells it the address that it is reached at, nor how many processes there are. So it
+    takes itself for one of several at every address: without a token for each client, and
+    without allowed hosts, it does not start.
+
+    Args:
+        server: what is served.
+    """
+
+    def __init__(self, server: ToolsetServer) -> None:
+        self._server = server
+        self._running: ASGIApp | None = None
+
+    @asynccontextmanager
+    async def lifespan(self, app: object = None) -> AsyncIterator[None]:
+        """Serves within it: `FastAPI(lifespan=app.lifespan)` where this one is mounted.
+
+        Raises:
+            SettingsError: a token, the allowed hosts or a package is missing.
+            SealingError: a tool has to ask a person, and no key is set.
+            UnknownClientError: an endpoint is of a client that the toolset does not have.
+            AccessError: who may have which tool cannot be found out.
+            LifespanError: the toolset's own lifespan cannot be started.
+        """
+        if importlib.util.find_spec("mcp") is None:
+            raise SettingsError("it needs mcp: pip install 'toolcast-runtime[mcp]'")
+        from ..http.app import http_app
+        from ..http.listening import Listening, tell_endpoints
+
+        if self._server.http is None:
+            raise SettingsError("the toolset has no settings for HTTP")
+        listening = Listening.on(self._server.http, _ANY_ADDRESS)
+        router = http_app(
+            self._server, listening, is_one_of_several=True, is_alone=False
+        )
+        async with self._server.registry, router.lifespan_context(router):
+            self._running = router
+            tell_endpoints(listening)
+            try:
+                yield
+            finally:
+                self._running = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, or runs the lifespan for a server."""
+        if scope["type"] == "lifespan":
+            await self._serve(receive, send)
+        elif self._running is not None:
+            await self._running(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+        else:
+            await _not_started(send)
+
+    async def _serve(self, receive: Receive, send: Send) -> None:
+        await receive()
+        is_started = False
+        try:
+            async with self.lifespan():
+                await send({"type": "lifespan.startup.complete"})
+                is_started = True
+                await receive()
+        except (
+            SettingsError,
+            UnknownClientError,
+            AccessError,
+            LifespanError,
+            MissingRoomError,
+        ) as error:
+            if is_started:
+                raise
+            # A server logs the message; without it, some would serve all the same.
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _not_started(send: Send) -> None:
+    """Answers while the lifespan does not run; the caller can do nothing about it."""
+    error = "the server has not started: its lifespan does not run"
+    help_ = "where it is mounted, the outer application needs `lifespan=app.lifespan`"
+    body = json.dumps({"error": error, "help": help_}).encode()
+    headers: list[Any] = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

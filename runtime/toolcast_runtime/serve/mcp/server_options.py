@@ -7,11 +7,11 @@ import importlib.util
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
-from ...core.access.clients import AccessError, UnknownClientError
+from ...core.access import AccessError, UnknownClientError
 from ...core.rooms import MissingRoomError
 from ...core.toolset_settings import LifespanError
 from ..http.settings import SettingsError
-from ..stdio.process import GRACE_SECONDS, START_FAILED
+from ..stdio.process import GRACE_SECONDS, START_FAILED, gc_freeze, serve_over_stdio
 from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
 
 if TYPE_CHECKING:
@@ -44,8 +44,6 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             _refuse_options_of_http(options, parser)
             if options.no_lifespan:
                 server.registry.leave_lifespan_out()
-            from ..stdio.stdio import serve_over_stdio
-
             write_logs(options.log_format, options.log_level)
             serve_over_stdio(server, client, options.grace)
     except (
@@ -132,10 +130,10 @@ def _refuse_options_of_http(
 def _serve_http(
     server: ToolsetServer, options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
-    from ..http.serving import HttpOptions, serve_http
-
     if options.no_lifespan:
         parser.error("--no-lifespan is for stdio alone")
+    with gc_freeze():
+        from ..http.serving import HttpOptions, serve_http
     names = [field.name for field in fields(HttpOptions)]
     given = {name: getattr(options, name) for name in names if name in options}
     http = HttpOptions(**given)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core.definitions.definitions import DefinitionError, refuse_unknown_resources
-from ...core.registry.registry import Registry, UnknownToolError
+from ...core.registry import Registry, UnknownToolError
 from ...core.rooms import mcp_offers
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
-    from ...core.registry.toolset import Found
     from ...core.rooms import Offer, Skill, Skills
+    from ...core.toolset import Found
     from ...core.toolset_settings import LinkLimits
     from ..http.settings import AdminRoute, HttpSettings
 
@@ -291,7 +291,7 @@ class ToolsetServer:
     def import_handlers(
         self, begin: Callable[[str], object] = str
     ) -> dict[str, BaseException]:
-        """Imports the handlers of tools, resources and prompts; see `AtStart`."""
+        """Imports the handlers of tools, resources and prompts; see `Toolset`."""
         failed: dict[str, BaseException] = {}
         for one in self.toolsets:
             start = one.registry.at_start()

@@ -1,25 +1,223 @@
-"""Whether a token is good for one endpoint, and what it says.
+"""Whether a token is good for one endpoint, by what its authorization server publishes or says.
 
-Sources: RFC 9068 (access tokens as JWT), RFC 8725 (good practice), RFC 7662 (introspection).
+That server is asked for few bytes, in a short time, without redirects. Needs `httpx2`, which
+comes with `mcp`.
+
+Sources: RFC 9068 (access tokens as JWT), RFC 8725 (good practice), RFC 7662 (introspection),
+RFC 8414, OpenID Connect Discovery 1.0, RFC 7517 (keys).
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
+import logging
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+import httpx2
 import jwt
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
 
-from .authorization_server import AuthorizationServer, NotThere, fetch
+from ..http.listening import Issuer, is_safe_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from ssl import SSLContext
 
-    from .oauth_settings import Issuer
-
-_LONGEST = 16 * 1024
+_MOST_BYTES = 256 * 1024
+_SECONDS = 5.0
+_FRESH = 300.0
+_LONGEST = 3_600.0
+_PAUSE = 30.0
+_PATIENCE = 10.0
+_MOST_KEYS = 100
+_LONGEST_URL = 200
+_LONGEST_TOKEN = 16 * 1024
 _SKEW = 30
 _TYPES = frozenset((None, "jwt", "at+jwt", "application/at+jwt"))
+_ASYMMETRIC = frozenset(
+    "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()
+)
+"""The only algorithms: with a shared secret, whoever checks a token can make one."""
+_logger = logging.getLogger("toolcast.http")
+
+
+class NotThere(Exception):
+    """The authorization server does not answer as it must; nothing can be checked."""
+
+
+class AuthorizationServer:
+    """Asked when something is needed, and not for each token.
+
+    Keys are fetched again after five minutes, and for a key that is unknown, at most once in
+    30 seconds: tokens of nobody's must not make requests. While they cannot be fetched, those of
+    the last hour hold, and while they are, nobody waits for a key that is known.
+    """
+
+    def __init__(self, issuer: Issuer) -> None:
+        self._issuer = issuer
+        self._metadata: Mapping[str, Any] | None = None
+        self._keys: dict[str | None, PyJWK] = {}
+        self._fetched = self._tried = float("-inf")
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
+        """The key of an id; None when the server has no such key for the algorithm.
+
+        Raises:
+            NotThere: the keys are not to be had.
+        """
+        age = time.monotonic() - self._fetched
+        is_known = age <= _LONGEST and number in self._keys
+        if age > _FRESH or not is_known:
+            await self._renewed(is_known=is_known)
+        if time.monotonic() - self._fetched > _LONGEST:
+            raise NotThere("the keys of the authorization server are not to be had")
+        key = self._keys.get(number)
+        return key if key is not None and key.algorithm_name == algorithm else None
+
+    async def introspection_uri(self) -> str:
+        """Where tokens are asked for.
+
+        Raises:
+            NotThere: the server does not say.
+        """
+        return self._issuer.introspection_uri or await self._address(
+            "introspection_endpoint"
+        )
+
+    async def _renewed(self, *, is_known: bool) -> None:
+        """Fetches the keys, or waits for who does; not for a key that is known."""
+        if self._renewal is not None and not self._renewal.done():
+            if is_known:
+                return
+        elif time.monotonic() - self._tried < _PAUSE:
+            return
+        else:
+            self._tried = time.monotonic()
+            self._renewal = asyncio.create_task(self._renew())
+        # A caller who goes away does not end what others wait for.
+        await asyncio.shield(self._renewal)
+
+    async def _renew(self) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                uri = self._issuer.jwks_uri or await self._address("jwks_uri")
+                self._keys = _keys(await fetch(uri))
+        except (NotThere, TimeoutError) as error:
+            why = str(error) or f"no answer within {_PATIENCE:g} s"
+            _logger.error("the keys of the issuer cannot be fetched: %s", why)
+        else:
+            self._fetched = time.monotonic()
+
+    async def _address(self, name: str) -> str:
+        if self._metadata is None:
+            self._metadata = await self._discovered()
+        uri = self._metadata.get(name)
+        if not isinstance(uri, str) or not is_safe_url(uri):
+            self._metadata = None
+            raise NotThere(f"the metadata of the issuer has no usable `{name}`")
+        return uri
+
+    async def _discovered(self) -> Mapping[str, Any]:
+        issuer = self._issuer.issuer
+        parts = urlsplit(issuer)
+        origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+        openid = "/.well-known/openid-configuration"
+        another = ""
+        for url in dict.fromkeys(
+            (
+                f"{origin}/.well-known/oauth-authorization-server{path}",
+                f"{origin}{openid}{path}",
+                f"{origin}{path}{openid}",
+            )
+        ):
+            try:
+                found = await fetch(url)
+            except NotThere:
+                continue
+            # Who speaks for another issuer is not asked for keys.
+            if found.get("issuer") == issuer:
+                return found
+            named = found.get("issuer")
+            if isinstance(named, str) and is_safe_url(named):
+                another = f": what is there is of {named[:_LONGEST_URL]}"
+        raise NotThere(f"{issuer} publishes no metadata of its own{another}")
+
+
+def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
+    """The keys by id, of which those that are not understood are left out."""
+    listed = found.get("keys")
+    if not isinstance(listed, list):
+        raise NotThere("the authorization server publishes no list of keys")
+    keys: dict[str | None, PyJWK] = {}
+    for entry in listed[:_MOST_KEYS]:
+        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
+            continue
+        number = entry.get("kid")
+        if number is not None and not isinstance(number, str):
+            continue
+        try:
+            key = PyJWK(entry)
+        except (PyJWTError, ValueError, TypeError, KeyError):
+            continue
+        if key.algorithm_name in _ASYMMETRIC:
+            keys[number] = key
+    if not keys:
+        raise NotThere("the authorization server publishes no key that can be used")
+    return keys
+
+
+async def fetch(
+    url: str,
+    form: Mapping[str, str] | None = None,
+    credentials: tuple[str, str] | None = None,
+) -> dict[str, Any]:
+    """The JSON object at an address; with a form, what is answered to it.
+
+    Raises:
+        NotThere: it is not to be had. The text has nothing that was sent or received.
+    """
+    try:
+        async with (
+            asyncio.timeout(_SECONDS),
+            httpx2.AsyncClient(
+                verify=_trusted(), timeout=_SECONDS, follow_redirects=False
+            ) as client,
+            client.stream(
+                "GET" if form is None else "POST",
+                url,
+                data=form,
+                auth=credentials,
+                headers={"accept": "application/json"},
+            ) as response,
+        ):
+            if response.status_code != 200:
+                raise NotThere(f"{url} answers {response.status_code}")
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > _MOST_BYTES:
+                    raise NotThere(f"{url} answers more than {_MOST_BYTES} bytes")
+    except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise NotThere(f"{url} cannot be reached: {type(error).__name__}") from None
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise NotThere(f"{url} answers no JSON object")
+    return value
+
+
+@cache
+def _trusted() -> SSLContext:
+    """Whose certificates hold; reading them for each request takes longer than the request."""
+    return httpx2.create_ssl_context()
 
 
 class TokenRefused(Exception):
@@ -48,7 +246,7 @@ class AccessTokens:
             TokenRefused: it is not good here.
             NotThere: it cannot be found out.
         """
-        if len(token) > _LONGEST:
+        if len(token) > _LONGEST_TOKEN:
             raise TokenRefused("the token is too long")
         # With and without the slash at its end it is one endpoint.
         audiences = [audience, audience.rstrip("/")]

@@ -14,11 +14,10 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.responses import JSONResponse
 
-from ...core.context import Caller
-from ..http.guard import refusal
+from ...core.context import Caller, calling_as
+from ..http.guard import put_back, read_message, refusal
 from ..mcp.sdk_server import IDENTITY
-from .access_tokens import AccessTokens, TokenRefused
-from .authorization_server import AuthorizationServer, NotThere
+from .access_tokens import AccessTokens, AuthorizationServer, NotThere, TokenRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from ..http.listening import Issuer
     from ..http.settings import Endpoint
     from ..mcp.toolset_server import ToolsetServer
-    from .oauth_settings import Issuer
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
@@ -216,3 +215,63 @@ def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
         elif isinstance(given, list):
             held += [each for each in given if isinstance(each, str)]
     return frozenset(held)
+
+
+def stepping_up(
+    app: ASGIApp,
+    oauth: ResourceServer,
+    served: ToolsetServer,
+    client: str | None,
+    realm: str,
+) -> ASGIApp:
+    """Asks for a further scope where a call needs one that the caller's token does not have.
+
+    It is told before the call is begun, because the answer to one begins with 200. A tool that
+    no scope would give the endpoint's client is unknown, as it is in every list.
+
+    Args:
+        app: answers every other request.
+        oauth: has let the caller in.
+        served: has the tools.
+        client: the endpoint's.
+        realm: the name that a refusal gives to the endpoint.
+
+    Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization,
+    "Runtime Insufficient Scope Errors".
+    """
+
+    async def lacking(name: str | None, caller: Caller) -> str | None:
+        """The permission that the caller lacks for a tool of the client's; None for none."""
+        if name is None:
+            return None
+        with calling_as(caller._replace(permissions=None)):
+            found = await served.find(name, client)
+        needed = None if found is None else found.tool.permission
+        if needed is None or needed in (caller.permissions or ()):
+            return None
+        return needed if oauth.gives(needed) else None
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        caller: Caller | None = scope.get(IDENTITY)
+        if caller is not None and oauth.has_more_than(caller):
+            body = (await receive()).get("body", b"")
+            receive = put_back(body, receive)
+            needed = await lacking(_tool_called(body), caller)
+            if needed is not None:
+                await oauth.refusal_without(needed, scope, realm)(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return answering
+
+
+def _tool_called(body: bytes) -> str | None:
+    """The name in a `tools/call`; None for other requests."""
+    if b"tools/call" not in body:
+        return None
+    message = read_message(body)
+    if message.get("method") != "tools/call":
+        return None
+    params = message.get("params")
+    name = params.get("name") if isinstance(params, dict) else None
+    return name if isinstance(name, str) else None

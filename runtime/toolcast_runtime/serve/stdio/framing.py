@@ -286,13 +286,13 @@ class Outgoing(_Stream):
                 _write(number, line)
             except OSError:
                 # The client is gone; nobody is left to be told.
-                _tell(self._loop, self._gone)
+                tell(self._loop, self._gone)
                 return
             with self._lock:
                 self.unsent -= len(line)
             if self._is_waited_for:
                 self._is_waited_for = False
-                _tell(self._loop, self._changed.set)
+                tell(self._loop, self._changed.set)
 
     def _gone(self) -> None:
         self.close()
@@ -398,7 +398,7 @@ class Incoming(_Stream):
             except OSError as error:
                 _logger.error("stdin cannot be read: %s", error)
                 data = b""
-            _tell(self._loop, self._take, data)
+            tell(self._loop, self._take, data)
 
     def _take(self, data: bytes) -> None:
         if not self._is_open:
@@ -415,7 +415,7 @@ def _start(work: Callable[[int], None], number: int) -> None:
     threading.Thread(target=work, args=(number,), daemon=True).start()
 
 
-def _tell(
+def tell(
     loop: asyncio.AbstractEventLoop, what: Callable[..., None], *given: object
 ) -> None:
     """Runs a function in the loop, if it has not ended."""

@@ -5,15 +5,21 @@ writing gets nothing by it: the run goes on in the folder that it opened. Files 
 under names that nobody can guess and that must not be there, and moved into their place. Where
 a system has no such calls (Windows), paths are looked at and then joined, which leaves that one
 moment open.
+
+The runtime's own files, to which something is added as long as a process runs, are for their
+owner alone, and are never made or opened through a link at their name. Somebody who may change
+the folder above them can swap them all the same: it has to be the owner's, too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import stat
-from typing import TypedDict
+from collections.abc import Iterator, Sequence
+from typing import TextIO, TypedDict
 
 from .regular_file import NoRegularFile, read_regular
 
@@ -22,12 +28,18 @@ _BY_DESCRIPTOR = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
 )
 _ALL = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = _ALL | getattr(os, "O_NOFOLLOW", 0)
+_OWN = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _ALL
+_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
 class LinkInTheWay(OSError):
     """A symbolic link stands where a folder is to be opened."""
+
+
+class AnotherRun(Exception):
+    """Another run is writing into this folder."""
 
 
 class _At(TypedDict, total=False):
@@ -268,3 +280,101 @@ class _Naming:
             if not isinstance(given, str) or not os.path.isabs(given):
                 error.filename = os.path.join(self.folder, self.name)
                 error.filename2 = None
+
+
+@contextlib.contextmanager
+def locked(folder: Folder) -> Iterator[None]:
+    """Holds an output folder; the operating system lets go of it when the process ends.
+
+    The lock is on the folder itself, so that no file is needed for it. Where a file system
+    cannot lock, a run goes on without: every file is whole even then.
+
+    Raises:
+        AnotherRun: somebody else holds it.
+    """
+    if folder.descriptor is None:
+        with _lock_file(folder.path):
+            yield
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _TAKEN:
+            raise AnotherRun("another run is writing into this folder") from error
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            fcntl.flock(folder.descriptor, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def _lock_file(path: str) -> Iterator[None]:
+    """Windows cannot lock a folder: a file of the user's stands for it."""
+    import msvcrt
+
+    name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:32]
+    with Folder.at(os.environ.get("TEMP") or os.path.dirname(path)) as own:
+        descriptor = own.lock_file(f"toolcast-{name}.lock")
+    try:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows
+        except OSError as error:
+            raise AnotherRun("another run is writing into this folder") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def make_private(path: str, beside: Sequence[str] = ()) -> None:
+    """Makes an empty file where there is none, and the folder that it is to be in.
+
+    Args:
+        beside: endings of its name with which somebody will make other files later, which
+            must be no links or others' files either.
+
+    Raises:
+        NoRegularFile: a link, pipe, device or folder stands there.
+        PermissionError: the file is somebody else's.
+        OSError: it, or its folder, cannot be made.
+    """
+    os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN
+        os.close(os.open(path, flags, 0o600))
+    _refuse_others(path, os.lstat(path))
+    for ending in beside:
+        with contextlib.suppress(FileNotFoundError):
+            _refuse_others(path + ending, os.lstat(path + ending))
+
+
+def append_to(path: str) -> TextIO:
+    """A file to append text to, made when it is not there.
+
+    Raises:
+        NoRegularFile: a link, pipe, device or folder stands there.
+        PermissionError: the file is somebody else's.
+        OSError: it cannot be opened.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        # What would be waited for, or does something when it is opened, is not opened.
+        _refuse_others(path, os.lstat(path))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _OWN
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        _refuse_others(path, os.fstat(descriptor))
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _refuse_others(path: str, status: os.stat_result) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise NoRegularFile(None, "a symbolic link is not written through", path)
+    if not stat.S_ISREG(status.st_mode):
+        raise NoRegularFile(None, "this is no regular file", path)
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        raise PermissionError(None, "the file belongs to another user", path)

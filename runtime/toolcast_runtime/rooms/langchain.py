@@ -15,12 +15,12 @@ from typing import Any
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...core.calls.shown_blocks import shown_blocks, unshown
-from ...core.calls.work import run_sync
-from ...core.context import Declined, ToolResponse
-from ...core.definitions.tool import Tool
-from ...core.question import Answer, InputNeeded, Question
-from ...core.registry.registry import Registry, UnknownToolError
+from ..core.calls.shown_blocks import shown_blocks, unshown
+from ..core.calls.work import run_sync
+from ..core.context import Declined, ToolResponse
+from ..core.definitions.tool import Tool
+from ..core.question import Answer, InputNeeded, Question
+from ..core.registry import Registry, UnknownToolError
 
 _ACTIONS = ("accept", "decline", "cancel")
 

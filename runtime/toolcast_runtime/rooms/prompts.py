@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.definitions.module_names import module_name
-from ...core.definitions.tool import Tool
+from ..core.definitions.tool import Tool, module_name
 
 if TYPE_CHECKING:
-    from ...core.registry.registry import Registry
+    from ..core.registry import Registry
 
 _WITHOUT_SECTION = "tools"
 _COMMENT_COLUMN = 50

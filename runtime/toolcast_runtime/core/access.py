@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..context import CALLER
+from .context import CALLER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 class UnknownClientError(LookupError):
@@ -157,51 +157,3 @@ class Access:
         if name not in self.clients:
             raise UnknownClientError(f"the toolset has no client `{name}`")
         return self.clients[name]
-
-
-class HasAccess(Protocol):
-    """A toolset that decides who may have its tools."""
-
-    @property
-    def declared_access(self) -> Access:
-        """Who may have which, without an administrator's changes."""
-
-    def has(self, client: str | None) -> bool:
-        """Whether it may be asked for this client."""
-
-    def access(self) -> Access:
-        """Who may have which tool; raises AccessError when that cannot be found out."""
-
-
-class AccessOfSeveral(Access):
-    """Who may have which tool, by what each of several toolsets decides of its own.
-
-    Args:
-        toolsets: these.
-        owners: whose tool a name is.
-    """
-
-    __slots__ = ("_owners", "_toolsets")
-
-    def __init__(
-        self, toolsets: Sequence[HasAccess], owners: Mapping[str, HasAccess]
-    ) -> None:
-        clients = {
-            name: client
-            for toolset in toolsets
-            for name, client in (toolset.declared_access.clients or {}).items()
-        }
-        super().__init__(clients or None)
-        self._toolsets = toolsets
-        self._owners = owners
-
-    def may_have(self, client: str | None, tool: str) -> bool:
-        """As `Access`; a client that no toolset has may have none.
-
-        A name that is nobody's own may be an external server's tool.
-        """
-        owner = self._owners.get(tool)
-        asked = self._toolsets if owner is None else (owner,)
-        return any(
-            one.access().may_have(client, tool) for one in asked if one.has(client)
-        )

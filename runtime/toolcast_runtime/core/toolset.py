@@ -6,20 +6,19 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..access.clients import Access, Client
-from ..definitions.definitions import DefinitionError, own_tools
-from ..definitions.provider import HasServers, Wanted
+from .access import Access, Client
+from .definitions.definitions import DefinitionError, own_tools
+from .definitions.tool import HasServers, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from ..access.override_file import OverrideFile
-    from ..calls.tool_calls import ToolCalls
-    from ..definitions.provider import ServerState, ToolProvider
-    from ..definitions.tool import Tool
-    from ..rooms import Resources
-    from ..toolset_settings import LedgerSettings, Lifespan
+    from .calls.tool_calls import ToolCalls
+    from .definitions.tool import ServerState, Tool, ToolProvider
+    from .override_file import OverrideFile
+    from .rooms import Resources
+    from .toolset_settings import LedgerSettings, Lifespan
 
 # Calls come from any thread, and what their tools use is there once.
 _first_use = threading.Lock()
@@ -37,6 +36,7 @@ class Toolset:
         ledger: where calls of persistent tools are recorded; None for nowhere.
         providers: where further tools come from.
         lifespan: what opens and closes the resources that tools use; None for none.
+        is_lifespan_left_out: it is never started.
         asserts_formats: whether arguments have to be of the formats that schemas name.
     """
 
@@ -67,6 +67,7 @@ class Toolset:
         self.asserts_formats = handlers is not None and formats == "assertion"
         self.providers = tuple(providers)
         self.lifespan = lifespan
+        self.is_lifespan_left_out = False
         self._entered = 0
         self._resources: Resources | None = None
 
@@ -142,7 +143,7 @@ class Toolset:
         """
         # Counted at once: who leaves, or gives up, meanwhile must not end what this waits for.
         self._entered += 1
-        if self.lifespan is not None:
+        if self.lifespan is not None and not self.is_lifespan_left_out:
             try:
                 await self._opened()
             except BaseException:
@@ -152,8 +153,8 @@ class Toolset:
                 raise
 
     async def _opened(self) -> None:
-        from ..rooms import MissingRoomError
-        from ..toolset_settings import LifespanError
+        from .rooms import MissingRoomError
+        from .toolset_settings import LifespanError
 
         try:
             resources = self.resources
@@ -176,7 +177,7 @@ class Toolset:
         if "calls" in self.__dict__:
             await self.calls.close()
         if self._resources is not None:
-            from ..calls.work import until_ended
+            from .calls.work import until_ended
 
             # A plain handler that was told to stop has a second to let go of what is closed now.
             await until_ended(1.0)
@@ -190,8 +191,8 @@ class Toolset:
             LifespanError: there is none.
             MissingRoomError: it cannot be loaded.
         """
-        from ..rooms import resources
-        from ..toolset_settings import LifespanError
+        from .rooms import resources
+        from .toolset_settings import LifespanError
 
         if self.lifespan is None:
             raise LifespanError("the toolset has no lifespan")
@@ -199,17 +200,87 @@ class Toolset:
             if self._resources is None:
                 toolset = self.package.rpartition(".")[2]
                 self._resources = resources(self.lifespan, self.handlers, toolset)
+            self._resources.is_left_out = self.is_lifespan_left_out
         return self._resources
 
     @cached_property
     def calls(self) -> ToolCalls:
         """What runs calls."""
-        from ..calls.tool_calls import ToolCalls
+        from .calls.tool_calls import ToolCalls
 
         made = ToolCalls(self.ledger, self.handlers, resources=lambda: self.resources)
         made.proxies = self.providers
         made.validators.asserts_formats = self.asserts_formats
         return made
+
+    def import_handlers(
+        self, further: Iterable[Tool] = (), begin: Callable[[str], object] = str
+    ) -> dict[str, BaseException]:
+        """Imports the handler of every tool, with the classes that it is given.
+
+        With them the functions of the lifespan and the ledger, if there are any.
+
+        Args:
+            further: resources and prompts, as tools.
+            begin: is told the name of each before it is imported.
+
+        Returns:
+            What was raised instead, by the names of the tools, `the lifespan` and `the
+            ledger`.
+        """
+        from .calls.handlers import own_function
+
+        failed: dict[str, BaseException] = {}
+        lifespan = None if self.lifespan is None else self.lifespan.function
+        sink = None if self.ledger is None else self.ledger.sink
+        for name, function in (("the lifespan", lifespan), ("the ledger", sink)):
+            if function is not None:
+                begin(name)
+                try:
+                    own_function(function, self.handlers)
+                except (Exception, SystemExit) as error:
+                    failed[name] = error
+        for tool in (*self.tools.values(), *further):
+            if tool.handler is not None:
+                begin(tool.name)
+                try:
+                    self.calls.handler(tool)
+                except (Exception, SystemExit) as error:
+                    failed[tool.name] = error
+        return failed
+
+    async def check_ledger(self) -> None:
+        """Returns when calls can be recorded, or need not be.
+
+        Raises:
+            LedgerError: they cannot, and have to be.
+        """
+        if self.ledger is not None or any(t.persistent for t in self.tools.values()):
+            await self.calls.check_ledger()
+
+    @property
+    def is_lifespan_up(self) -> bool:
+        """Whether what tools use is open; so it is where they use nothing."""
+        needs_none = self.lifespan is None or self.is_lifespan_left_out
+        return needs_none or self.resources.is_up
+
+    def unset_variables(self) -> Mapping[str, str]:
+        """What external servers lack in the environment, by their names."""
+        return {
+            name: problem
+            for provider in self.providers
+            if isinstance(provider, HasServers)
+            for name, problem in provider.unset_variables().items()
+        }
+
+    def servers(self) -> Mapping[str, ServerState]:
+        """How the external servers are reached now, by their names. Does no I/O."""
+        return {
+            name: state
+            for provider in self.providers
+            if isinstance(provider, HasServers)
+            for name, state in provider.states().items()
+        }
 
     def _present(self, name: str) -> str:
         return name if name in self.tools else self.former_names.get(name, name)
@@ -232,80 +303,38 @@ class Found(NamedTuple):
     toolset: Toolset
 
 
-class AtStart(NamedTuple):
-    """Looks at what calls of a toolset's tools need."""
+class AccessOfSeveral(Access):
+    """Who may have which tool, by what each of several toolsets decides of its own.
 
-    toolset: Toolset
+    Args:
+        toolsets: these.
+        owners: whose tool a name is.
+    """
 
-    def import_handlers(
-        self, further: Iterable[Tool] = (), begin: Callable[[str], object] = str
-    ) -> dict[str, BaseException]:
-        """Imports the handler of every tool, with the classes that it is given.
+    __slots__ = ("_owners", "_toolsets")
 
-        With them the functions of the lifespan and the ledger, if there are any.
-
-        Args:
-            further: resources and prompts, as tools.
-            begin: is told the name of each before it is imported.
-
-        Returns:
-            What was raised instead, by the names of the tools, `the lifespan` and `the
-            ledger`.
-        """
-        from ..calls.handlers import own_function
-
-        failed: dict[str, BaseException] = {}
-        mine = self.toolset
-        lifespan = None if mine.lifespan is None else mine.lifespan.function
-        sink = None if mine.ledger is None else mine.ledger.sink
-        for name, function in (("the lifespan", lifespan), ("the ledger", sink)):
-            if function is not None:
-                begin(name)
-                try:
-                    own_function(function, mine.handlers)
-                except (Exception, SystemExit) as error:
-                    failed[name] = error
-        for tool in (*mine.tools.values(), *further):
-            if tool.handler is not None:
-                begin(tool.name)
-                try:
-                    mine.calls.handler(tool)
-                except (Exception, SystemExit) as error:
-                    failed[tool.name] = error
-        return failed
-
-    async def check_ledger(self) -> None:
-        """Returns when calls can be recorded, or need not be.
-
-        Raises:
-            LedgerError: they cannot, and have to be.
-        """
-        mine = self.toolset
-        if mine.ledger is not None or any(t.persistent for t in mine.tools.values()):
-            await mine.calls.check_ledger()
-
-    @property
-    def is_lifespan_up(self) -> bool:
-        """Whether what tools use is open; so it is where they use nothing."""
-        return self.toolset.lifespan is None or self.toolset.resources.is_up
-
-    def unset_variables(self) -> Mapping[str, str]:
-        """What external servers lack in the environment, by their names."""
-        return {
-            name: problem
-            for provider in self.toolset.providers
-            if isinstance(provider, HasServers)
-            for name, problem in provider.unset_variables().items()
+    def __init__(
+        self, toolsets: Sequence[Toolset], owners: Mapping[str, Toolset]
+    ) -> None:
+        clients = {
+            name: client
+            for toolset in toolsets
+            for name, client in (toolset.declared_access.clients or {}).items()
         }
+        super().__init__(clients or None)
+        self._toolsets = toolsets
+        self._owners = owners
 
-    def servers(self) -> Mapping[str, ServerState]:
-        """How the external servers are reached now, by their names. Does no I/O."""
-        return {
-            name: state
-            for provider in self.toolset.providers
-            if isinstance(provider, HasServers)
-            for name, state in provider.states().items()
-        }
+    def may_have(self, client: str | None, tool: str) -> bool:
+        """As `Access`; a client that no toolset has may have none.
+
+        A name that is nobody's own may be an external server's tool.
+        """
+        owner = self._owners.get(tool)
+        asked = self._toolsets if owner is None else (owner,)
+        return any(
+            one.access().may_have(client, tool) for one in asked if one.has(client)
+        )
 
 
 def owners(package: str, toolsets: Sequence[Toolset]) -> dict[str, Toolset]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..files.regular_file import read_regular
-from .clients import Access, AccessError, Override
+from .access import Access, AccessError, Override
+from .regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -12,13 +12,9 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..access.clients import (
-    Access,
-    AccessOfSeveral,
-    Client,
-)
-from ..calls.work import run_sync, sync
-from .toolset import AtStart, Found, Toolset, owners
+from .access import Access, Client
+from .calls.work import run_sync, sync
+from .toolset import AccessOfSeveral, Found, Toolset, owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,14 +22,13 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
-    from ..access.override_file import OverrideFile
-    from ..calls.tool_calls import ToolCalls
-    from ..context import Keep, ReportProgress, ToolResponse
-    from ..definitions.provider import ToolProvider
-    from ..definitions.tool import Tool
-    from ..question import AskPerson
-    from ..rooms import Router
-    from ..toolset_settings import LedgerSettings, Lifespan
+    from .calls.tool_calls import ToolCalls
+    from .context import Keep, ReportProgress, ToolResponse
+    from .definitions.tool import Tool, ToolProvider
+    from .override_file import OverrideFile
+    from .question import AskPerson
+    from .rooms import Router
+    from .toolset_settings import LedgerSettings, Lifespan
 
 
 class UnknownToolError(LookupError):
@@ -337,7 +332,7 @@ class Registry:
                 none of them.
             AccessError: without a catalogue, who may have which tool cannot be found out.
         """
-        from ..rooms import chosen_from, router
+        from .rooms import chosen_from, router
 
         if catalog is None:
             listed = await self.list_tools(client)
@@ -425,13 +420,13 @@ class Registry:
     def __exit__(self, *_: object) -> None:
         run_sync(self.__aexit__())
 
-    def at_start(self) -> AtStart:
+    def at_start(self) -> Toolset:
         """Looks at what calls of a toolset need, before the first of them.
 
         Raises:
             LookupError: there are several, and each has its own.
         """
-        return AtStart(self._only)
+        return self._only
 
     def reserve_names(self, names: Iterable[str]) -> None:
         """Keeps names from the providers' tools, before any of them is asked."""
@@ -441,8 +436,7 @@ class Registry:
     def leave_lifespan_out(self) -> None:
         """Starts no lifespan from now on: who only lists tools needs no database."""
         for one in self.toolsets:
-            if one.lifespan is not None:
-                one.resources.is_left_out = True
+            one.is_lifespan_left_out = True
 
     async def close(self) -> None:
         """Ends what the providers and the lifespan hold open, when all calls are recorded.

@@ -1,1 +1,0 @@
-"""Who may have which tool: the toolset's clients, and an administrator's changes."""

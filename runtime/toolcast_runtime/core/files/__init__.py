@@ -1,1 +1,0 @@
-"""The ways to a file: regular ones are read within bounds, private ones and folders' are made."""

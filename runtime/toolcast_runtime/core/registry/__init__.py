@@ -1,1 +1,0 @@
-"""Look-up, lists and calls of a toolset's tools: the class `Registry`."""

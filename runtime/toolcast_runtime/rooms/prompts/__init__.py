@@ -1,1 +1,0 @@
-"""The docs of a toolset's tools for system prompts."""

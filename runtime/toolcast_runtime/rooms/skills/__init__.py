@@ -1,1 +1,0 @@
-"""Agent Skills: how to use a toolset's tools, for agents that read files on demand."""
