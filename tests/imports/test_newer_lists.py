@@ -139,13 +139,6 @@ def test_a_name_written_otherwise_is_not_reserved(tmp_path: Path) -> None:
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
-def test_an_old_summary_of_a_server_is_none_of_ours(tmp_path: Path) -> None:
-    long = "Does it well.\n\nAnd more of it."
-    run(tmp_path, [tool("a", long), tool("b")])
-    run(tmp_path, [tool("a", "Did it.\n\nAnd no more."), tool("b")])
-    assert "removed: `a`" in run(tmp_path, [tool("b")])
-
-
 def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     tools = [tool(name) for name in "abcdef"]
     run(tmp_path, tools)
@@ -204,13 +197,15 @@ def test_lists_that_name_it_lose_it(tmp_path: Path) -> None:
     assert "allow: [c]" in toolset.read_text()
 
 
-def test_what_another_tool_names_as_its_replacement_stays(tmp_path: Path) -> None:
+def test_what_another_tool_names_as_its_replacement_cannot_go(tmp_path: Path) -> None:
     run(tmp_path, [tool("a"), tool("b"), tool("c")])
     spec = tmp_path / "specs/things/a.yaml"
     announced = "deprecated: {replacement: c, since: '2'}\n"
     spec.write_text(spec.read_text() + announced)
     told = run(tmp_path, [tool("a"), tool("b")], code=1)
-    assert "stays: `c`: list.json does not have it, but `c` is to replace other" in told
+    assert "specs/things/a.yaml:7:" in told and "\nnothing was written\n" in told
+    run(tmp_path, [tool("a"), tool("b")], "--keep")
+    assert sorted(listed(tmp_path)) == ["a", "b", "c"]
 
 
 def test_what_was_renamed_here_stays_renamed(tmp_path: Path) -> None:

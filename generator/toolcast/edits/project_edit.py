@@ -105,10 +105,6 @@ class Editing:
         """The text of a spec; all edits of a file go to the same one."""
         return self._texts.setdefault(source.file, SpecText(source))
 
-    def set_text(self, text: SpecText) -> None:
-        """Gives a spec the text that was edited by itself."""
-        self._texts[text.source.file] = text
-
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
         """Gives a file that is no spec other bytes."""
         self._before[file], self._after[file] = before, after
@@ -219,7 +215,7 @@ def specs_after(
     loaded = load_workspace(workspace.root, files=files, known=_read_before(workspace))
     if loaded.workspace is None or has_errors(loaded.findings):
         message = "the specs could not be read after it"
-        raise Refusal(message, findings=tuple(loaded.findings))
+        raise Refusal(message, findings=tuple(_of_errors(loaded.findings)))
     brought = [f for f in _errors(loaded.workspace) if f.rule not in passed]
     if brought:
         there = {_said(finding, renamed) for finding in _errors(workspace)}
@@ -250,6 +246,10 @@ def _errors(workspace: Workspace) -> list[Finding]:
     today = datetime.date.today()
     found = check_workspace(workspace, today, {Severity.ERROR})
     found = without_suppressed(workspace, found, today)
+    return _of_errors(found)
+
+
+def _of_errors(found: Iterable[Finding]) -> list[Finding]:
     return [one for one in in_order(found) if has_errors([one])]
 
 

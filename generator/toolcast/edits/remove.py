@@ -52,7 +52,7 @@ def remove(
     toolset, tool = owned
     if not now and toolset.stability_of(tool) != "draft":
         _refuse_unannounced(tool)
-    refuse_replacement(workspace, owned)
+    _refuse_replacement(workspace, owned)
     mentions = [] if anyway else [*mentions_of(workspace, owned)]
     if mentions:
         message = f"other texts say `{tool.name}`:{_listed(mentions)}"
@@ -118,8 +118,7 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
     raise Refusal(message, f"{announce}; `--now` removes it at once")
 
 
-def refuse_replacement(workspace: Workspace, owned: Owned) -> None:
-    """Raises a Refusal where a deprecated tool names this one as what to use instead."""
+def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
     name = owned.tool.name
     users = [
         left_at(tool.source, ("deprecated", "replacement"), "")
@@ -147,20 +146,15 @@ def reserve(
     editing: Editing,
     toolset: Toolset,
     reasons: Mapping[str, str],
-    *,
-    without: Set[str] = frozenset(),
+    free: Set[str] = frozenset(),
 ) -> None:
-    """Reserves names, each with its reason.
-
-    Args:
-        without: names that are reserved, and are free from now on.
-    """
+    """Reserves names, each with its reason; those that are `free` are not reserved any more."""
     text = editing.text(toolset.source)
     new = {k: v for k, v in reasons.items() if k not in toolset.reserved_names}
     entries = [{"name": name, "reason": reason} for name, reason in new.items()]
     there = toolset.source.tree.get("reserved_names")
-    if without:
-        kept = [one for one in there if one["name"] not in without] + entries
+    if free:
+        kept = [one for one in there if one["name"] not in free] + entries
         if kept:
             text.set_block("reserved_names", kept, "name")
         else:

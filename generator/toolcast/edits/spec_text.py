@@ -256,15 +256,13 @@ class SpecText:
             The path of the last key before it that stands in the text.
         """
         read, mapping = self._read(after[:-1]), self._at(after[:-1])
-        items = list(mapping.items())
-        place = list(mapping).index(after[-1]) + 1
-        while place < len(items) and items[place][0] not in read:
+        names = list(mapping)
+        place = names.index(after[-1]) + 1
+        while place < len(names) and names[place] not in read:
             place += 1
-        mapping.clear()
-        mapping.update(items[:place])
-        mapping[key] = copy.deepcopy(value)
-        mapping.update(items[place:])
-        last = next(name for name, _ in reversed(items[:place]) if name in read)
+        rest = {name: mapping.pop(name) for name in names[place:]}
+        mapping |= {key: copy.deepcopy(value), **rest}
+        last = next(name for name in reversed(names[:place]) if name in read)
         return (*after[:-1], last)
 
     def _replace(self, start: int, end: int, new: str) -> None:

@@ -18,7 +18,7 @@ Nothing is changed on the way: a value is put at its place as it came, or is nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
@@ -40,8 +40,8 @@ class Source:
         fields: what the form says of a tool that MCP does not, by the tool's name: fields
             of a spec.
         notes: what is not taken, a line each, escaped; the listing has notes of its own.
-        refused: tools that are listed and that no spec can be of, which the listing does
-            not have here, by their names: what is wrong, a line each, escaped.
+        refused: listed tools of which no spec can be, and which the listing does not have
+            here, by their names: what is wrong, a line each, escaped.
     """
 
     name: str
@@ -55,6 +55,12 @@ class Source:
     def tool(self, name: str) -> Mapping[str, Any] | None:
         """A tool as MCP lists it."""
         return next((t for t in self.listing.tools if t["name"] == name), None)
+
+    def without(self, refused: Mapping[str, str]) -> Source:
+        """The source without tools of which no spec can be, each with a line that says why."""
+        tools = tuple(t for t in self.listing.tools if t["name"] not in refused)
+        listing = replace(self.listing, tools=tools)
+        return replace(self, listing=listing, refused={**self.refused, **refused})
 
     def can_say(self, name: str, member: str) -> bool:
         """Whether the form of a tool has a place for a member of an MCP tool."""
@@ -125,7 +131,6 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
     taken: list[_Taken] = []
     left_out: list[str] = []
     problems: list[str] = []
-    refused: dict[str, str] = {}
     for path, tool in _flat(tools, "tools"):
         if not isinstance(tool, dict):
             problems.append(f"{path}: no object")
@@ -138,14 +143,14 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
             problems.append(f"{path}: it has no text as its `name`")
             continue
         if _is_geminis(one.definition["inputSchema"]):
-            refused[one.definition["name"]] = (
+            problems.append(
                 f"{path}: its `parameters` are Gemini's own, and no JSON Schema; list it"
                 " with `parametersJsonSchema`"
             )
             continue
         taken.append(one)
-    if not taken:
-        problems += [*refused.values(), *left_out]
+    if left_out and not taken:
+        problems += left_out
     if problems:
         raise ListingError("\n".join(problems))
     others = {key: body[key] for key in _LISTS if key in body}
@@ -164,7 +169,6 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
         {t.definition["name"]: t.fields for t in taken if t.fields},
         (*left_out, *not_taken),
-        refused,
     )
 
 

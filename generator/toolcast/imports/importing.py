@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
@@ -15,10 +13,8 @@ from toolcast_runtime.core.definitions.tool import distinct_name
 
 from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
-from ..edits.spec_text import CannotEdit, SpecText
-from ..encoders.yaml_block import block
+from ..edits.spec_text import CannotEdit
 from ..facts.tool_lists import MEMBERS, mcp_definition
-from ..findings import has_errors
 from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
@@ -26,109 +22,10 @@ from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from ..suggestions import first_of
 from .forms import Source
-from .own_decisions import called_here, names_of, remove_gone, staying
-
-_LONGEST_SUMMARY = 120
-_SENTENCE = re.compile(r"(.*?[.!?])(?:\s|$)")
-
-
-def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """What a new spec says of a tool, from which MCP's definition is made key for key.
-
-    A member that MCP does not define goes to `mcp.extra`; where the tool has no description,
-    `mcp.omit` says so. A description of one short line is the summary, and not said twice.
-    """
-    fields: dict[str, Any] = {}
-    has_summary = _is_summary(tool.get("description"))
-    for member, value in tool.items():
-        if member == "name":
-            fields["name"] = value
-            if not has_summary:
-                # Here a reader looks for it; it has no place in MCP's definition.
-                fields["summary"] = summary_of(tool)
-        elif member == "description" and has_summary:
-            fields["summary"] = value
-        elif member in MEMBERS:
-            fields[MEMBERS[member]] = value
-        else:
-            fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
-    if "description" not in tool:
-        fields.setdefault("mcp", {})["omit"] = ["description"]
-    return fields
-
-
-def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
-    """`fields_of` for a tool that has a spec, whose own summary stays where it may."""
-    fields = fields_of(tool)
-    if "description" in spec and "description" not in fields and "summary" in fields:
-        fields = {"description" if k == "summary" else k: v for k, v in fields.items()}
-    is_listed = "description" in tool and "description" not in fields
-    if not is_listed and _has_own_summary(spec):
-        fields.pop("summary", None)
-    mcp = spec.get("mcp")
-    if isinstance(mcp, Mapping):
-        own = {k: v for k, v in mcp.items() if k not in ("extra", "omit")}
-        if own or "mcp" in fields:
-            fields["mcp"] = {**own, **fields.get("mcp", {})}
-    return fields
-
-
-def _has_own_summary(spec: Mapping[str, Any]) -> bool:
-    """Whether a spec's summary is no part of what is listed, and none that an import writes."""
-    is_omitted = "description" in spec.get("mcp", {}).get("omit", ())
-    is_listed = "description" not in spec and not is_omitted
-    return not is_listed and spec.get("summary") != summary_of(spec)
-
-
-def summary_of(tool: Mapping[str, Any]) -> str:
-    """One line: the first sentence that the tool says of itself, else its name."""
-    for member in ("description", "title"):
-        for line in str(tool.get(member) or "").splitlines():
-            words = " ".join("".join(c for c in line if c.isprintable()).split())
-            if words:
-                return _short(words)
-    return str(tool["name"])
-
-
-def _short(words: str) -> str:
-    if len(words) <= _LONGEST_SUMMARY:
-        return words
-    sentence = _SENTENCE.match(words)
-    if sentence and len(sentence[1]) <= _LONGEST_SUMMARY:
-        return sentence[1]
-    return words[: _LONGEST_SUMMARY - 4].rpartition(" ")[0] + " ..."
-
-
-def _is_summary(value: Any) -> bool:
-    return (
-        isinstance(value, str)
-        and 0 < len(value) <= _LONGEST_SUMMARY
-        and value == value.strip()
-        and value.isprintable()
-    )
-
+from .own_decisions import Decided, decided
+from .spec_fields import fields_of, needed_fields, said_of, spec_text
 
 _TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
-
-
-def spec_text(
-    schemas: str | None, file: str, kind: str, fields: Mapping[str, Any]
-) -> bytes:
-    """A spec file, which begins with the line by which editors complete and check it.
-
-    Args:
-        schemas: where the project has its schemas, `{}` for the kind; None leaves the line
-            out.
-        file: where it will be, relative to the project's root.
-        kind: of `KINDS`.
-        fields: JSON, in the order in which they are written.
-    """
-    opening = ""
-    if schemas is not None:
-        path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
-        opening = f"# yaml-language-server: $schema={path}\n"
-    lines = (str(block(key, value)) for key, value in fields.items())
-    return "".join((opening, *lines)).encode()
 
 
 def schemas_of(workspace: Workspace, toolset: Toolset | None) -> str | None:
@@ -216,10 +113,6 @@ def _clients(source: Source) -> dict[str, Any]:
     return clients
 
 
-_TASKS = {
-    "rule": "expose/task-support",
-    "reason": "The server that it comes from runs it as a task only.",
-}
 _MOST_NAMED = 8
 _LONGEST_REASON = 400
 _PASSED = ("name/former-alive", "prompt/other-tools")
@@ -253,14 +146,6 @@ class Imported:
     notes: tuple[str, ...]
 
 
-class _NotTaken(Exception):
-    """Tools that an import cannot take, or not remove: why, a line each, by their names."""
-
-    def __init__(self, refused: Mapping[str, str], staying: Mapping[str, str]) -> None:
-        super().__init__()
-        self.refused, self.staying = refused, staying
-
-
 def importing(
     workspace: Workspace,
     source: Source,
@@ -273,107 +158,77 @@ def importing(
 
     A tool without a spec gets one. In a spec that is there only the fields change that
     say something else than the source: every other byte stays. The spec of a tool that the
-    source does not have goes, see `own_decisions.staying`. A tool whose spec would have an
-    error is left out, and its spec stays as it is.
+    source does not have goes, see `own_decisions`. A tool whose spec would have an error is
+    left out, and its spec stays as it is.
 
     Args:
         workspace: the project; one without toolsets where there is no toolcast.yaml yet.
         source: one list, checked by `imports/source_file.py`.
         name: of the toolset; one that is not there is made.
         keep: removes nothing.
-        force: removes what a person has added to, and more than half of the tools.
+        force: removes specs that a person has added to, and more than half of the tools.
 
     Raises:
         Refusal: the specs could not be what the source says; with their findings.
     """
-    refused = dict(source.refused)
-    stays: dict[str, str] = {}
-    while True:
-        try:
-            return _imported(workspace, source, name, refused, stays, keep, force)
-        except _NotTaken as found:
-            refused |= found.refused
-            stays |= found.staying
-
-
-def _imported(
-    workspace: Workspace,
-    source: Source,
-    name: str,
-    refused: Mapping[str, str],
-    stays: Mapping[str, str],
-    keep: bool,
-    force: bool,
-) -> Imported:
-    """An import without what is known to be refused, and to stay.
-
-    Raises:
-        Refusal: as `importing`.
-        _NotTaken: of other tools that is found now.
-    """
     toolset = next((one for one in workspace.toolsets if one.name == name), None)
+    there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
     editing = Editing()
     toolset_fields: tuple[str, ...] = ()
     changed: dict[str, tuple[str, ...]] = {}
-    tools: Sequence[Mapping[str, Any]] = source.listing.tools
-    decided: list[str] = []
-    gone: list[ToolSpec] = []
-    cannot: dict[str, str] = {}
-    if toolset is None:
-        folder, schemas, files = new_toolset(workspace, editing, source, name)
-    else:
-        files = {}
-        folder, schemas = toolset.folder, schemas_of(workspace, toolset)
-        toolset_fields = change_toolset(editing, toolset, source)
-        tools, decided = called_here(toolset, tools)
-        listed = {*names_of(source), *(tool["name"] for tool in tools)}
-        gone = [tool for tool in toolset.tools if tool.name not in listed]
-        untouched = partial(_is_untouched, toolset, schemas)
-        stays = {**staying(toolset, gone, source, untouched, force=force), **stays}
-        if keep:
-            stays = dict.fromkeys((tool.name for tool in gone), "nothing is removed")
-        removed = [tool for tool in gone if tool.name not in stays]
-        cannot = remove_gone(editing, workspace, toolset, removed, listed)
-    if tools and all(tool["name"] in refused for tool in tools):
-        raise Refusal("\n".join(refused.values()))
-    tools = [tool for tool in tools if tool["name"] not in refused]
-    there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
-    orders = [tool.order for tool in there.values() if tool.order is not None]
-    order = int(max(orders, default=0))
-    new = [tool["name"] for tool in tools if tool["name"] not in there]
-    called = free_file_names(new, there.values())
-    unwritten: dict[str, str] = {}
-    for tool in tools:
-        spec = there.get(tool["name"])
-        if spec is not None:
-            try:
-                fields = _change(editing, spec, tool)
-            except CannotEdit as error:
-                unwritten[spec.name] = f"`{escaped(spec.name, 80)}`: {error}"
-                continue
-            if fields:
-                changed[spec.name] = fields
-            continue
-        order += 1
-        more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        file = f"{folder}/{called[tool['name']]}.yaml"
-        spec_fields = {**fields_of(tool), **more, "order": order}
-        files[file] = spec_text(schemas, file, "tool", spec_fields)
-    if cannot or unwritten:
-        raise _NotTaken(unwritten, cannot)
+    files: dict[str, bytes] = {}
+    places: dict[str, str] = {}
+    odd: dict[str, str] = {}
     try:
-        before, after = editing.files()
+        if toolset is None:
+            folder, schemas, files = new_toolset(workspace, editing, source, name)
+            here = Decided(source.listing.tools)
+        else:
+            folder, schemas = toolset.folder, schemas_of(workspace, toolset)
+            toolset_fields = change_toolset(editing, toolset, source)
+            here = decided(editing, toolset, source, schemas, keep=keep, force=force)
+        for tool in here.tools:
+            spec = there.get(tool["name"])
+            if spec is not None:
+                places[spec.source.file] = spec.name
+                try:
+                    changed[spec.name] = _change(editing, spec, tool)
+                except CannotEdit as error:
+                    odd[spec.name] = str(error)
+        before, after = ({}, {}) if odd else editing.files()
     except CannotEdit as error:
         raise Refusal(f"{error}", "make this change by hand") from None
+    changed = {tool: fields for tool, fields in changed.items() if fields}
+    orders = [tool.order for tool in there.values() if tool.order is not None]
+    last = int(max(orders, default=0))
+    new = {tool["name"]: tool for tool in here.tools if tool["name"] not in there}
+    called = free_file_names(new, there.values())
+    for order, (tool_name, tool) in enumerate(new.items(), last + 1):
+        more = {**source.fields.get(tool_name, {}), **needed_fields(toolset, tool)}
+        file = f"{folder}/{called[tool_name]}.yaml"
+        spec_fields = {**fields_of(tool), **more, "order": order}
+        files[file] = spec_text(schemas, file, "tool", spec_fields)
+        places[file] = tool_name
     _refuse_taken(workspace.root, files)
     edit = ProjectEdit(
         f"{source.name} is imported into {folder}",
         {**before, **dict.fromkeys(files)},
         {**after, **files},
     )
-    places = {spec.source.file: name for name, spec in there.items()}
-    places |= {f"{folder}/{file}.yaml": name for name, file in called.items()}
-    notes = _verified(workspace, edit, tools, name, places)
+    made = None if odd else _tried(workspace, edit, places, odd)
+    if made is None:
+        lines = {tool: f"`{tool}`: {why}" for tool, why in odd.items()}
+        former = {
+            old: line
+            for tool, line in lines.items()
+            if tool in there
+            for old in there[tool].renamed_from
+        }
+        rest = source.without(former | lines)
+        if not rest.listing.tools:
+            raise Refusal("\n".join(rest.refused.values()))
+        return importing(workspace, rest, name, keep=keep, force=force)
+    notes = _differences(made, name, here.tools)
     distinct = [
         f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"
         " that name"
@@ -383,7 +238,7 @@ def _imported(
     all_notes = (
         *source.notes,
         *source.listing.notes,
-        *decided,
+        *here.notes,
         *distinct,
         *notes,
         *_left_out(source),
@@ -393,40 +248,12 @@ def _imported(
         tuple(new),
         changed,
         toolset_fields,
-        len(tools) - len(new) - len(changed),
-        tuple(tool.name for tool in gone if tool.name not in stays),
-        stays,
-        tuple(refused.values()),
+        len(here.tools) - len(new) - len(changed),
+        here.removed,
+        here.staying,
+        tuple(dict.fromkeys(source.refused.values())),
         tuple(dict.fromkeys(all_notes)),
     )
-
-
-def _is_untouched(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
-    """Whether a spec is as an import writes it, to the letter."""
-    source = tool.source
-    if source.data.replace(b"\r\n", b"\n") != spec_text(
-        schemas, source.file, "tool", source.tree
-    ):
-        return False
-    definition = mcp_definition(replace(tool, confirm=None))
-    made = {**fields_of(definition), **_needed(toolset, definition)}
-    return all(
-        field == "order" or (field in made and made[field] == value)
-        for field, value in source.tree.items()
-    )
-
-
-def _needed(toolset: Toolset | None, tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields that the toolset asks of each tool, as far as an import can say them."""
-    more: dict[str, Any] = {}
-    if toolset is not None and "cli" in toolset.targets:
-        more["cli"] = {"keyword": None, "reason": "It was imported without one."}
-    if toolset is not None and "prompts" in toolset.targets and toolset.sections:
-        more["section"] = toolset.sections[0].name
-    execution = tool.get("execution")
-    if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
-        more["suppress"] = [_TASKS]
-    return more
 
 
 def _change(
@@ -435,14 +262,14 @@ def _change(
     """Makes a spec say what the tool is; the names of the fields that change.
 
     Raises:
-        CannotEdit: it cannot say that; then nothing of it is in the edit.
+        CannotEdit: it cannot say that; then the edit is of no use.
     """
     tree = spec.source.tree
     spec_fields = said_of(tree, tool)
-    needed = _needed(None, tool).get("suppress", [])
+    needed = needed_fields(None, tool).get("suppress", [])
     if needed and needed[0] not in tree.get("suppress", []):
         spec_fields["suppress"] = [*tree.get("suppress", []), *needed]
-    text = SpecText(spec.source)
+    text = editing.text(spec.source)
     changed: list[str] = []
     last = "name"
     for field, value in spec_fields.items():
@@ -460,7 +287,6 @@ def _change(
         changed.append("description")
     if changed:
         text.result()
-        editing.set_text(text)
     return tuple(changed)
 
 
@@ -472,35 +298,36 @@ def _refuse_taken(root: str, files: Mapping[str, bytes]) -> None:
         raise Refusal(f"{named} is there already, and is no spec of such a tool")
 
 
-def _verified(
+def _tried(
     workspace: Workspace,
     edit: ProjectEdit,
-    tools: Sequence[Mapping[str, Any]],
-    name: str,
     places: Mapping[str, str],
-) -> list[str]:
-    """Notes on what the specs of a toolset do not say exactly as the listed tools do.
+    odd: dict[str, str],
+) -> Workspace | None:
+    """The workspace after an edit; None, with what is wrong in `odd`, where tools have errors.
 
     Args:
-        places: whose spec is in which file.
+        places: the names of the tools that are imported, by the files of their specs.
 
     Raises:
-        Refusal: the specs would have errors.
-        _NotTaken: those of single tools would.
+        Refusal: something else would have errors.
     """
     try:
-        made = specs_after(workspace, edit.after, passed=_PASSED)
+        return specs_after(workspace, edit.after, passed=_PASSED)
     except Refusal as refusal:
-        wrong: dict[str, str] = {}
         for one in refusal.findings:
-            tool_name = places.get(one.place.file)
-            if tool_name is not None and has_errors([one]):
+            if one.place.file in places:
                 words = escaped(f"{one.rule}: {one.message}", _LONGEST_REASON)
-                why = f"`{escaped(tool_name, 80)}`: {words}"
-                wrong.setdefault(tool_name, why)
-        if not wrong:
+                odd.setdefault(places[one.place.file], words)
+        if not odd:
             raise
-        raise _NotTaken(wrong, {}) from None
+        return None
+
+
+def _differences(
+    made: Workspace, name: str, tools: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Notes on what the specs of a toolset do not say exactly as the listed tools do."""
     toolset = next(one for one in made.toolsets if one.name == name)
     specs = {tool.name: tool for tool in toolset.tools}
     notes = []

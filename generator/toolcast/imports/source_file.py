@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from json import scanner
 from typing import Any
 
@@ -64,20 +63,19 @@ def takable(source: Source, place: str = "") -> Source:
     Raises:
         ListingError: no other tool is there. Each line begins with the place.
     """
-    refused = dict(source.refused)
+    refused: dict[str, str] = {}
     for name, why in _unsayable(source):
         refused.setdefault(name, why)
-    tools = [tool for tool in source.listing.tools if tool["name"] not in refused]
-    if refused and not tools:
+    rest = source.without(refused)
+    if refused and not rest.listing.tools:
         raise ListingError(_told_at(place, list(refused.values())))
-    listing = replace(source.listing, tools=tuple(tools))
-    return replace(source, listing=listing, refused=refused)
+    return rest
 
 
 def listed_in(data: bytes, name: str) -> Source:
     """As `source_in`, but names may be there twice, and be such as no spec can say."""
     source = _listed_in(data, name)
-    problems = [*source.refused.values(), *(why for _, why in _too_large(source))]
+    problems = [why for _, why in _too_large(source)]
     if problems:
         raise ListingError(_told_at(f"{escaped(name, 1000)}: ", problems))
     return source
