@@ -153,11 +153,13 @@ class Editing:
 
 
 def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
-    """The tool that a command names.
+    """The tool that a command names, by its name or as reports do, by `toolset/tool`.
 
     Raises:
         Refusal: there is none, or there are several.
     """
+    if toolset_name is None and "/" in name:
+        toolset_name, _, name = name.partition("/")
     toolsets = [one for one in workspace.toolsets if toolset_name in (None, one.name)]
     if not toolsets:
         names = [toolset.name for toolset in workspace.toolsets]
