@@ -416,7 +416,6 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Resources", "lifespan:Resources"),
         ("Router", "router.router:Router"),
         ("McpOffers", "resources.definitions_of_mcp:"),
-        ("GivenOffers", "resources.definitions_of_mcp:"),
         ("KeptContent", "resources.content_blocks:KeptContent"),
         ("SkillFolders", "skills:ServedSkills"),
         ("Skills", "skills:Skills"),

@@ -145,13 +145,6 @@ class Offer(Protocol):
     def clients(self) -> tuple[str, ...]: ...
 
 
-class McpOffers(Protocol):
-    """Reads what MCP clients are offered beside tools."""
-
-    def read_resources(self, package: ModuleType) -> tuple[Offer, ...]: ...
-    def read_prompts(self, package: ModuleType) -> tuple[Offer, ...]: ...
-
-
 class RunsHandlers(Protocol):
     """The calls of a toolset, which run the handlers of resources and prompts, too."""
 
@@ -164,8 +157,8 @@ class RunsHandlers(Protocol):
     ) -> tuple[ToolResponse, CallOutcome]: ...
 
 
-class GivenOffers(Protocol):
-    """What resources hold and prompts say."""
+class McpOffers(Protocol):
+    """What MCP clients are offered beside tools, what resources hold, and what prompts say."""
 
     Failed: type[Exception]
     """A handler gave no answer that can be sent; the text may be read by the caller."""
@@ -188,6 +181,8 @@ class GivenOffers(Protocol):
     def problems_with_arguments(
         self, prompt: Offer, arguments: Mapping[str, str]
     ) -> list[str]: ...
+    def read_resources(self, package: ModuleType) -> tuple[Offer, ...]: ...
+    def read_prompts(self, package: ModuleType) -> tuple[Offer, ...]: ...
 
 
 class KeptContent(Protocol):
@@ -277,13 +272,8 @@ def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> lis
 
 
 def mcp_offers() -> McpOffers:
-    """What reads the definitions of resources and MCP prompts."""
+    """Resources and MCP prompts: their definitions, and what they give."""
     return cast("McpOffers", _loaded("offers"))
-
-
-def given_offers() -> GivenOffers:
-    """What resources hold and prompts say."""
-    return cast("GivenOffers", _loaded("offers"))
 
 
 def kept_content(toolset: str, limits: LinkLimits) -> KeptContent:

@@ -304,12 +304,7 @@ class Found(NamedTuple):
 
 
 class AccessOfSeveral(Access):
-    """Who may have which tool, by what each of several toolsets decides of its own.
-
-    Args:
-        toolsets: these.
-        owners: whose tool a name is.
-    """
+    """Who may have which tool, by what each of several toolsets decides of its own."""
 
     __slots__ = ("_owners", "_toolsets")
 

@@ -81,12 +81,7 @@ class LangChainTools:
         return _wrapper(self._registry, tool, client)
 
     def all(self, client: str | None = None) -> list[SpecTool]:
-        """Every tool that a client may call, in the declared order.
-
-        Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """Every tool that a client may call, in the declared order; raises as `get`."""
         tools = self._registry.tools(client, target="langchain")
         return [_wrapper(self._registry, tool, client) for tool in tools]
 

@@ -74,6 +74,9 @@ class CliBlock:
 class Prompts:
     """The blocks of a toolset.
 
+    What names a client raises `UnknownClientError` where the toolset has no such client, and
+    `AccessError` where who may have which tool cannot be found out.
+
     Args:
         registry: has the tools and says who may have which.
         heading: the preamble's.
@@ -124,8 +127,6 @@ class Prompts:
 
         Raises:
             KeyError: there is no section of that name.
-            UnknownClientError: the toolset has no such client.
-            AccessError: who may have which tool cannot be found out.
         """
         if name not in self._sections:
             known = ", ".join(f"`{one}`" for one in self._sections)
@@ -133,12 +134,7 @@ class Prompts:
         return self._section(self._sections[name], self._registry.tools(client))
 
     def preamble(self, client: str | None = None) -> str:
-        """The short list of the client's tools, for the top of the prompt.
-
-        Raises:
-            UnknownClientError: the toolset has no such client.
-            AccessError: who may have which tool cannot be found out.
-        """
+        """The short list of the client's tools, for the top of the prompt."""
         return self._preamble(self._registry.tools(client))
 
     def guidance(self, names: Iterable[str], client: str | None = None) -> str:
@@ -153,10 +149,6 @@ class Prompts:
 
         Returns:
             A heading and the text of each, in the declared order; "" when there is none.
-
-        Raises:
-            UnknownClientError: the toolset has no such client.
-            AccessError: who may have which tool cannot be found out.
         """
         wanted = {self._registry.resolve(name) for name in names}
         tools = self._registry.tools(client)
@@ -174,8 +166,6 @@ class Prompts:
 
         Raises:
             LookupError: the toolset has no command line.
-            UnknownClientError: the toolset has no such client.
-            AccessError: who may have which tool cannot be found out.
         """
         if self._cli is None:
             raise LookupError("the toolset has no command line")
@@ -208,11 +198,10 @@ class Prompts:
         section = tool.section
         return section if section in self._sections and section else _WITHOUT_SECTION
 
-    def _members(self, section: Section, tools: Iterable[Tool]) -> list[Tool]:
-        return [t for t in tools if _is_in(t) and self._section_of(t) == section.name]
-
     def _section(self, section: Section, tools: Iterable[Tool]) -> str:
-        members = self._members(section, tools)
+        members = [
+            t for t in tools if _is_in(t) and self._section_of(t) == section.name
+        ]
         if not members:
             return ""
         parts = [f"## {section.heading}\n"]
@@ -246,15 +235,8 @@ class Prompts:
             )
         ]
         closing = "".join(f"{line}\n" for line in block.closing)
-        return "".join(
-            [
-                head,
-                intro,
-                *(f"{row}\n" for row in rows),
-                "\n" if closing else "",
-                closing,
-            ]
-        )
+        body = "".join(f"{row}\n" for row in rows)
+        return f"{head}{intro}{body}" + (f"\n{closing}" if closing else "")
 
 
 def _usage(tool: Tool) -> str:

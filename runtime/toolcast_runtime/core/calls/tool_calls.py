@@ -59,9 +59,8 @@ class ToolCalls:
     """Runs the calls of one registry.
 
     Args:
-        ledger: where calls of persistent tools are recorded; None refuses them.
-        handlers: the package that defines every handler, and the ledger's function; None
-            when there are none.
+        ledger: see `Registry`.
+        handlers: the package that defines every handler, and the ledger's function.
         resources: gives what tools use; None when the toolset has no lifespan.
 
     Attributes:

@@ -63,13 +63,7 @@ def own_tools(
     resources: Sequence[str],
     sections: Sequence[str],
 ) -> dict[str, Tool]:
-    """The tools by their names, in the declared order.
-
-    Args:
-        package: the package whose `.json` files are the tools' definitions.
-        handlers: the package that every handler must be in.
-        resources: all that tools may use.
-        sections: the sections in their declared order.
+    """The tools by their names, in the declared order; for the arguments see `Registry`.
 
     Raises:
         DefinitionError: the package is not what was generated, or a tool names what is not

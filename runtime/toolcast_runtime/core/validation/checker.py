@@ -25,15 +25,7 @@ _UNEXPLAINED = "the value does not match the schema"
 
 
 class Checker:
-    """A schema, ready for values.
-
-    Args:
-        schema: in any dialect; 2020-12 when it does not say.
-        asserts_formats: whether a text has to be of its `format`.
-
-    Raises:
-        ValueError: it cannot be applied.
-    """
+    """A schema, ready for values; its arguments and errors are those of `compiled`."""
 
     def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
         self._schema = schema

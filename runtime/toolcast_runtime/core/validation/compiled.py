@@ -93,15 +93,10 @@ def compiled(schema: Any, *, asserts_formats: bool = False) -> Any:
 def build(
     schema: Any, registry: Registry | None = None, *, asserts_formats: bool = False
 ) -> Any:
-    """The validator of a schema that is known not to multiply.
+    """As `compiled`, of a schema that is known not to multiply.
 
     Args:
-        schema: in any dialect; 2020-12 when it does not say.
         registry: other schemas that it may refer to; by default it may to none.
-        asserts_formats: whether a text has to be of its `format`.
-
-    Raises:
-        ValueError: it cannot be applied.
     """
     import jsonschema_rs
 
@@ -124,9 +119,7 @@ def build(
 class PartValidators:
     """The validators of the parts of a schema that is known not to multiply, each made once.
 
-    Args:
-        schema: the whole, in which references of its parts lead to what they name.
-        asserts_formats: whether a text has to be of its `format`.
+    References of the parts lead to what they name in the whole.
     """
 
     def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:

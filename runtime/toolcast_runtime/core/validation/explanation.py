@@ -46,22 +46,13 @@ _DEPENDENCIES = ("dependentRequired", "dependencies")
 
 
 class Explanation:
-    """Words for the errors of one schema's validator.
-
-    Args:
-        schema: the schema that the validator was made of.
-    """
+    """Words for the errors of one schema's validator."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
 
     def of(self, error: ValidationError, nested: int = 0) -> Iterator[str]:
-        """One error: the place and the rule, and not the whole value.
-
-        Args:
-            error: the validator's.
-            nested: in how many alternatives it stands.
-        """
+        """One error, which stands in so many alternatives: the place and the rule."""
         for text in self._worded(error, nested):
             yield text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 

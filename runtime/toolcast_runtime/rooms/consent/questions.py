@@ -328,11 +328,6 @@ def _chosen(**items: Any) -> Any:
     }
 
 
-_SOME: dict[str, Any] = {
-    "minItems": _COUNT,
-    "maxItems": _COUNT,
-    "default": {"type": "array"},
-}
 _ONE: dict[str, Any] = {"default": {"type": "string"}}
 _FIELDS = [
     _field("boolean", default={"type": "boolean"}),
@@ -355,7 +350,9 @@ _FIELDS = [
                 _chosen(anyOf=_TITLED),
             ]
         },
-        **_SOME,
+        minItems=_COUNT,
+        maxItems=_COUNT,
+        default={"type": "array"},
     ),
 ]
 _FORM = {

@@ -179,10 +179,12 @@ def values(record: Record) -> tuple[Any, ...]:
 def json_text(value: Any) -> str:
     """A JSON value as text that a database takes."""
     text = _encode(value)
-    # Half a surrogate pair is JSON when it is escaped, and no text otherwise.
-    if text.isascii() or _is_text(text):
-        return text
-    return json.dumps(value, allow_nan=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        # Half a surrogate pair is JSON when it is escaped, and no text otherwise.
+        return json.dumps(value, allow_nan=False)
+    return text
 
 
 def storable(text: str | None) -> str | None:
@@ -190,14 +192,6 @@ def storable(text: str | None) -> str | None:
     if text is None:
         return None
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 _logger = logging.getLogger("toolcast.ledger")

@@ -57,6 +57,16 @@ class GeneratedPackage:
         """The toolset's clients; None for the one caller of a toolset without clients."""
         return self.registry.clients or (None,)
 
+    @property
+    def each_client(self) -> pytest.MarkDecorator:
+        """Runs a test for each client."""
+        return pytest.mark.parametrize("client", self.clients)
+
+    @property
+    def each_tool(self) -> pytest.MarkDecorator:
+        """Runs a test for each definition."""
+        return pytest.mark.parametrize("tool", self.definitions)
+
     @cached_property
     def blocks(self) -> dict[str, str]:
         """The prompt files' texts without their signatures, by file name."""

@@ -87,8 +87,6 @@ def endpoint_tests(mcp_server: ModuleType) -> type:
 
 def _registry_tests(package: GeneratedPackage) -> type:
     registry, definitions = package.registry, package.definitions
-    each_tool = pytest.mark.parametrize("tool", definitions)
-    each_client = pytest.mark.parametrize("client", package.clients)
 
     class RegistryTests:
         def test_the_registry_has_every_tool(self) -> None:
@@ -106,7 +104,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
             names = [tool.name for tool in registry.local_tools]
             same("the order of the tools", names, [name for *_, name in places])
 
-        @each_tool
+        @package.each_tool
         def test_the_registry_shows_the_definition(self, tool: str) -> None:
             live, expected = package.tool(tool), definitions[tool]
             listed = b"[" + live.mcp_json() + b"]"
@@ -124,7 +122,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 {"type": "function", "function": function},
             )
 
-        @each_tool
+        @package.each_tool
         def test_examples_fit_the_schema(self, tool: str) -> None:
             validators = Validators(asserts_formats=registry.asserts_formats)
             live = package.tool(tool)
@@ -134,13 +132,13 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 )
                 ensure(not problems, f"{tool}: example {number}: {'; '.join(problems)}")
 
-        @each_client
+        @package.each_client
         def test_a_client_gets_what_is_meant_for_it(self, client: str | None) -> None:
             for name in registry.names(client):
                 meant = definitions[name].get("clients")
                 ensure(meant is None or client in meant, f"{client} gets {name}")
 
-        @each_tool
+        @package.each_tool
         def test_former_names_resolve_and_are_not_shown(self, tool: str) -> None:
             for name in definitions[tool].get("renamed_from", ()):
                 present = registry.resolve(name)
@@ -171,10 +169,9 @@ def _handler_tests(importing: Any) -> type:
 
 
 def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
-    each_client = pytest.mark.parametrize("client", package.clients)
 
     class McpTests:
-        @each_client
+        @package.each_client
         def test_the_mcp_server_has_every_tool(self, client: str | None) -> None:
             expected = package.offered(client, "mcp")
             same(f"MCP for {client}", list(server.names(client)), expected)
@@ -241,16 +238,14 @@ def _offer_tests(
 
 
 def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
-    each_client = pytest.mark.parametrize("client", package.clients)
-    each_tool = pytest.mark.parametrize("tool", package.definitions)
 
     class LangChainTests:
-        @each_client
+        @package.each_client
         def test_langchain_wraps_every_tool(self, client: str | None) -> None:
             live = [tool.name for tool in tools.all(client)]
             same(f"LangChain for {client}", live, package.offered(client, "langchain"))
 
-        @each_tool
+        @package.each_tool
         def test_langchain_shows_the_definition(self, tool: str) -> None:
             package.skip_unless_in(tool, "langchain")
             live = tools.get(tool, package.a_client_of(tool))
@@ -267,15 +262,12 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
 def _cli_tests(package: GeneratedPackage, main: Any) -> type:
     from click.testing import CliRunner
 
-    each_client = pytest.mark.parametrize("client", package.clients)
-    each_tool = pytest.mark.parametrize("tool", package.definitions)
-
     def run(client: str | None, *words: str) -> Any:
         acting = [] if client is None else ["--client", client]
         return CliRunner().invoke(main, [*acting, *words, "--help"])
 
     class CommandTests:
-        @each_client
+        @package.each_client
         def test_the_command_line_has_every_command(self, client: str | None) -> None:
             decisions = [
                 package.definitions[name].get("cli") or {"command": None}
@@ -286,7 +278,7 @@ def _cli_tests(package: GeneratedPackage, main: Any) -> type:
             live = re.findall(r"^  (\S+)", shown, re.MULTILINE)
             same(f"the commands for {client}", live, list(expected))
 
-        @each_tool
+        @package.each_tool
         def test_a_command_answers(self, tool: str) -> None:
             package.skip_unless_in(tool, "cli")
             client = package.a_client_of(tool)
@@ -298,7 +290,6 @@ def _cli_tests(package: GeneratedPackage, main: Any) -> type:
 
 
 def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
-    each_client = pytest.mark.parametrize("client", package.clients)
     files: dict[str, str] = prompts.files()
 
     class PromptTests:
@@ -309,7 +300,7 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
         def test_a_prompt_file_is_what_the_definitions_give(self, file: str) -> None:
             same(f"prompts/{file}", package.blocks.get(file, ""), files[file])
 
-        @each_client
+        @package.each_client
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
             blocks = [prompts.section(name, client) for name in prompts.sections]
             offered = package.offered(client, "prompts")
@@ -333,7 +324,6 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
 
 
 def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
-    each_client = pytest.mark.parametrize("client", package.clients)
     files: dict[str, str] = skills.files()
     folder = package.folder / "skills"
     there = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*.md")}
@@ -348,7 +338,7 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
             rest = [line for line in lines if " by Toolcast from " not in line]
             same(f"skills/{file}", "".join(rest), files[file])
 
-        @each_client
+        @package.each_client
         def test_a_skill_names_a_clients_own_tools(self, client: str | None) -> None:
             told = "\n".join(t for s in skills.of(client) for t in s.files.values())
             named = re.findall(r"^(?:- \*\*|# )([^\s*]+)(?:\*\*: .*)?$", told, re.M)

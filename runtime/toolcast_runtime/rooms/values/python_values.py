@@ -14,6 +14,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -84,24 +85,18 @@ def _said_by(encode: Callable[[bytes], bytes]) -> Callable[[bytes], str]:
     return lambda value: encode(value).decode("ascii")
 
 
+def _in_any_case(
+    name: str, decode: Callable[..., bytes], encode: Callable[[bytes], bytes]
+) -> Encoding:
+    return Encoding(name, partial(decode, casefold=True), _said_by(encode))
+
+
 ENCODINGS: Mapping[str, Encoding] = {
     "base64": Encoding("base64", _base64, _said_by(base64.b64encode)),
     "base64url": Encoding("base64url", _base64url, _said_by(base64.urlsafe_b64encode)),
-    "base32": Encoding(
-        "base32",
-        lambda text: base64.b32decode(text, casefold=True),
-        _said_by(base64.b32encode),
-    ),
-    "base32hex": Encoding(
-        "base32hex",
-        lambda text: base64.b32hexdecode(text, casefold=True),
-        _said_by(base64.b32hexencode),
-    ),
-    "base16": Encoding(
-        "base16",
-        lambda text: base64.b16decode(text, casefold=True),
-        _said_by(base64.b16encode),
-    ),
+    "base32": _in_any_case("base32", base64.b32decode, base64.b32encode),
+    "base32hex": _in_any_case("base32hex", base64.b32hexdecode, base64.b32hexencode),
+    "base16": _in_any_case("base16", base64.b16decode, base64.b16encode),
     "quoted-printable": Encoding("quoted-printable", _unquoted, _quoted),
 }
 """Those that bytes become, by the names of `contentEncoding`."""

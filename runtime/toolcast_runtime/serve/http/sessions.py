@@ -61,7 +61,9 @@ class Sessions:
                 error = refusal(405, "only a session is deleted", {"allow": "POST"})
                 await error(scope, receive, send)
         elif is_of_session:
-            number = _number_of_request(body)
+            message = read_message(body)
+            # None for notifications and answers, which wait for no answer.
+            number = message.get("id") if "method" in message else None
             if number is None:
                 await self._kept.handle_request(scope, receive, send)
             elif len(self._calls) < MOST_CALLS:
@@ -139,12 +141,6 @@ def _asks_for_session(body: bytes) -> bool:
     can = params.get("capabilities") if isinstance(params, dict) else None
     forms = can.get("elicitation") if isinstance(can, dict) else None
     return isinstance(forms, dict) and ("form" in forms or "url" not in forms)
-
-
-def _number_of_request(body: bytes) -> Any:
-    """The id of what waits for an answer; None for notifications and answers."""
-    message = read_message(body)
-    return message.get("id") if "method" in message else None
 
 
 async def _nowhere(message: Message) -> None:

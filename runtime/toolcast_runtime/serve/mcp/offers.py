@@ -23,7 +23,7 @@ from mcp.shared.uri_template import UriTemplate
 
 from ...core.calls.watching import Reports
 from ...core.context import CALL_GUARD, CALLER, CallContext
-from ...core.rooms import given_offers
+from ...core.rooms import mcp_offers
 from .results import is_before_2026, refuse_cursor, sendable, through_seal
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class _Offers:
         contents = None
         if found is not None:
             resource, variables = found
-            give = partial(given_offers().contents_of, resource, params.uri, variables)
+            give = partial(mcp_offers().contents_of, resource, params.uri, variables)
             asked = context, params, state
             contents = await self._given(*asked, resource.handler, variables, give)
             if isinstance(contents, types.InputRequiredResult):
@@ -179,7 +179,7 @@ class _Offers:
             unknown = f"Unknown prompt: {sendable(params.name)}"
             raise MCPError(types.INVALID_PARAMS, unknown)
         arguments = params.arguments or {}
-        problems = given_offers().problems_with_arguments(prompt, arguments)
+        problems = mcp_offers().problems_with_arguments(prompt, arguments)
         if problems:
             raise MCPError(types.INVALID_PARAMS, sendable("; ".join(problems)))
         return await self._sealed(
@@ -194,7 +194,7 @@ class _Offers:
         params: types.GetPromptRequestParams,
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        give = partial(given_offers().messages_of, prompt, arguments)
+        give = partial(mcp_offers().messages_of, prompt, arguments)
         asked = context, params, state
         messages = await self._given(*asked, prompt.handler, arguments, give)
         if isinstance(messages, types.InputRequiredResult):
@@ -233,7 +233,7 @@ class _Offers:
         async with asked as (call, ask):
             try:
                 return await give(calls, call)
-            except given_offers().Failed as failed:
+            except mcp_offers().Failed as failed:
                 needed = None if ask is None else ask.result()
                 if needed is None:
                     text = sendable(str(failed))

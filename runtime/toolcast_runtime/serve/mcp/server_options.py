@@ -41,7 +41,10 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
         if options.http:
             _serve_http(server, options, parser)
         else:
-            _refuse_options_of_http(options, parser)
+            # Over stdio nobody would see that they have no effect.
+            for name in ("host", "port", "path", "workers", "replica"):
+                if name in options:
+                    parser.error(f"--{name} needs --http")
             if options.no_lifespan:
                 server.registry.leave_lifespan_out()
             write_logs(options.log_format, options.log_level)
@@ -116,15 +119,6 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
         " given holds for this one alone",
     )
     return parser
-
-
-def _refuse_options_of_http(
-    options: argparse.Namespace, parser: argparse.ArgumentParser
-) -> None:
-    """Over stdio nobody would see that they have no effect."""
-    for name in ("host", "port", "path", "workers", "replica"):
-        if name in options:
-            parser.error(f"--{name.replace('_', '-')} needs --http")
 
 
 def _serve_http(

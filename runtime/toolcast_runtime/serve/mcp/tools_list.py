@@ -81,11 +81,10 @@ def _local(
     tools: list[Tool], old: bool, *, takes_raw_json: bool
 ) -> RawJson | list[Mapping[str, Any]]:
     if not takes_raw_json:
-        shown = listed_before_2026 if old else _whole
-        return [shown(tool.definition) for tool in tools]
+        return [_shown(tool.definition, old) for tool in tools]
     texts = []
     for tool in tools:
-        is_whole = not old or listed_before_2026(tool.definition) is tool.definition
+        is_whole = _shown(tool.definition, old) is tool.definition
         texts.append(tool.mcp_json(without=None if is_whole else "outputSchema"))
     return RawJson(b"[" + b",".join(texts) + b"]")
 
@@ -102,7 +101,7 @@ def _taken(
     """
     taken = []
     for tool in external:
-        shown = listed_before_2026(tool.definition) if old else tool.definition
+        shown = _shown(tool.definition, old)
         refusals = problems_with_tool(shown, REVISIONS[0 if old else -1])
         if not refusals:
             taken.append(shown)
@@ -113,8 +112,8 @@ def _taken(
     return taken
 
 
-def _whole(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    return definition
+def _shown(definition: Mapping[str, Any], old: bool) -> Mapping[str, Any]:
+    return listed_before_2026(definition) if old else definition
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
