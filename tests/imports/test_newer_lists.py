@@ -132,6 +132,17 @@ def test_what_is_not_listed_any_more_goes_and_the_review_says_so(
     assert "reserved_names" not in (tmp_path / "specs/things/toolset.yaml").read_text()
 
 
+def test_a_text_of_the_server_may_still_name_what_it_does_not_list(
+    tmp_path: Path,
+) -> None:
+    tools = [tool("a_b"), tool("c", "Does c after a_b."), tool("d")]
+    run(tmp_path, tools)
+    run(tmp_path, tools[1:])
+    found = toolcast(tmp_path, "generate").stderr
+    assert "warning: name/former-alive: the text still says `a_b`" in found
+    assert toolcast(tmp_path, "generate").returncode == 0
+
+
 def test_a_name_written_otherwise_is_not_reserved(tmp_path: Path) -> None:
     run(tmp_path, [tool("find-it"), tool("b")])
     run(tmp_path, [tool("find_it"), tool("b")])

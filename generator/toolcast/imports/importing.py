@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -182,26 +182,26 @@ def importing(
     try:
         if toolset is None:
             folder, schemas, files = new_toolset(workspace, editing, source, name)
-            here = Decided(source.listing.tools)
+            here = Decided({tool["name"]: tool for tool in source.listing.tools})
         else:
             folder, schemas = toolset.folder, schemas_of(workspace, toolset)
             toolset_fields = change_toolset(editing, toolset, source)
             here = decided(editing, toolset, source, schemas, keep=keep, force=force)
-        for tool in here.tools:
+        for listed, tool in here.tools.items():
             spec = there.get(tool["name"])
             if spec is not None:
-                places[spec.source.file] = spec.name
+                places[spec.source.file] = listed
                 try:
                     changed[spec.name] = _change(editing, spec, tool)
                 except CannotEdit as error:
-                    odd[spec.name] = str(error)
+                    odd[listed] = str(error)
         before, after = ({}, {}) if odd else editing.files()
     except CannotEdit as error:
         raise Refusal(f"{error}", "make this change by hand") from None
     changed = {tool: fields for tool, fields in changed.items() if fields}
     orders = [tool.order for tool in there.values() if tool.order is not None]
     last = int(max(orders, default=0))
-    new = {tool["name"]: tool for tool in here.tools if tool["name"] not in there}
+    new = {name: tool for name, tool in here.tools.items() if tool["name"] not in there}
     called = free_file_names(new, there.values())
     for order, (tool_name, tool) in enumerate(new.items(), last + 1):
         more = {**source.fields.get(tool_name, {}), **needed_fields(toolset, tool)}
@@ -217,18 +217,11 @@ def importing(
     )
     made = None if odd else _tried(workspace, edit, places, odd)
     if made is None:
-        lines = {tool: f"`{tool}`: {why}" for tool, why in odd.items()}
-        former = {
-            old: line
-            for tool, line in lines.items()
-            if tool in there
-            for old in there[tool].renamed_from
-        }
-        rest = source.without(former | lines)
+        rest = source.without({tool: f"`{tool}`: {why}" for tool, why in odd.items()})
         if not rest.listing.tools:
             raise Refusal("\n".join(rest.refused.values()))
         return importing(workspace, rest, name, keep=keep, force=force)
-    notes = _differences(made, name, here.tools)
+    notes = _differences(made, name, here.tools.values())
     distinct = [
         f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"
         " that name"
@@ -251,7 +244,7 @@ def importing(
         len(here.tools) - len(new) - len(changed),
         here.removed,
         here.staying,
-        tuple(dict.fromkeys(source.refused.values())),
+        tuple(source.refused.values()),
         tuple(dict.fromkeys(all_notes)),
     )
 
@@ -325,7 +318,7 @@ def _tried(
 
 
 def _differences(
-    made: Workspace, name: str, tools: Sequence[Mapping[str, Any]]
+    made: Workspace, name: str, tools: Iterable[Mapping[str, Any]]
 ) -> list[str]:
     """Notes on what the specs of a toolset do not say exactly as the listed tools do."""
     toolset = next(one for one in made.toolsets if one.name == name)

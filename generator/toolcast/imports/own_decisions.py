@@ -13,7 +13,7 @@ from toolcast_runtime.core.definitions.tool import look_alike_key
 from ..edits.project_edit import Editing, Owned
 from ..edits.references import renamed_text
 from ..edits.remove import reserve, take_out
-from ..facts.tool_names import mention_pattern, other_meanings
+from ..facts.tool_names import NOT_LISTED, mention_pattern, other_meanings
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset
 from .forms import Source
@@ -21,21 +21,18 @@ from .spec_fields import is_untouched
 
 Tool = Mapping[str, Any]
 
-_NOT_LISTED = "The server does not list it any more."
-"""Why an import reserves a name. What is listed again has it back."""
-
 
 class Decided(NamedTuple):
     """What of a list counts in a toolset.
 
     Attributes:
-        tools: listed ones, by the names that they have here.
+        tools: the listed ones as they are called here, by their names there.
         removed: names of tools that are not listed, and go.
         staying: names of others, and why they stay all the same.
         notes: who is left out, and why; a line each, escaped.
     """
 
-    tools: Sequence[Tool]
+    tools: Mapping[str, Tool]
     removed: tuple[str, ...] = ()
     staying: Mapping[str, str] = {}
     notes: Sequence[str] = ()
@@ -61,8 +58,8 @@ def decided(
     tools, notes = _called_here(toolset, source.listing.tools)
     readings = (source.listing, source.listing.again or source.listing)
     names = {tool["name"] for one in readings for tool in one.tools} | {*source.refused}
-    listed = names | {tool["name"] for tool in tools}
-    gone = [tool for tool in toolset.tools if tool.name not in listed]
+    listed = names | {tool["name"] for tool in tools.values()}
+    gone = [t for t in toolset.tools if not listed & {t.name, *t.renamed_from}]
     why = ""
     if keep:
         why = "nothing is to be removed"
@@ -84,25 +81,27 @@ def decided(
     keys = set(map(look_alike_key, listed))
     reserved = [name for tool in removed for name in (tool.name, *tool.renamed_from)]
     free = {
-        name for name, why in toolset.reserved_names.items() if why == _NOT_LISTED
-    } & {name for name in toolset.reserved_names if look_alike_key(name) in keys}
+        name
+        for name, why in toolset.reserved_names.items()
+        if why == NOT_LISTED and look_alike_key(name) in keys
+    }
     new = [name for name in reserved if look_alike_key(name) not in keys]
-    reserve(editing, toolset, dict.fromkeys(new, _NOT_LISTED), free)
+    reserve(editing, toolset, dict.fromkeys(new, NOT_LISTED), free)
     return Decided(tools, tuple(tool.name for tool in removed), staying, notes)
 
 
 def _called_here(
     toolset: Toolset, tools: Sequence[Tool]
-) -> tuple[list[Tool], list[str]]:
+) -> tuple[dict[str, Tool], list[str]]:
     live = {tool.name for tool in toolset.tools}
     former = {old: tool.name for tool in toolset.tools for old in tool.renamed_from}
     reserved = {
         look_alike_key(name): why
         for name, why in toolset.reserved_names.items()
-        if why != _NOT_LISTED
+        if why != NOT_LISTED
     }
     taken = {tool["name"] for tool in tools}
-    found: list[Tool] = []
+    found: dict[str, Tool] = {}
     left_out: list[str] = []
     renamed: dict[str, str] = {}
     for tool in tools:
@@ -117,14 +116,14 @@ def _called_here(
             left_out.append(f"`{escaped(name, 80)}` is left out: {why}")
             continue
         taken.add(here)
-        found.append({**tool, "name": here})
+        found[name] = {**tool, "name": here}
         if here != name:
             renamed[name] = here
     words = set(other_meanings(toolset)) if renamed else set()
     for old, new in renamed.items():
         if old not in words:
             change = partial(renamed_text, pattern=mention_pattern([old]), new=new)
-            found = [_with_texts(tool, change) for tool in found]
+            found = {name: _with_texts(tool, change) for name, tool in found.items()}
     return found, left_out
 
 
