@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable
 from typing import Any
 
 MOST_SHOWN = 300
 _HIDDEN = "[hidden]"
+# Looked up now: where no file can be opened any more, the log has to tell it.
+codecs.lookup("unicode_escape")
 # What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
 # the selector of a symbol's picture, and marks that pile up over the lines above.
 _UNSEEN = re.compile(

@@ -23,7 +23,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
 from ..mcp.sdk_server import CALLED, build_server
-from .guard import AllowedHosts, Guard, Turns, put_back, read_message, refusal
+from ..telemetry.log_lines import OneASecond
+from .guard import ADMITTED, AllowedHosts, Guard, Turns, put_back, read_message, refusal
 from .listening import Listening
 from .sessions import MOST_SESSIONS, Sessions
 from .settings import AdminAnswer, AdminRequest, AdminRoute
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ..oauth.resource_server import ResourceServer
 
 _logger = logging.getLogger("toolcast.http")
+_logger.addFilter(OneASecond())
 
 _BETWEEN = 1.0
 """Seconds between two looks at readiness, however often and by whomever it is asked."""
@@ -260,7 +262,8 @@ async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
 class _Logged:
     """Writes one line a request: who, where, what came of it. Nothing that was sent.
 
-    A call that was answered has a line of its own.
+    A call that was answered has a line of its own. Requests of whoever was not let in have one
+    a second.
     """
 
     def __init__(self, app: ASGIApp, client: str | None) -> None:
@@ -294,6 +297,7 @@ class _Logged:
                     "path": scope["path"],
                     "status": status,
                     "milliseconds": taken,
+                    "kind": None if ADMITTED in scope else (id(self), status),
                 },
             )
 

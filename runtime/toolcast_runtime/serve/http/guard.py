@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -30,7 +30,11 @@ MOST_LEVELS = 200
 """Of the JSON in a request; more overflow the stack of what reads them."""
 
 ADMITTED = "toolcast.admitted"
-"""The extension of ASGI by which a server learns that a request's head was let in."""
+"""The extension of ASGI by which a server learns that a request's head was let in, and says
+whether there is room.
+
+The scope of such a request has it, too.
+"""
 
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""
@@ -55,6 +59,7 @@ _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _SEPARATORS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[,\[{]', re.DOTALL)
 _QUOTE = ord('"')
 _PORT = re.compile(r":\d{1,5}\Z")
+_Result = TypeVar("_Result")
 _LOWERED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -150,16 +155,23 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = self._refusal(scope)
+        receive = heard = Heard(receive)
         if refused is None and not (self._tokens is None and self._oauth is None):
-            refused = await self._refusal_of_token(scope)
+            try:
+                refused = await self._refusal_of_token(scope, heard)
+            except CallerLeft:
+                return
         if refused is None:
             refused = self._refusal_of_head(scope)
         if refused is not None:
             await refused(scope, receive, send)
             return
+        scope[ADMITTED] = True
         admitted = scope.get("extensions", {}).get(ADMITTED)
-        if admitted is not None:
-            admitted()
+        if admitted is not None and not admitted():
+            full = refusal(503, "the server is full", {"retry-after": "1"})
+            await full(scope, receive, send)
+            return
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await self._body(receive)
@@ -186,7 +198,7 @@ class Guard:
             return refusal(403, "pages of this origin may not send requests")
         return None
 
-    async def _refusal_of_token(self, scope: Scope) -> Response | None:
+    async def _refusal_of_token(self, scope: Scope, heard: Heard) -> Response | None:
         """The answer to a request that nobody may send who is known here."""
         query = scope.get("query_string", b"")
         if query and b"access_token" in unquote_to_bytes(query):
@@ -205,7 +217,8 @@ class Guard:
             if self._tokens is not None and self._tokens.holds(token):
                 return None
             if self._oauth is not None:
-                return await self._oauth.refusal(token, scope, self._realm)
+                found = self._oauth.refusal(token, scope, self._realm)
+                return await heard.while_there(found)
         asked = {"www-authenticate": self._challenge(error="invalid_token")}
         return refusal(401, "the token is not valid here", asked)
 
@@ -260,6 +273,57 @@ class Guard:
             body += message.get("body", b"")
             if len(body) > self._max_body or not message.get("more_body", False):
                 return bytes(body)
+
+
+class CallerLeft(Exception):
+    """Nobody is there to be answered any more."""
+
+
+class Heard:
+    """What a caller sends, some of which may come before it is asked for.
+
+    Args:
+        receive: the request's.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._kept: list[Message] = []
+
+    async def __call__(self) -> Message:
+        """The next message."""
+        return self._kept.pop(0) if self._kept else await self._receive()
+
+    async def while_there(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """What the work gives, which is cancelled when the caller leaves.
+
+        Raises:
+            CallerLeft: they have left.
+        """
+        both: list[asyncio.Task[Any]] = [asyncio.create_task(work)]
+        try:
+            # Most of it takes no time.
+            await asyncio.sleep(0)
+            if not both[0].done():
+                both.append(asyncio.create_task(self._leaving()))
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not both[0].done():
+                raise CallerLeft
+            found: _Result = both[0].result()
+            return found
+        finally:
+            for each in both:
+                each.cancel()
+
+    async def _leaving(self) -> None:
+        """Returns when the caller has left; of a body no more than its first part is heard."""
+        while True:
+            message = await self._receive()
+            self._kept.append(message)
+            if message["type"] != "http.request":
+                return
+            if message.get("more_body", False):
+                await asyncio.Event().wait()
 
 
 def _problem_with_json(body: bytes) -> str | None:
@@ -339,9 +403,6 @@ def _only(headers: Headers, name: str) -> str | None:
     """A header that stands there once; None when it is absent or ambiguous."""
     values = headers.getlist(name)
     return values[0] if len(values) == 1 else None
-
-
-_Result = TypeVar("_Result")
 
 
 class Turns:

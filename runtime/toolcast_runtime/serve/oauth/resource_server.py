@@ -17,7 +17,13 @@ from starlette.responses import JSONResponse
 from ...core.context import Caller, calling_as
 from ..http.guard import put_back, read_message, refusal
 from ..mcp.sdk_server import IDENTITY
-from .access_tokens import AccessTokens, AuthorizationServer, NotThere, TokenRefused
+from .access_tokens import (
+    AccessTokens,
+    AuthorizationServer,
+    NotThere,
+    TokenRefused,
+    TooMany,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 _logger = logging.getLogger("toolcast.http")
-_RETRY = "30"
+_RETRY, _RETRY_SOON = "30", "1"
 
 
 class ResourceServer:
@@ -98,16 +104,18 @@ class ResourceServer:
             caller, held = self._caller(claims)
         except TokenRefused as refused:
             why = str(refused)
-            _logger.info("%s refuses a token: %s", scope["path"], why)
+            self._tell("%s refuses a token: %s", scope["path"], why)
             asked = self.challenge(realm, error="invalid_token", error_description=why)
             return refusal(401, why, {"www-authenticate": asked})
         except NotThere as error:
-            _logger.error("no token can be checked: %s", error)
+            why = str(error)
+            self._tell("no token can be checked: %s", why, level=logging.ERROR)
             late = "tokens cannot be checked at present"
-            return refusal(503, late, {"retry-after": _RETRY})
+            retry = _RETRY_SOON if isinstance(error, TooMany) else _RETRY
+            return refusal(503, late, {"retry-after": retry})
         if not held.intersection(self._opening):
             why = "the token lacks a scope for this endpoint"
-            _logger.info("%s refuses a token: %s", scope["path"], why)
+            self._tell("%s refuses a token: %s", scope["path"], why)
             asked = self.challenge(
                 realm, error="insufficient_scope", error_description=why
             )
@@ -124,6 +132,10 @@ class ResourceServer:
             )
         )
         return None
+
+    def _tell(self, text: str, *words: str, level: int = logging.INFO) -> None:
+        """Logs what anybody can bring about, once a second for each reason."""
+        _logger.log(level, text, *words, extra={"kind": (id(self), words[-1])})
 
     def gives(self, permission: str) -> bool:
         """Whether a scope gives a permission at this endpoint."""
