@@ -14,6 +14,11 @@ from letta.tests.toy import TOKEN
 from toolcast.commands.entry import main
 
 KEY = "k3y-of-the-letta-server"
+SEVERAL = """
+version: 1
+toolsets: [specs/toy, specs/second]
+extensions: [letta]
+"""
 
 
 @pytest.fixture
@@ -222,6 +227,25 @@ def test_a_toolset_without_letta(
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 2
     assert "no toolset has a `letta`" in result.output
+
+
+def test_one_of_several_toolsets_has_to_be_named(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    project = toy.project
+    project.write("toolcast.yaml", SEVERAL)
+    toolset = (project.root / "specs/toy/toolset.yaml").read_text("utf-8")
+    second = toolset.replace("name: toy", "name: second")
+    project.write("specs/second/toolset.yaml", second)
+    tool = (project.root / "specs/toy/search_notes.yaml").read_text("utf-8")
+    other = tool.replace("name: search_notes", "name: search_more")
+    project.write("specs/second/search_more.yaml", other)
+    result = run("plan")
+    assert result.exit_code == 2, result.output
+    told = "several toolsets have a `letta`: add --toolset, one of toy, second"
+    assert told in result.output
+    named = run("plan", "--toolset", "toy")
+    assert named.exit_code == 0, named.output
 
 
 def test_help_imports_no_library(toy: Any) -> None:

@@ -131,6 +131,28 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
     assert toy.verified().all_match
 
 
+def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:
+    toy.apply()
+    for number in range(50 - len(toy.world.tools)):
+        toy.world.custom_tool(f"other_{number}")
+
+    def renewed(old: str, new: str) -> list[tuple[str, str]]:
+        """What changes when one tool's text has changed."""
+        toy.project.edit("specs/toy/end_day.yaml", old, new)
+        toy.deploy()
+        toy.fake.faults.seen.clear()
+        toy.apply()
+        assert toy.world.tool_named("end_day").description == new
+        return [one for one in toy.fake.faults.seen if one[0] != "GET"]
+
+    refresh = f"/v1/mcp-servers/{toy.entry().id}/refresh"
+    assert renewed("End the day.", "End this day.") == [("PATCH", refresh)]
+    toy.world.custom_tool("one_more")
+    assert renewed("End this day.", "End the day.") == [
+        ("POST", "/v1/tools/mcp/servers/toy/end_day")
+    ]
+
+
 def test_schemas_are_compared_without_what_letta_makes_of_them(make_toy: Any) -> None:
     nested = """
         summary: Nest.

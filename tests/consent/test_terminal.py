@@ -69,6 +69,16 @@ def test_everything_else_is_a_no(shop: Shop) -> None:
     assert shop.done == []
 
 
+def test_a_line_that_has_no_end_is_not_waited_for(shop: Shop) -> None:
+    """Ctrl-D sends what is typed so far; a terminal keeps no more than 4,095 bytes."""
+    with terminal(shop, *REFUND) as person:
+        person.until("decline: ")
+        person.type("yes" * 1365 + "\x04")
+        person.type("!\x04")
+        person.until("the person declined; nothing was done")
+    assert shop.done == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [REFUND, ("book", "--day", "Monday")])
 def test_nobody_is_asked_without_a_terminal(shop: Shop, words: Sequence[str]) -> None:

@@ -86,14 +86,17 @@ def rooms_named(title: str) -> list[str]:
 def test_the_rooms_of_the_architecture_are_the_folders() -> None:
     generator = rooms(ROOT / "generator" / "toolcast")
     package = ROOT / "runtime" / "toolcast_runtime"
-    runtime = {
-        room for layer in ("core", "serve", "rooms") for room in rooms(package / layer)
-    }
+    named = rooms_named("The runtime's rooms")
+    layers = [package / "core", package / "serve", package / "rooms"]
+    beside = {p.stem for p in layers[2].glob("*.py") if p.stem != "__init__"}
+    runtime = {room for layer in layers for room in rooms(layer)} | beside
+    # Of the core's modules that stand in no folder the page names those that are asked most.
+    modules = {name for name in named if (layers[0] / f"{name}.py").is_file()}
     assert sorted(rooms_named("The generator's rooms")) == sorted(generator)
-    assert sorted(rooms_named("The runtime's rooms")) == sorted(runtime)
+    assert sorted(named) == sorted(runtime | modules)
     picture = (DOCS / "architecture.svg").read_text("utf-8")
     drawn = re.findall(r'class="room"[^>]*>(\w+)<', picture)
-    assert sorted(drawn) == sorted([*generator, *runtime])
+    assert sorted(drawn) == sorted([*generator, *named])
 
 
 def test_a_room_of_the_generator_imports_only_rooms_above_it() -> None:

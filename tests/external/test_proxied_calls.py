@@ -8,18 +8,22 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
 
 from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import ToolResponse
+from toolcast_runtime.core.server_settings import resolve
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.registry import Registry
+from toolcast_runtime.rooms.external.session import Refused, opened_session
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 
@@ -70,6 +74,31 @@ async def test_the_newest_revision_has_more_answers(proxied: Proxied) -> None:
     assert response.error == (
         "the tool asks for input in mid-call, which nobody can give here"
     )
+
+
+async def test_who_can_be_asked_is_asked_in_each_round() -> None:
+    """The server gives the same answer each time, which asks for the same again."""
+    seen: list[str] = []
+
+    async def ask(
+        context: Any, params: types.ElicitRequestParams
+    ) -> types.ElicitResult:
+        seen.append(params.message)
+        return types.ElicitResult(action="accept", content={"city": "Rome"})
+
+    form = {"type": "object", "properties": {"city": {"type": "string"}}}
+    params = {"mode": "form", "message": "Where?", "requestedSchema": form}
+    wanted = {"where": {"method": "elicitation/create", "params": params}}
+    asked = {"resultType": "input_required", "inputRequests": wanted}
+    server = odd("newest")
+    async with opened_session(server, resolve(server, os.environ), ask) as session:
+        with pytest.raises(Refused) as refused:
+            await session.call("answer", {"result": asked})
+    rounds = re.fullmatch(
+        r"the tool asked for input more than (\d+) times", str(refused.value)
+    )
+    assert rounds is not None
+    assert seen == ["Where?"] * int(rounds[1])
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,16 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     assert "given up" not in str(await kept.call("stuck", timeout=0.05))
 
 
+async def test_an_end_that_has_come_is_seen_soon(kept: Kept, handlers: Any) -> None:
+    seen: Seen = []
+    handlers.export = lambda: polite(seen)
+    await kept.call("export", timeout=0.05)
+    start = time.monotonic()
+    await work.until_ended(20)
+    assert time.monotonic() - start < 0.9
+    assert seen == ["export"]
+
+
 def test_an_interrupted_caller_without_a_loop_gives_handlers_a_moment_to_end(
     kept: Kept, handlers: Any
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -185,6 +186,27 @@ async def test_no_more_is_read_ahead_than_the_session_takes() -> None:
                 received = await made.incoming.receive()
                 assert isinstance(received.message, JSONRPCRequest)
                 assert received.message.id == number
+
+
+async def read_ahead(made: Wire) -> int:
+    """How many requests, each sent by itself, are read while the session takes none."""
+    for number in range(100):
+        made.request(number)
+        for _ in range(50):
+            if not select.select([made.source], [], [], 0)[0]:
+                break
+            await asyncio.sleep(0.01)
+        else:
+            return number
+    return 100
+
+
+async def test_no_more_is_read_ahead_of_a_session_that_has_waited() -> None:
+    async with wire(pipe) as new, wire(pipe) as idle:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await idle.incoming.receive()
+        assert await read_ahead(idle) == await read_ahead(new)
 
 
 async def test_descriptors_that_do_not_block_are_waited_for() -> None:

@@ -59,6 +59,15 @@ def test_a_text_of_others_begins_no_line(stderr: Callable[[], str], end: str) ->
     assert FORGED in rest[-1]
 
 
+def test_a_fault_with_a_plain_message_is_told_whole(stderr: Callable[[], str]) -> None:
+    write_logs()
+    log_a_fault("out of paper")
+    first, *rest = stderr().splitlines()
+    assert BEGIN.match(first) and first.endswith("library it failed: out of paper")
+    assert rest[0] == "  Traceback (most recent call last):"
+    assert rest[-1] == "  ValueError: out of paper"
+
+
 @pytest.mark.parametrize("log_format", get_args(LogFormat))
 def test_no_line_of_a_start_reads_as_an_error(
     stderr: Callable[[], str], log_format: LogFormat

@@ -176,6 +176,16 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         },
         {"path": "notes/today", "a": LONG},
     ),
+    "a large number among many beside a long text": (
+        {
+            "properties": {
+                "path": {"pattern": r"(?!/)\w+(?<!\.)$"},
+                "a": {"type": "string"},
+                "ids": {"type": "array", "items": {"type": "integer"}},
+            }
+        },
+        {"path": "notes/today", "a": LONG, "ids": [10**20, *range(10_000)]},
+    ),
     "numbers that differ": ({"uniqueItems": True}, list(range(40_000))),
     "some hashes that differ": ({"uniqueItems": True}, several(150)),
     "addresses": (
