@@ -22,12 +22,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
+from ...core.access import AccessError
 from ..mcp.sdk_server import CALLED, build_server
+from ..mcp.sealing import SealingError, sealing
 from ..telemetry.log_lines import OneASecond
 from .guard import ADMITTED, AllowedHosts, Guard, Turns, put_back, read_message, refusal
 from .listening import Listening
 from .sessions import MOST_SESSIONS, Sessions
-from .settings import AdminAnswer, AdminRequest, AdminRoute
+from .settings import AdminAnswer, AdminRequest, AdminRoute, HttpSettings, SettingsError
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -44,6 +46,34 @@ _BETWEEN = 1.0
 
 _PATIENCE = 5.0
 """Seconds that a look may take before its answer is no."""
+
+
+def listening_at(
+    server: ToolsetServer,
+    settings: HttpSettings,
+    host: str,
+    *,
+    is_one_of_several: bool,
+) -> Listening:
+    """Where a server listens, and for whom.
+
+    Raises:
+        SettingsError: it cannot be started; all that is missing is told.
+        UnknownClientError: an endpoint is of a client that the toolset does not have.
+    """
+    problems = []
+    try:
+        listening = Listening.on(settings, host)
+    except SettingsError as error:
+        problems.append(str(error))
+    try:
+        for each in settings.endpoints:
+            sealing(server, each.client, is_one_of_several=is_one_of_several)
+    except (SealingError, AccessError) as error:
+        problems.append(str(error))
+    if problems:
+        raise SettingsError("; ".join(problems))
+    return listening
 
 
 def http_app(

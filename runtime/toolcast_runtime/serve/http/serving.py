@@ -37,7 +37,7 @@ from ..stdio.process import (
     gc_freeze,
 )
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
-from .app import http_app
+from .app import http_app, listening_at
 from .guard import ADMITTED
 from .listening import Listening, tell_endpoints
 from .settings import SettingsError
@@ -152,10 +152,11 @@ def _app(
     server: ToolsetServer, options: HttpOptions, ending: Ending
 ) -> tuple[ASGIApp, Listening]:
     """The application of one process, and where it is to be reached."""
-    listening = Listening.on(_settings(server, options), options.host)
     if options.local_tools:
         server = replace(server, external=False)
     several = options.replica or options.workers > 1
+    settings = _settings(server, options)
+    listening = listening_at(server, settings, options.host, is_one_of_several=several)
     router = http_app(server, listening, is_one_of_several=several)
     return ending_app(router, ending, server.registry), listening
 
