@@ -9,10 +9,12 @@ come meanwhile as one batch.
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import sqlite3
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,13 @@ from .records import (
     made,
     values,
 )
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody moves a file that is open
+    fcntl = None  # type: ignore[assignment]
+
+_logger = logging.getLogger("toolcast.ledger")
 
 _MOST_AT_ONCE = 1 << 16
 """Characters of a record that is committed where its call runs."""
@@ -57,6 +66,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
+        self._file: tuple[int, int] | None = None
         self._in_log = 0
 
     async def write(self, record: Record) -> None:
@@ -78,6 +88,8 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             connection = self._connection
             if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
                 return False
+            if self._file != _file_at(self._path):
+                return False
             try:
                 row = values(record)
                 characters = sum(len(v) for v in row if isinstance(v, str))
@@ -93,8 +105,17 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         self, connection: sqlite3.Connection | None, records: list[Record]
     ) -> tuple[sqlite3.Connection | None, Failed]:
         try:
+            if connection is not None and self._file != _file_at(self._path):
+                _logger.warning("%s was moved or removed: it is begun anew", self._path)
+                with closing(connection):
+                    _wait_for_others(connection, is_patient=True)
+                    # Into the file, wherever it is now; SQLite itself would leave it.
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                connection = None
             if connection is None:
+                before = _file_at(self._path)
                 connection = connected(self._path)
+                self._file = before or _file_at(self._path)
                 # A process that was killed has left its log behind.
                 self._in_log = _size(Path(f"{self._path}-wal"))
             _wait_for_others(connection, is_patient=True)
@@ -132,26 +153,60 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    make_private(str(path), beside=_BESIDE)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    with _alone(path.parent):
+        # What another file of its name has left may be open still, and would be taken for its.
+        is_new = not os.path.lexists(path)
+        make_private(str(path), beside=_BESIDE)
+        for ending in _BESIDE if is_new else ():
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _set_up(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    _wait_for_others(connection, is_patient=True)
+    _use_wal(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("BEGIN IMMEDIATE")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        raise LedgerError(f"{path} was written by a newer version")
+    tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
+    for text in made(version, {name for (name,) in tables}):
+        connection.execute(text)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """While no other process makes or opens a ledger in the folder, which is made."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        _wait_for_others(connection, is_patient=True)
-        _use_wal(connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.execute("BEGIN IMMEDIATE")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > VERSION:
-            raise LedgerError(f"{path} was written by a newer version")
-        tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
-        for text in made(version, {name for (name,) in tables}):
-            connection.execute(text)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def changed(path: Path, statement: str, given: Sequence[Any]) -> int:
