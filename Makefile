@@ -2,7 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two sets: what generating needs (seconds), and all that tests and linters need besides.
 STAMP := $(VENV)/.installed
+GENERATES := $(VENV)/.generates
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# Whoever has the larger set needs no smaller one.
+ENOUGH := $(if $(wildcard $(STAMP)),$(STAMP),$(GENERATES))
 # No test reads what a person types: they run the same without a terminal.
 PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples
@@ -15,13 +20,14 @@ FAST := tests/rules tests/docs/test_docs_pages.py tests/encoders tests/reading t
 .DEFAULT_GOAL := help
 .PHONY: help generate check test test-fast test-slow test-pythons lint format test-display test-browser test-node test-servers test-letta-fake test-letta letta-server test-postgres test-kill fuzz bench load docs build clean
 
-help: ## Show this list
+help: ## Show this list, and what is set up
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@echo "$(VENV): $(if $(wildcard $(STAMP)),generating and tests are set up,$(if $(wildcard $(GENERATES)),generating is set up; \`make test\` adds what tests need,nothing is set up yet; \`make generate\` sets up what it needs))"
 
-generate: $(STAMP) ## Generate generated/ from specs/
+generate: $(ENOUGH) ## Generate generated/ from specs/
 	@$(BIN)/toolcast generate
 
-check: $(STAMP) ## Check specs, rules and that generated/ is up to date
+check: $(ENOUGH) ## Check specs, rules and that generated/ is up to date
 	@$(BIN)/toolcast check
 
 test: $(STAMP) ## Run the suite and the snapshot tests (up to 3 minutes on 2 cores); ROOM=http: tests/http
@@ -33,14 +39,14 @@ test-fast: $(STAMP) ## Run the part of it that takes half a minute
 test-slow: $(STAMP) ## Run what takes long: real installs, hanging servers, properties tried often
 	@TOOLCAST_THOROUGH=1 $(PYTEST) -n auto --dist worksteal -m "slow or thorough" tests generated letta/tests
 
-test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14
-	@$(BIN)/python tests/pythons.py "$(FAST) generated"
+test-pythons: $(STAMP) ## Run the fast part and generated code on each installed Python, 3.11 to 3.14; ALL=1: make test
+	@$(BIN)/python tests/pythons.py $(if $(ALL),,$(FAST) generated)
 
 test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb xdotool scrot xterm)
 	@$(PYTEST) -m display tests/display
 
 test-browser: $(STAMP) ## Run the catalogue in a real Chromium (needs chromium; sets up the rest once)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.50,<2'
+	@$(PIP) 'playwright>=1.50,<2'
 	@$(BIN)/python -m tests.catalogue.browser_setup && $(PYTEST) -m browser tests/catalogue
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
@@ -68,7 +74,7 @@ test-kill: $(STAMP) ## Kill 200 runs at random moments; nothing may be torn or l
 
 fuzz: $(STAMP) ## Fuzz the YAML loader and the pipeline with atheris for five minutes
 	@mkdir -p .toolcast/fuzz
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=2.3,<4'
+	@$(PIP) 'atheris>=2.3,<4'
 	@$(BIN)/python tests/fuzz/fuzz_loader.py -max_total_time=300 -max_len=6000 -timeout=10 $(CURDIR)/.toolcast/fuzz $(CURDIR)/specs/molecule $(CURDIR)/specs/kirishima $(CURDIR)/specs/ren
 
 bench: $(STAMP) ## Print ratios of paired runs; PEERS=1, ONLY=part, QUICK=1, PAGE=1
@@ -95,10 +101,20 @@ build: $(STAMP) ## Build the wheels and source archives of all three distributio
 clean: ## Remove the virtual environments and caches
 	rm -rf $(VENV) $(VENV)-3.* .toolcast .pytest_cache .mypy_cache .ruff_cache
 
+define VENV_MADE
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
+@echo "Setting up $(VENV) ($(1); once)"
+@$(PYTHON) -m venv $(VENV)
+endef
+
+# The extension's client of Letta's API is for its commands: outputs are made without it.
+$(GENERATES): pyproject.toml runtime/pyproject.toml letta/pyproject.toml
+	$(call VENV_MADE,what generating needs)
+	@$(PIP) -e ./runtime -e . && $(PIP) --no-deps -e ./letta
+	@touch $@
+
 $(STAMP): pyproject.toml runtime/pyproject.toml letta/pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
-	@echo "Setting up $(VENV) (once)"
-	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e './runtime[mcp,router,langchain,cli,testing]' -e '.[dev]' -e ./letta
+	$(call VENV_MADE,all that tests need)
+	@$(PIP) -e './runtime[mcp,router,langchain,cli,testing]' -e '.[dev]' -e ./letta
 	@touch $@

@@ -132,6 +132,8 @@ _DEFINITIONS = """
 ## Shared definitions: `definitions.yaml`
 
 What several tools of a toolset mean by the same thing is said once: a name, and a JSON Schema.
+The file lies beside `toolset.yaml`, or beside `toolcast.yaml` for the tools of all toolsets; a name
+stands in one of the two.
 
 ```yaml
 money:

@@ -1,4 +1,4 @@
-"""Runs tests on each supported Python that is installed: `make test-pythons`.
+"""Runs tests on each supported Python that is installed: `make test-pythons`, with `ALL=1` all.
 
 Interpreters are looked for on PATH and among pyenv's. Each gets a virtual environment of its
 own, `.venv-3.N`, which is kept for the next time.
@@ -51,7 +51,7 @@ def _starts(program: Path) -> bool:
 def main() -> int:
     """Prints a line a version; 1 when the tests fail on one of them.
 
-    The arguments are the files and folders of the tests.
+    The arguments are the files and folders of the tests; without any it is `make test`.
     """
     results: dict[str, str] = {}
     found = interpreters()
@@ -60,12 +60,9 @@ def main() -> int:
             results[version] = "not installed"
             continue
         print(f"Python {version}", flush=True)
-        variables = (
-            f"VENV=.venv-{version}",
-            f"PYTHON={found[version]}",
-            f"FAST={' '.join(sys.argv[1:])}",
-        )
-        done = subprocess.run(["make", "test-fast", *variables], cwd=ROOT)
+        run = ["make", f"VENV=.venv-{version}", f"PYTHON={found[version]}"]
+        part = ["test-fast", f"FAST={' '.join(sys.argv[1:])}"] if sys.argv[1:] else ["test"]
+        done = subprocess.run([*run, *part], cwd=ROOT)
         results[version] = "failed" if done.returncode else "passed"
     print("\n".join(f"Python {version}: {word}" for version, word in results.items()))
     return 1 if "failed" in results.values() else 0

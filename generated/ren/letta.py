@@ -19,7 +19,7 @@ LETTA = LettaToolset(
     REGISTRY,
     name="ren",
     backend="v1",
-    on_start=True,
+    on_start=False,
     on_start_patience=120.0,
     # The entry of the MCP server. Secrets are named by the variable that holds them.
     server=LettaServer(

@@ -17,6 +17,7 @@ from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
+from .rules.handler import gone_imports
 from .rules.running import check_workspace, without_suppressed
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def generate(
         if removed:
             said = former_in_outputs(toolset, removed, workspace.output, files)
             findings += [_of_former_name(mention, help_) for mention, help_ in said]
+    findings += gone_imports(workspace, files)
     documents, problems = fill_documents(workspace)
     findings = in_order([*findings, *problems])
     if has_errors(findings):

@@ -50,25 +50,6 @@ def kind_of(value: Any) -> str:
     return "a list" if isinstance(value, list) else "a mapping"
 
 
-def constraint(keyword: str, expected: Any) -> str:
-    """What a value must be, after its name and a space."""
-    if keyword == "pattern":
-        return "is not well formed"
-    if keyword in ("minLength", "minItems", "minProperties"):
-        return "must not be empty" if expected == 1 else f"is shorter than {expected}"
-    if keyword == "minimum":
-        return f"must be at least {expected}"
-    if keyword == "exclusiveMinimum":
-        return f"must be greater than {expected}"
-    if keyword == "enum":
-        return f"must be one of {quoted_list(expected)}"
-    if keyword == "uniqueItems":
-        return "names the same twice"
-    if keyword == "const":
-        return f"must be {expected}"
-    return f"is not valid: {keyword} {expected}"
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean `x`?` for the nearest known word; empty when none is near."""
     if len(word) > _LONGEST_WORD:

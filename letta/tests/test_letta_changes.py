@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from letta.tests.stage import Stage
 from letta.tests.toy import TOOLS
 from toolcast_letta.plan.report import plan_text, verification_text
 
@@ -210,16 +211,43 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert found.trials[1].passed is False
 
 
-def test_a_call_that_fails_without_a_reason_says_where_to_look(toy: Any) -> None:
-    toy.apply()
+@pytest.mark.parametrize(
+    ("tool", "detail", "calls"),
+    [
+        ("search_notes", "there are no notes", 2),
+        # It is called once, and not once more for its words.
+        (
+            "delete_note",
+            "the tool failed, and Letta does not say why; the MCP server's log does, with"
+            " `--log-level debug`",
+            1,
+        ),
+    ],
+)
+def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> None:
+    stage.apply()
 
     def fail(arguments: Any) -> Any:
-        raise RuntimeError
+        raise RuntimeError("there are no notes")
 
-    toy.mcp.handlers["search_notes"] = fail
-    [trial] = toy.verified(tools=("search_notes",)).trials
-    assert trial.detail == (
-        "the tool failed and gave no reason; the MCP server's log has it"
+    stage.mcp.answers[tool] = fail
+    [trial] = stage.verify(tools=(tool,), changing=True).trials
+    assert (trial.passed, trial.detail) == (False, detail)
+    assert len(stage.mcp.calls) == calls
+
+
+def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
+    stage.apply()
+
+    def fail_once(arguments: Any) -> Any:
+        if len(stage.mcp.calls) == 1:
+            raise RuntimeError("not now")
+        return {}
+
+    stage.mcp.answers["search_notes"] = fail_once
+    [trial] = stage.verify(tools=("search_notes",)).trials
+    assert (
+        trial.detail == "the tool failed for the agent, and then not, without an agent"
     )
 
 

@@ -17,6 +17,7 @@ from toolcast.suggestions import did_you_mean, quoted_list
 from toolcast.targets.table import enabled
 
 from .handler_code import ANY_TOOL, SendingPlaces
+from .plan.core_tools import BUILT_INS
 from .schemas.health import schema_problem_places
 from .schemas.stored import stored_parameters
 from .settings import LettaAgent, LettaSettings, address
@@ -122,21 +123,6 @@ def attached_circular(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-# Letta's own tools. Source: the registry of its server, 0.16.6.
-# A tool of another owner with one of these names takes the built-in's place for every agent
-# of the organization; when it is removed, the built-in is gone.
-_BUILT_INS = frozenset("""
-    archival_memory_insert archival_memory_search conversation_search
-    core_memory_append core_memory_replace fetch_webpage
-    finish_rethinking_memory grep_files memory memory_apply_patch
-    memory_finish_edits memory_insert memory_replace memory_rethink open_files
-    rethink_user_memory run_code run_code_with_tools search_memory
-    semantic_search_files send_message send_message_to_agent_and_wait_for_reply
-    send_message_to_agent_async send_message_to_agents_matching_tags
-    store_memories web_search
-    """.split())
-
-
 @rule("letta/builtin-name", on="toolset", severity=Severity.ERROR)
 def builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds tools whose names Letta has tools of its own for.
@@ -146,7 +132,7 @@ def builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not attaches(toolset):
         return
     for tool in registered(toolset):
-        if tool.name in _BUILT_INS:
+        if tool.name in BUILT_INS:
             yield at(
                 tool,
                 ("name",),
@@ -302,29 +288,21 @@ def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         wants = bool(facts.get("attached"))
         if wants and tool.name in excluded:
             message = f"`{tool.name}` is attached, and excluded from `letta`"
-            yield _at_of_no_decision(
-                tool, ("letta", "attached"), message, "remove one of the two"
-            )
+            yield at(tool, ("letta", "attached"), message, "remove one of the two")
         elif wants and tool.name not in offered:
             client = settings_of(toolset).server.client
             whom = f" to the client `{client}`" if client else " to Letta"
             message = f"`{tool.name}` is attached, and not offered{whom}"
             help_ = "offer it to that client, or set `letta.attached: false`"
-            yield _at_of_no_decision(tool, ("letta", "attached"), message, help_)
+            yield at(tool, ("letta", "attached"), message, help_)
         elif not wants and "reason" not in tool_part(toolset, tool):
             path = ("letta",) if "letta" in tool.extensions else ()
-            yield _at_of_no_decision(
+            yield at(
                 tool,
                 path,
                 f"nothing says why `{tool.name}` is not attached to Letta's agents",
                 "`letta: {attached: true}`, or `attached: false` with a `reason`",
             )
-
-
-def _at_of_no_decision(
-    tool: ToolSpec, path: tuple[str, ...], message: str, help_: str
-) -> Problem:
-    return at(tool, path, message, help_)
 
 
 @rule("letta/same-name", on="toolset", severity=Severity.ERROR)

@@ -52,6 +52,7 @@ class ToolsetRunbook(NamedTuple):
     folder: Code
     generate: Code
     deploy: Code
+    attaches_at_start: bool
     plan: Code
     apply: Code
     verify: Code
@@ -109,6 +110,7 @@ class ToolRunbook(NamedTuple):
     verify_first: Code
     generate: Code
     deploy: Code
+    attaches_at_start: bool
     plan: Code
     verify: Code
     has_blocks: bool
@@ -134,6 +136,7 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
         folder=span(toolset.folder),
         generate=_GENERATE,
         deploy=_deploy(package),
+        attaches_at_start=settings.on_start,
         plan=_commands(_letta("plan", toolset, f" --out {_PLAN}")),
         apply=_commands(_letta("apply", toolset, f" {_PLAN}")),
         verify=_commands(_letta("verify", toolset)),
@@ -236,6 +239,7 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
         verify_first=_commands(_letta("verify", toolset)),
         generate=_GENERATE,
         deploy=_deploy(package),
+        attaches_at_start=settings_of(toolset).on_start,
         plan=_commands(plan, _letta("apply", toolset, f" {_PLAN}")),
         verify=_commands(_letta("verify", toolset, only)),
         has_blocks=_has_blocks(toolset),

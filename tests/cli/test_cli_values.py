@@ -194,7 +194,7 @@ def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
             ["--options", "{}}"],
             "for --options: not JSON: Extra data (line 1, column 3)",
         ),
-        (["--options", "[1,\n2,]"], "(line 2, column 3)"),
+        (["--options", "[1,\n2 3]"], "(line 2, column 3)"),
         (["--options", '{"a": NaN}'], "not JSON: NaN is no JSON number"),
         (["--options", "@absent.json"], "absent.json cannot be read: No such file"),
         (["--options", "@."], ". cannot be read: this is a folder, no regular file"),

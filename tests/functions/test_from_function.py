@@ -103,7 +103,7 @@ def test_calls_reach_the_functions(project: Project) -> None:
         "mean": ({"numbers": [1, 2]}, 1.5),
         "greet": ({"name": "Mia", "loud": True}, "HELLO MIA"),
         "double": ({"number": 3}, 6),
-        "book": ({"day": "2026-11-23", "guest": GUEST}, "2026 1 None"),
+        "book": ({"day": "2026-11-23", "guest": GUEST, "fee": "9.90"}, "10.00"),
         "look_up": ({"word": "a"}, ["a", 20, True, 1]),
         "attack": ({"text": "a"}, "a-1.5e+300"),
         "place_order": ({"things": [THING], "to": {"street": "a"}}, MADE),
@@ -114,6 +114,23 @@ def test_calls_reach_the_functions(project: Project) -> None:
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         result for _, result in calls.values()
     ]
+
+
+def test_adapters_are_typed(project: Project, mypy_cache: str) -> None:
+    """mypy holds a call to the spec, and a typed function to it as well."""
+    mypy = ["-m", "mypy", "--strict", "--explicit-package-bases"]
+    given = ["--cache-dir", mypy_cache, "handlers", "generated/toy/tools"]
+    done = project.run(*mypy, *given, env={"MYPYPATH": "src:."})
+    wrong = [line for line in done.stdout.splitlines() if " error: " in line]
+    assert not [line for line in wrong if not line.startswith("shop/")], done.stdout
+    function = project.root / "shop/typed.py"
+    text = function.read_text("utf-8")
+    function.write_text(text.replace("limit: int | None", "limit: str"), "utf-8")
+    try:
+        done = project.run(*mypy, *given, env={"MYPYPATH": "src:."})
+    finally:
+        function.write_text(text, "utf-8")
+    assert 'Argument "limit" to "find_places" has incompatible type' in done.stdout
 
 
 REFUSED = """\

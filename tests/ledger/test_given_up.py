@@ -17,11 +17,14 @@ from toolcast_runtime.core.calls import work
 from toolcast_runtime.core.calls.work import MOST_GIVEN_UP, run_sync
 
 Seen = list[str]
+# Long enough that a handler's thread has begun on a busy machine, too.
+TIMEOUT = 0.5
 
 
 def polite(seen: Seen) -> None:
-    """A plain function that asks whether anybody waits for it."""
+    """A plain function that says that it began, and asks whether anybody waits for it."""
     call = current_call()
+    seen.append("began")
     while not call.cancelled:
         time.sleep(0.005)
     seen.append(call.tool)
@@ -38,9 +41,10 @@ async def test_a_time_out_ends_a_plain_function_that_asks(
 ) -> None:
     seen: Seen = []
     handlers.export = lambda: polite(seen)
-    answer = await kept.call("export", timeout=0.05)
-    assert answer.error == "the tool gave no answer within 0.05 s"
-    await until(seen)
+    answer = await kept.call("export", timeout=TIMEOUT)
+    assert answer.error == "the tool gave no answer within 0.5 s"
+    await until(seen, 2)
+    assert seen == ["began", "export"]
     assert [row["outcome"] for row in kept.rows()] == ["timeout"]
 
 
@@ -50,11 +54,11 @@ async def test_a_caller_that_goes_ends_a_plain_function_that_asks(
     seen: Seen = []
     handlers.export = lambda: polite(seen)
     task = asyncio.create_task(kept.call("export"))
-    await asyncio.sleep(0.2)
+    await until(seen)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await until(seen)
+    await until(seen, 2)
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["cancelled"]
 
@@ -84,30 +88,33 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
 
     handlers.stuck = stubborn if how == "async" else lambda: release.wait()
     handlers.other = lambda: "works"
-    calls = [kept.call("stuck", timeout=0.05) for _ in range(MOST_GIVEN_UP)]
+    calls = [kept.call("stuck", timeout=TIMEOUT) for _ in range(MOST_GIVEN_UP)]
     for answer in await asyncio.gather(*calls):
-        assert answer.error == "the tool gave no answer within 0.05 s"
-    refused = await kept.call("stuck", timeout=0.05)
+        assert answer.error == "the tool gave no answer within 0.5 s"
+    refused = await kept.call("stuck", timeout=TIMEOUT)
     assert "were given up and still run" in str(refused)
     assert (await kept.call("other")).result == "works"
-    await asyncio.sleep(0.05)
-    told = [r for r in caplog.records if "still runs" in r.getMessage()]
+    told: list[logging.LogRecord] = []
+    async with asyncio.timeout(20):
+        while len(told) < MOST_GIVEN_UP:
+            await asyncio.sleep(0.01)
+            told = [r for r in caplog.records if "still runs" in r.getMessage()]
     assert len(told) == MOST_GIVEN_UP
     assert told[-1].levelno == logging.WARNING
     assert "a handler of stuck" in told[-1].getMessage()
     release.set()
     await work.until_ended(20)
-    assert "given up" not in str(await kept.call("stuck", timeout=0.05))
+    assert "given up" not in str(await kept.call("stuck", timeout=TIMEOUT))
 
 
 async def test_an_end_that_has_come_is_seen_soon(kept: Kept, handlers: Any) -> None:
     seen: Seen = []
     handlers.export = lambda: polite(seen)
-    await kept.call("export", timeout=0.05)
+    await kept.call("export", timeout=TIMEOUT)
     start = time.monotonic()
     await work.until_ended(20)
     assert time.monotonic() - start < 0.9
-    assert seen == ["export"]
+    assert seen == ["began", "export"]
 
 
 def test_an_interrupted_caller_without_a_loop_gives_handlers_a_moment_to_end(
@@ -118,13 +125,13 @@ def test_an_interrupted_caller_without_a_loop_gives_handlers_a_moment_to_end(
 
     async def interrupted() -> None:
         task = asyncio.ensure_future(kept.call("export"))
-        await asyncio.sleep(0.2)
+        await until(seen)
         threading.Timer(0, _interrupt, [threading.main_thread().ident]).start()
         await task
 
     with pytest.raises(KeyboardInterrupt):
         run_sync(interrupted())
-    assert seen == ["export"]
+    assert seen == ["began", "export"]
 
 
 def _interrupt(ident: int) -> None:

@@ -46,6 +46,24 @@ HOSTILE_VALUES = {
         f'{{"x": {[{}] * 10_000}}}',
         "schema/example-mismatch",
     ),
+    "members that alternatives leave over, at each level": (
+        {
+            "properties": {"x": {"$ref": "#/$defs/t"}},
+            "$defs": {
+                "t": {
+                    "anyOf": [{"properties": {"x": {"$ref": "#/$defs/t"}}}],
+                    "unevaluatedProperties": False,
+                }
+            },
+        },
+        '{"x": ' * 60 + '{"y": 1}' + "}" * 60,
+        "schema/example-mismatch",
+    ),
+    "objects of which two are alike": (
+        {"properties": {"x": {"items": {"type": "object"}, "uniqueItems": True}}},
+        json.dumps({"x": [{"a": n} for n in range(900)] + [{"a": 899}]}),
+        "schema/example-mismatch",
+    ),
     "alternatives without end": (
         {
             "properties": {"x": {"$ref": "#/$defs/t"}},

@@ -1,9 +1,10 @@
-"""One log line a call: on every surface, whatever came of it, and never what was sent."""
+"""One log line a call: on every surface, whatever came of it, and not what was sent."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,29 @@ def test_a_call_is_one_line_whatever_comes_of_it(
 ) -> None:
     registry.call_tool_sync(tool, SECRET, client)
     assert told(lines) == [(tool, client, None, outcome, None)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("give", "outcome=ok"),
+        ("fail", 'outcome=error error="s3cret reason"'),
+        ("crash", 'outcome=error error="the tool failed; the log has the details'),
+        ("wait", 'outcome=timeout error="the tool gave no answer within 0.01 s"'),
+    ],
+)
+def test_why_a_call_failed_is_told_to_who_asks_for_details(
+    registry: Registry,
+    caplog: pytest.LogCaptureFixture,
+    tool: str,
+    said: str,
+) -> None:
+    caplog.set_level(logging.DEBUG, "toolcast.calls")
+    registry.call_tool_sync(tool, {}, "desk")
+    [record] = [one for one in caplog.records if one.name == "toolcast.calls"]
+    line = re.sub(r" seconds=\S+", "", record.getMessage())
+    assert line.startswith(f"tool={tool} client=desk {said}")
+    assert ("error=" in line) == (tool != "give")
 
 
 def test_a_call_that_is_given_up_has_its_line(

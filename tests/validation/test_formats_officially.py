@@ -19,7 +19,8 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 
 def test_every_asserted_format_is_among_them() -> None:
-    assert {file.stem for file in FILES} == {*ASSERTED, "ecmascript-regex"}
+    own = {"decimal"}  # is OpenAPI's
+    assert {file.stem for file in FILES} | own == {*ASSERTED, "ecmascript-regex"}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))

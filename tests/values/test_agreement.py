@@ -99,6 +99,7 @@ AGREED = [
     (float, {"type": "number"}),
     (float, {"type": "integer"}),
     (Decimal, {"type": "number"}),
+    (Decimal, {"type": "string", "format": "decimal"}),
     (int | str, {"type": ["string", "integer"]}),
     (date, DAY),
     (date, {"type": "string", "pattern": "^2026-"}),

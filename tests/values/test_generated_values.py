@@ -78,6 +78,7 @@ TYPED = {
             date: {type: string, format: date}
             at: {type: string, format: date-time}
             id: {anyOf: [{type: string, format: uuid}, {type: "null"}]}
+            fee: {type: string, format: decimal}
             steps: {type: array, items: {type: object, properties: {length: {type: string, format: duration}}}}
           required: [date]
           additionalProperties: false
@@ -103,6 +104,7 @@ RIGHT = """
     from collections.abc import Sequence
     from dataclasses import dataclass
     from datetime import date as Day, datetime
+    from decimal import Decimal
     from typing import TYPE_CHECKING
     from uuid import UUID
 
@@ -119,7 +121,7 @@ RIGHT = """
         number: int
 
     def plan(*, date: Day, at: datetime | None = None, id: UUID | None = None,
-             steps: Sequence[PlanGivenStepsItem] = ()) -> PlanGives:
+             fee: Decimal = Decimal(0), steps: Sequence[PlanGivenStepsItem] = ()) -> PlanGives:
         return {"next": date}
 
     async def place_order(order: Order) -> Receipt:
@@ -130,6 +132,7 @@ RIGHT = """
 """
 WRONG = {
     "at: datetime": ("at: str", 'plan.py: Argument "at" to "plan" has'),
+    "fee: Decimal": ("fee: float", 'plan.py: Argument "fee" to "plan" has'),
     "id: UUID | None": ("id: UUID", 'plan.py: Argument "id" to "plan" has'),
     "order: Order": ("order: Receipt", 'order.py: Argument 1 to "place_order" has'),
     "-> Receipt": ("-> Order", 'order.py: Argument 1 to "result_of_place_order" has'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 import uuid
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -38,6 +39,9 @@ PAIRS = [
     ({"format": "duration"}, "PT36H", timedelta(hours=36)),
     ({"format": "duration"}, "P2W", timedelta(weeks=2)),
     ({"format": "uuid"}, ID, uuid.UUID(ID)),
+    ({"format": "decimal"}, "12.50", Decimal("12.50")),
+    ({"format": "decimal"}, "-0.00", Decimal("-0.00")),
+    ({"format": "decimal"}, "1" + "0" * 99, Decimal("1" + "0" * 99)),
     ({"contentEncoding": "base64"}, "AP/+", b"\x00\xff\xfe"),
     ({"format": "byte"}, "", b""),
     ({"format": "base64url"}, "AP_-", b"\x00\xff\xfe"),
@@ -58,6 +62,7 @@ KEPT = [
     ({"contentEncoding": "hex"}, "00ff"),
     ({"enum": ["2024-02-29"]}, "2024-02-29"),
     ({"format": "date"}, 20240229),
+    ({"format": "decimal"}, 12.5),
     ({"format": "date"}, None),
 ]
 
@@ -90,6 +95,8 @@ def test_everything_else_stays_what_was_sent(schema: Any, value: Any) -> None:
         ("PT1H0M5S", timedelta(seconds=3605)),
         ("P0D", timedelta()),
         (ID, uuid.UUID(ID)),
+        ("12.50", Decimal("12.50")),
+        ("100", Decimal("1E+2")),
         ("AP/+", b"\x00\xff\xfe"),
         ("AMg=", memoryview(b"\x00\x01\xc8")[::2]),
         ("a", Enum("Letter", {"A": "a"}).A),  # type: ignore[attr-defined]
@@ -116,6 +123,8 @@ def test_a_value_goes_back_as_text(text: Any, value: Any) -> None:
             datetime(1800, 1, 1, tzinfo=ZoneInfo("Europe/Berlin")),
             "datetime whose zone is off by seconds",
         ),
+        (Decimal("NaN"), "a Python Decimal beyond 100 digits"),
+        (Decimal("1E+100"), "a Python Decimal beyond 100 digits"),
         ({1, 2}, "it holds a Python set"),
         (object(), "it holds a Python object"),
     ],
@@ -196,6 +205,7 @@ def test_it_is_found_in_depth(schema: Any, value: Any, expected: Any) -> None:
         ("duration", "P" + "9" * 5_000 + "D", "must be a duration without"),
         ("duration", "P999999999999D", "must be a duration without"),
         ("uuid", "no", "must be a UUID"),
+        ("decimal", "9" * 101, "without an exponent of at most 100 characters"),
         ("byte", "a", "`a[0]` must be base64"),
         ("byte", "é" * 4, "`a[0]` must be base64"),
         ("base64url", "AP/+", "`a[0]` must be base64url"),

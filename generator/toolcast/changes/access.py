@@ -202,7 +202,7 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         words = f"{quoted(by.text)} of its `{key}` {verb} for the tool"
         if by.text in case.was.texts(key) and by.text in case.now.texts(key):
             # The lists are the same: the tool has come under it, or left it.
-            return ("name",) if by.section is None else ("section",), True, words
+            return by.said_at, True, words
         return ("clients", name, key), False, words
     verb = "names" if has else "does not name"
     return ("clients", name, key), False, f"its `{key}` {verb} the tool"

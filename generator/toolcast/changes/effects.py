@@ -121,8 +121,9 @@ def _is_same(toolsets: tuple[Toolset, Toolset], former: Mapping[int, ToolSpec]) 
     )
 
 
-def _data_of(toolset: Toolset) -> bytes:
-    return b"" if toolset.definitions is None else toolset.definitions.source.data
+def _data_of(toolset: Toolset) -> list[bytes]:
+    shared = toolset.definitions
+    return [] if shared is None else [one.data for one in shared.sources]
 
 
 def _of_clients(

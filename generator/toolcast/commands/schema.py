@@ -14,7 +14,7 @@ from toolcast_runtime.core.regular_file import read_regular
 
 from ..changes.review.acceptances import ACCEPT_FILE
 from ..language.spec_language import SCHEMAS, schema_text
-from ..model.spec_files import FOLDERS, kind_of_file
+from ..model.spec_files import DEFINITIONS_FILE, FOLDERS, kind_of_file
 from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
@@ -88,7 +88,8 @@ def _write(root: str) -> int:
 
 def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """Kind, path and first lines of the project's spec files, valid or not."""
-    for kind, file in (("workspace", WORKSPACE_FILE), ("accept", ACCEPT_FILE)):
+    own = ("workspace", WORKSPACE_FILE), ("accept", ACCEPT_FILE)
+    for kind, file in (*own, ("definitions", DEFINITIONS_FILE)):
         yield kind, file, _first_lines(root, file)
     for folder in folders:
         for above, inner, names in os.walk(os.path.join(root, folder)):

@@ -31,13 +31,14 @@ KEYWORDS = frozenset(
 )
 """The keywords of 2020-12 and the drafts before."""
 
-_METASCHEMAS = {
+METASCHEMAS = {
     "2020-12": ("Draft202012Validator", "https://json-schema.org/draft/2020-12/schema"),
     "2019-09": ("Draft201909Validator", "https://json-schema.org/draft/2019-09/schema"),
     "draft-07": ("Draft7Validator", "http://json-schema.org/draft-07/schema#"),
     "draft-06": ("Draft6Validator", "http://json-schema.org/draft-06/schema#"),
     "draft-04": ("Draft4Validator", "http://json-schema.org/draft-04/schema#"),
 }
+"""The validator's class, in jsonschema-rs as in `jsonschema`, and its schema's address."""
 
 
 def dialect_of(schema: Any) -> str | None:
@@ -56,7 +57,7 @@ def metaschema(dialect: str) -> Any:
     """The validator of the schemas of a dialect, of jsonschema-rs."""
     import jsonschema_rs
 
-    kind, address = _METASCHEMAS[dialect]
+    kind, address = METASCHEMAS[dialect]
     # Metaschemas are part of the library: none is fetched.
     return getattr(jsonschema_rs, kind)({"$ref": address}, validate_formats=False)
 

@@ -241,7 +241,7 @@ def bind_toolset(
         for name, body in value.get("mcp_servers", {}).items()
     )
     outside = [n for s in servers if s.name not in proxies for n in s.declared_names]
-    places = {tool.name: tool.section for tool in tools}
+    marks = {tool.name: _marks(tool) for tool in tools}
     return bind(
         Toolset,
         {key: part for key, part in value.items() if key not in extension_fields},
@@ -252,7 +252,7 @@ def bind_toolset(
         preamble_intro=preamble.get("intro", ""),
         sections=sections,
         clients=tuple(
-            _client(name, body, places, outside)
+            _client(name, body, marks, outside)
             for name, body in value.get("clients", {}).items()
         ),
         token_budget=TokenBudget(
@@ -279,16 +279,28 @@ def _with_runtime_names(server: Mapping[str, Any]) -> dict[str, Any]:
     return {"most_tools" if k == "max_tools" else k: v for k, v in server.items()}
 
 
+def _marks(tool: ToolSpec) -> Collection[str]:
+    """What is true of a tool, as entries of lists say it: its section, extensions' facts."""
+    marks = {
+        f"{field}:{key}"
+        for field, value in tool.extensions.items()
+        if isinstance(value, Mapping)
+        for key, one in value.items()
+        if one is True
+    }
+    return marks if tool.section is None else {*marks, f"section:{tool.section}"}
+
+
 def _client(
     name: str,
     body: Mapping[str, Any],
-    sections: Mapping[str, str | None],
+    marks: Mapping[str, Collection[str]],
     outside: Sequence[str],
 ) -> Client:
     allow = body.get("allow", ())
     is_open = allow == "*"
-    allowed = () if is_open else expanded(allow, sections, outside)
-    restricted = expanded(body.get("restrict", ()), sections, outside)
+    allowed = () if is_open else expanded(allow, marks, outside)
+    restricted = expanded(body.get("restrict", ()), marks, outside)
     return bind(
         Client,
         body,

@@ -80,6 +80,10 @@ def load_workspace(
     workspace, findings = read_workspace(root, files)
     if workspace is None:
         return LoadedWorkspace(None, findings)
+    if files.is_there(DEFINITIONS_FILE):
+        definitions, more = _definitions(files, DEFINITIONS_FILE)
+        workspace = replace(workspace, definitions=definitions)
+        findings += more
     loader = _Loader(workspace, files, {} if known is None else known, step)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
@@ -190,8 +194,11 @@ class _Loader(NamedTuple):
             return None, [*findings, finding]
         below, problems = specs_below(self.workspace, self.files, folder, sub_folders)
         findings += problems
-        definitions, more = self._definitions(folder, names)
-        findings += more
+        definitions = self.workspace.definitions
+        if DEFINITIONS_FILE in names:
+            file, above = f"{folder}/{DEFINITIONS_FILE}", definitions
+            definitions, more = _definitions(self.files, file, above)
+            findings += more
         for name in (*names, *below):
             if name in (TOOLSET_FILE, DEFINITIONS_FILE):
                 continue
@@ -232,26 +239,6 @@ class _Loader(NamedTuple):
             findings,
         )
 
-    def _definitions(
-        self, folder: str, names: list[str]
-    ) -> tuple[Definitions | None, list[Finding]]:
-        """The definitions that a toolset's tools share, where it has any."""
-        if DEFINITIONS_FILE not in names:
-            return None, []
-        file = f"{folder}/{DEFINITIONS_FILE}"
-        document, findings = read_document(self.files, file, "definitions")
-        if document is not None and _is_tool(document):
-            message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
-            help_ = "give it another name: the file holds shared definitions"
-            how = Severity.ERROR
-            finding = document.source.finding(
-                "spec/file-stem", how, ("name",), message, help_
-            )
-            return None, [finding]
-        if document is None or has_errors(findings):
-            return None, findings
-        return Definitions(document.value, document.source), findings
-
     def _unknown(self, folder: str, index: int) -> Finding:
         wrong = misnamed(self.files, folder)
         return self.workspace.source.error(
@@ -273,6 +260,25 @@ class _Loader(NamedTuple):
         if key not in self.known:
             self.known[key] = read_tool(*key)
         return self.known[key]
+
+
+def _definitions(
+    files: ProjectFiles, file: str, above: Definitions | None = None
+) -> tuple[Definitions | None, list[Finding]]:
+    """The definitions of a file, and those above that it adds to."""
+    document, findings = read_document(files, file, "definitions")
+    if document is not None and _is_tool(document):
+        message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
+        help_ = "give it another name: the file holds shared definitions"
+        return None, [
+            document.source.error("spec/file-stem", ("name",), message, help_)
+        ]
+    if document is None or has_errors(findings):
+        return None, findings
+    if above is None:
+        return Definitions(document.value, document.source), findings
+    source = replace(document.source, above=above.source)
+    return Definitions({**above.schemas, **document.value}, source), findings
 
 
 def _is_tool(document: Document) -> bool:

@@ -310,9 +310,9 @@ class Toolset:
     @property
     def sources(self) -> tuple[Source, ...]:
         """Its files of specs: its own, its tools', and those of all that is beside them."""
-        definitions = () if self.definitions is None else (self.definitions,)
-        owners = (self, *self.tools, *self.mcp_specs, *definitions)
-        return tuple(owner.source for owner in owners)
+        definitions = () if self.definitions is None else self.definitions.sources
+        owners = (self, *self.tools, *self.mcp_specs)
+        return (*(owner.source for owner in owners), *definitions)
 
     @property
     def asserts_formats(self) -> bool:
@@ -396,6 +396,7 @@ class Workspace:
         toolset_folders: relative paths with forward slashes.
         extensions: the names of the listed extensions, all of which are installed.
         commands: what the console commands of pyproject.toml run; None without the file.
+        definitions: those of `definitions.yaml` beside toolcast.yaml, for all toolsets.
     """
 
     root: str
@@ -410,6 +411,7 @@ class Workspace:
     endpoints: tuple[SharedEndpoint, ...] = ()
     scan: tuple[str, ...] = ()
     not_scanned: tuple[str, ...] = ()
+    definitions: Definitions | None = None
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
 

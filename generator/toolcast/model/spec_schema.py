@@ -8,25 +8,28 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcast_runtime.core.definitions.tool import WINDOWS_DEVICES
+from toolcast_runtime.core.validation.explanation import shortened
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
-from ..json_schema.refusals import Refusal, refusals
+from ..json_schema.refusals import refusals, types_of, worded
 from ..language.spec_language import schema
 from ..reading.tree import Document, Path
 from ..reading.yaml_reader import MAX_NODES, AmbiguousScalar, resolve_plain
 from ..suggestions import (
     Suggestions,
-    constraint,
     did_you_mean,
     dotted,
     kind_of,
     kinds,
     quoted_list,
 )
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 _LONGEST = 200
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII)
@@ -86,9 +89,14 @@ def check_schema(
     validator = _validator(kind, extensions)
     if validator.is_valid(document.value):
         return
-    language = schema(kind, extensions)
-    for refusal in refusals(validator, document.value, MAX_NODES):
-        yield from _findings(document, refusal, _at(language, refusal.schema_path[:-1]))
+    words = _words(kind, extensions)
+    for error in refusals(validator, words, document.value, MAX_NODES):
+        part: Any = error.schema
+        if not isinstance(part, dict):  # where jsonschema-rs had to say it
+            part = schema(kind, extensions)
+            for step in list(error.schema_path)[:-1]:
+                part = part[step]
+        yield from _findings(document, error, part)
 
 
 @cache
@@ -98,39 +106,45 @@ def _validator(kind: str, extensions: tuple[str, ...]) -> Any:
     return jsonschema_rs.Draft202012Validator(schema(kind, extensions))
 
 
-def _at(schema_: Any, path: Path) -> Any:
-    for step in path:
-        schema_ = schema_[step]
-    return schema_
+@cache
+def _words(kind: str, extensions: tuple[str, ...]) -> Any:
+    return worded(schema(kind, extensions), "2020-12")
 
 
-def _findings(document: Document, refusal: Refusal, part: Any) -> Iterator[Finding]:
-    """The findings of one refusal by a part of the schema."""
-    path, keyword = refusal.path, refusal.keyword
+def _findings(
+    document: Document, error: ValidationError, part: Any
+) -> Iterator[Finding]:
+    """The findings of one error by a part of the schema."""
+    path: Path = tuple(error.absolute_path)
+    value: Any = error.instance
     name = f"`{dotted(path)}`" if path else "the file"
-    if keyword == "additionalProperties":
+    if error.validator == "additionalProperties":
         known = list(part.get("properties", ()))
         suggestions = Suggestions(known)
-        for key in refusal.names:
+        for key in (key for key in value if key not in known):
             meant = suggestions.near(key)
             yield _unknown_key(document, (*path, key), key, known, meant)
         return
-    if keyword == "required":
-        (key,) = refusal.names
+    if error.validator == "required":
         at = path[-1:] if path and isinstance(path[-1], str) else path
         where = f" in `{dotted(at)}`" if path else ""
-        rule, message = "spec/missing-key", f"the key `{key}` is missing{where}"
-        help_ = _key_help(part, key)
-    elif keyword == "type":
-        wanted, given = kinds(refusal.expected), kind_of(refusal.value)
+        for key in (key for key in part["required"] if key not in value):
+            message = f"the key `{key}` is missing{where}"
+            help_ = _key_help(part, key)
+            yield document.source.error("spec/missing-key", path, message, help_)
+        return
+    if error.validator == "type":
+        wanted, given = kinds(types_of(error)), kind_of(value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
-        help_ = help_with_kind(refusal.expected, refusal.value)
+        help_ = help_with_kind(types_of(error), value)
     else:
         rule = "spec/invalid-value"
-        message = f"{name} {constraint(keyword, refusal.expected)}"
-        meant = handler_meant(refusal.value) if path == ("handler",) else ""
-        if keyword == "enum" and isinstance(refusal.value, str):
-            meant = did_you_mean(refusal.value, map(str, refusal.expected))
+        message = f"{name}: {shortened(error.message)}"
+        if error.validator == "pattern":
+            message = f"{name} is not well formed"
+        meant = handler_meant(value) if path == ("handler",) else ""
+        if error.validator == "enum" and isinstance(value, str):
+            meant = did_you_mean(value, map(str, part["enum"]))
         help_ = meant or _described(part)
     yield document.source.error(rule, path, message, help_)
 

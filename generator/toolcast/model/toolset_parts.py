@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,11 +11,9 @@ from urllib.parse import unquote
 from ..json_schema.graph import JsonSchema, Reference
 from ..reading.tree import NOWHERE, SHARED, Source
 
-_SECTION = "section:"
-
 
 class NameEntry(NamedTuple):
-    """An entry of a list: `search_code`, `search_*` or `section:search`.
+    """An entry of a list: `search_code`, `search_*`, `section:search` or `FIELD:FACT`.
 
     `names` are the tools that it stands for; a plain name stands for itself.
     """
@@ -29,10 +27,12 @@ class NameEntry(NamedTuple):
         return "*" in self.text or ":" in self.text
 
     @property
-    def section(self) -> str | None:
-        """The section whose tools it stands for; None for a name or a pattern of names."""
-        is_section = self.text.startswith(_SECTION)
-        return self.text.removeprefix(_SECTION) if is_section else None
+    def said_at(self) -> tuple[str, ...]:
+        """Where a tool says that the entry stands for it: its name, its section or a fact."""
+        kind, separator, what = self.text.partition(":")
+        if not separator:
+            return ("name",)
+        return (kind,) if kind == "section" else (kind, what)
 
 
 class Client(NamedTuple):
@@ -79,30 +79,30 @@ class Client(NamedTuple):
 
 
 def expanded(
-    texts: Iterable[str], sections: Mapping[str, str | None], outside: Sequence[str]
+    texts: Iterable[str], marks: Mapping[str, Collection[str]], outside: Sequence[str]
 ) -> tuple[NameEntry, ...]:
     """The entries of a list with what they stand for, patterns sorted by name.
 
     Args:
         texts: the list as the spec has it.
-        sections: the section of each tool of the toolset, by the tool's name.
+        marks: what is true of each tool of the toolset, as an entry says it, by its name.
         outside: the names of external servers' tools that the toolset declares.
     """
-    return tuple(NameEntry(text, _names(text, sections, outside)) for text in texts)
+    return tuple(NameEntry(text, _names(text, marks, outside)) for text in texts)
 
 
 def _names(
-    text: str, sections: Mapping[str, str | None], outside: Sequence[str]
+    text: str, marks: Mapping[str, Collection[str]], outside: Sequence[str]
 ) -> tuple[str, ...]:
     entry = NameEntry(text, (text,))
     if not entry.is_pattern:
         return entry.names
-    if entry.section is not None:
-        return tuple(sorted(n for n, own in sections.items() if own == entry.section))
+    if ":" in text:
+        return tuple(sorted(name for name, own in marks.items() if text in own))
     if not text.strip("*"):
         # `allow: "*"` says every tool; as one entry of a list it is taken for a mistake.
         return ()
-    return tuple(sorted(n for n in {*sections, *outside} if _matches(text, n)))
+    return tuple(sorted(n for n in {*marks, *outside} if _matches(text, n)))
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -253,15 +253,20 @@ def shared_name(reference: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Definitions:
-    """The definitions of one toolset.
+    """The definitions that the tools of a toolset share: its own and the workspace's.
 
     Attributes:
         schemas: each by its name.
-        source: `definitions.yaml`.
+        source: `definitions.yaml`, the toolset's own where it has one.
     """
 
     schemas: Mapping[str, dict[str, Any]]
     source: Source
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files that they are from."""
+        return tuple(filter(None, (self.source, self.source.above)))
 
     @cached_property
     def references(self) -> Mapping[str, tuple[Reference, ...]]:

@@ -75,7 +75,7 @@ _NAMED = {
     "uuid.UUID": Json({"type": "string", "format": "uuid"}, is_value=True),
     "pathlib.Path": Json({"type": "string"}, Fit.MADE),
     "pathlib.PurePath": Json({"type": "string"}, Fit.MADE),
-    "decimal.Decimal": Json({"type": "number"}, Fit.MADE),
+    "decimal.Decimal": Json({"type": "string", "format": "decimal"}, is_value=True),
     "pydantic.EmailStr": Json({"type": "string", "format": "email"}),
     "pydantic.HttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
     "pydantic.AnyUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),

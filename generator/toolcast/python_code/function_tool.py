@@ -67,6 +67,8 @@ class FunctionTool(NamedTuple):
         is_whole: it takes every parameter that it has from its callers.
         is_async: it is awaited.
         is_annotated: a type checker looks at its calls.
+        is_typed: all that its callers send has an annotation.
+        result: the annotation of its result where that needs no import; else None.
         notes: what its author should know, each with file and line.
     """
 
@@ -81,6 +83,8 @@ class FunctionTool(NamedTuple):
     is_whole: bool
     is_async: bool
     is_annotated: bool
+    is_typed: bool
+    result: str | None
     notes: tuple[str, ...]
 
 
@@ -160,6 +164,8 @@ class _Reading:
             self.is_whole,
             isinstance(node, ast.AsyncFunctionDef),
             any(one.annotation for one in arguments) or node.returns is not None,
+            all(one.annotation for one in arguments if one.arg in self.properties),
+            self._spelled(node.returns),
             tuple(self.notes),
         )
 
@@ -299,6 +305,17 @@ class _Reading:
             return None, gives_json
         return _without_formats(json.schema), gives_json
 
+    def _spelled(self, node: ast.expr | None) -> str | None:
+        """An annotation of built-in names alone; None for any other."""
+        parts = [*ast.walk(node)] if node is not None else []
+        names = {one.id for one in parts if isinstance(one, ast.Name)}
+        texts = {one.value for one in parts if isinstance(one, ast.Constant)} - {None}
+        is_told = all(isinstance(one, _SPELLED | ast.Name) for one in parts)
+        is_known = names <= _BUILT_IN.difference(self.module.bindings)
+        return (
+            ast.unparse(node) if node and is_told and is_known and not texts else None
+        )
+
     def _tell_what_pydantic_needs(self) -> None:
         for name in dict.fromkeys(self.types.typed_dicts):
             self._note(
@@ -356,6 +373,8 @@ def _absent(module: PythonModule, name: str) -> tuple[str, str]:
     return message, did_you_mean(name, sorted(module.bindings.functions))
 
 
+_BUILT_IN = frozenset("str int float bool list dict tuple object".split())
+_SPELLED = ast.Subscript | ast.Tuple | ast.BinOp | ast.BitOr | ast.Constant | ast.Load
 _SCALARS = {
     "string": "str",
     "integer": "int",

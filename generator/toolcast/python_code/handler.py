@@ -7,14 +7,8 @@ from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from ..model.model import (
-    Toolset,
-    ToolSpec,
-    Workspace,
-)
-from ..model.toolset_parts import (
-    HandlerReference,
-)
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import HandlerReference
 from .classes import ClassField, class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module

@@ -213,6 +213,23 @@ def imports_of(nodes: Iterable[ast.AST], module: PythonModule) -> dict[str, Impo
     return found
 
 
+def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, Imported]]:
+    """The imports of a module, wherever they stand, each with its statement.
+
+    One in a `try` with another way is left out.
+    """
+    tree = module.tree if module.tree is not None else ast.Module([], [])
+    tries = [one for one in ast.walk(tree) if isinstance(one, ast.Try) and one.handlers]
+    tried = {id(one) for part in tries for body in part.body for one in ast.walk(body)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and id(node) not in tried:
+            for alias in node.names:
+                yield node, Imported(alias.name)
+        elif isinstance(node, ast.ImportFrom) and id(node) not in tried:
+            for _, imported in _imported_by(node, module):
+                yield node, imported
+
+
 def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """The nodes of a scope, in the order of the text; of a scope within it the head only."""
     waiting: list[ast.AST] = [*reversed(body)]

@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 """The way from the root to a value: mapping keys and sequence indices."""
 
 SHARED: Path = ("$defs", "shared")
-"""Where a schema has the definitions of its toolset that it uses."""
+"""Where a schema has the shared definitions that it uses."""
 
 _SCALAR, _COLLECTION = 2, 3
 """How many marks stand before what is in a value: start, end, and where to go on."""
@@ -43,6 +43,7 @@ class Source:
             mapping or sequence then has the index of the first mark behind it, and what
             is in it: values, each of a mapping's after the start and end of its key.
         shared: where a tool's schemas have their shared definitions from.
+        above: the workspace's definitions, of a toolset's own.
     """
 
     file: str
@@ -50,6 +51,7 @@ class Source:
     tree: Any = None
     marks: Sequence[int] = (0, 0)
     shared: Source | None = None
+    above: Source | None = None
 
     @property
     def stem(self) -> str:
@@ -126,7 +128,9 @@ class Source:
         """The file that has a path, a shared definition's own, and the path there."""
         # The first step is the field that holds the schema.
         if self.shared is not None and path[1:3] == SHARED:
-            return self.shared, path[3:]
+            return self.shared.home(path[3:])
+        if self.above is not None and path and path[0] not in self.tree:
+            return self.above, path
         return self, path
 
     def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:

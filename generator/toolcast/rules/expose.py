@@ -430,7 +430,7 @@ def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         ]
         entries = client.restrict_entries if has and client.allow is None else ()
         for index, entry in enumerate(entries):
-            if entry.is_pattern and entry.section is None:
+            if entry.is_pattern and entry.said_at == ("name",):
                 path = ("clients", client.name, "restrict", index)
                 what = f"`{entry.text}` keeps no tool from `{client.name}`"
                 message = f"{what} that {has[0]} lists by itself"

@@ -7,12 +7,14 @@ import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from toolcast_runtime.core.definitions.tool import module_name
+
 from ..encoders.json_text import compact
 from ..encoders.python import is_keyword_argument
 from ..facts.annotation import Annotations
 from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
-from ..findings import Severity
+from ..findings import Finding, Place, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..python_code.call_graph import Step, reached_from
@@ -29,7 +31,14 @@ from ..python_code.handler import (
     is_below,
     names_of,
 )
-from ..python_code.modules import PythonModule, last_name
+from ..python_code.modules import (
+    Imported,
+    PythonModule,
+    bindings_of,
+    imports_in,
+    last_name,
+    read_text,
+)
 from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
@@ -704,3 +713,70 @@ def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
             help_ = did_you_mean(name, unknown) or use
             yield at(toolset, ("resources", name), message, help_, at_key=True)
+
+
+def gone_imports(
+    workspace: Workspace, outputs: Mapping[str, bytes]
+) -> Iterator[Finding]:
+    """Findings at handlers' imports of generated modules, or names in them, that are not there.
+
+    Read are the handlers, and the modules of their package that these import.
+
+    Args:
+        workspace: any.
+        outputs: the bytes of every file, by its path below the output folder.
+    """
+    below = [workspace.package] if workspace.package else []
+    texts: dict[str, bytes] = {}
+    for path, data in outputs.items():
+        stem, _, end = ".".join([*below, *path.split("/")]).rpartition(".")
+        if end == "py":
+            texts[stem.removesuffix(".__init__")] = data
+    # Where the output folder is on the path itself, each toolset is a root of its own.
+    roots = below or [toolset.name for toolset in workspace.toolsets]
+    former: dict[str, str] = {}
+    for toolset in workspace.toolsets:
+        tools = ".".join([*below, toolset.name, "tools", ""])
+        for tool in toolset.tools:
+            for old in map(module_name, tool.renamed_from):
+                former[tools + old] = f"did you mean `{tools}{tool.module}`?"
+    for module, node, imported in _imports_of_handlers(workspace):
+        name, help_ = imported.module, ""
+        if not any(is_below(name, root) for root in roots) or imported.dotted in texts:
+            continue
+        if name in texts:
+            known = bindings_of(ast.parse(texts[name]).body, PythonModule(name, ""))
+            if imported.name in known:
+                continue
+            name, help_ = imported.dotted, did_you_mean(imported.name or "", known)
+        text = read_text(workspace.root, module.file) or ""
+        line = "".join(text.splitlines()[node.lineno - 1 : node.lineno])
+        yield Finding(
+            "handler/not-imported",
+            Severity.ERROR,
+            Place(module.file, node.lineno, node.col_offset + 1, len(line) + 1),
+            f"a handler imports `{name}`, which is not generated",
+            former.get(name, help_),
+            line,
+        )
+
+
+def _imports_of_handlers(
+    workspace: Workspace,
+) -> Iterator[tuple[PythonModule, ast.stmt, Imported]]:
+    waiting = [
+        (toolset.handlers, reference.module)
+        for toolset in workspace.toolsets
+        for owner in (*toolset.tools, *toolset.mcp_specs)
+        for reference in (owner.handler, toolset.lifespan)
+        if toolset.handlers and reference is not None
+    ]
+    seen: set[str] = set()
+    while waiting:
+        package, name = waiting.pop()
+        module = handler_module(workspace, name) if is_below(name, package) else None
+        if module is not None and name not in seen:
+            for node, imported in imports_in(module):
+                yield module, node, imported
+                waiting += [(package, imported.module), (package, imported.dotted)]
+        seen.add(name)

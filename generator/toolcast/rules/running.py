@@ -125,15 +125,16 @@ def without_suppressed(
     used: set[tuple[str, int]] = set()
     for finding in listed:
         found_by = known.get(finding.rule)
-        file = _home(finding.place.file)
-        entries = suppressions.get(file)
         if found_by is not None and not found_by.can_be_suppressed:
-            entries = None
-        match = _match(finding, entries, today)
-        if match is None:
             remaining.append(finding)
+            continue
+        for file in _homes(finding.place.file, workspace):
+            match = _match(finding, suppressions.get(file), today)
+            if match is not None:
+                used.add((file, match))
+                break
         else:
-            used.add((file, match))
+            remaining.append(finding)
     for file, (owner, listed_here) in suppressions.items():
         for index, entry in enumerate(listed_here):
             problem = _problem(entry, (file, index) in used, today, known, former)
@@ -147,10 +148,12 @@ def without_suppressed(
     return remaining
 
 
-def _home(file: str) -> str:
-    """The file whose suppressions count in a file."""
+def _homes(file: str, workspace: Workspace) -> list[str]:
+    """The files whose suppressions count in a file: in the workspace's definitions, all toolsets'."""
     folder, name = posixpath.split(file)
-    return f"{folder}/{TOOLSET_FILE}" if name == DEFINITIONS_FILE else file
+    folders = [folder] if folder else [toolset.folder for toolset in workspace.toolsets]
+    of_toolsets = [f"{one}/{TOOLSET_FILE}" for one in folders]
+    return of_toolsets if name == DEFINITIONS_FILE else [file]
 
 
 Entries = tuple[Toolset | ToolSpec | ResourceSpec | PromptSpec, tuple[Suppression, ...]]

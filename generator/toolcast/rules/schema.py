@@ -94,6 +94,11 @@ def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     definitions = toolset.definitions
     if definitions is None:
         return
+    own, above = definitions.source.tree, definitions.source.above
+    for name in filter(own.__contains__, above.tree if above is not None else ()):
+        message = f"`{name}` stands in {above.file}, too" if above else ""
+        help_ = "give one of the two another name"
+        yield at(definitions, (name,), message, help_, at_key=True)
     for name, definition in definitions.schemas.items():
         yield from _in_definition(definitions, name, JsonSchema(definition))
 
@@ -351,7 +356,7 @@ def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 # Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
 # of providers.
 _OTHER_FORMATS = (
-    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int decimal"
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int"
     " decimal128 byte binary base64url char password commonmark html media-range"
     " date-time-local time-local http-date unixtime sf-binary sf-boolean sf-decimal"
     " sf-integer sf-string sf-token"
@@ -524,17 +529,23 @@ def _problem(text: str, facts: Pattern) -> str:
     return "" if own is None else f"has `{own[1]}`, {what}"
 
 
-@rule("schema/unused-definition", on="toolset", severity=Severity.WARNING)
-def unused_definition(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    definitions = toolset.definitions
-    if definitions is None:
-        return
-    schemas = [one for tool in toolset.tools for one in tool.schemas.values()]
-    used = {name for one in schemas for name in definitions_in(one.value)}
-    for name in definitions.schemas:
-        if name not in used:
-            message = f"no tool uses the definition `{name}`"
-            yield at(definitions, (name,), message, "remove it", at_key=True)
+@rule("schema/unused-definition", on="workspace", severity=Severity.WARNING)
+def unused_definition(workspace: Workspace) -> Iterator[Problem]:
+    found: dict[tuple[str, str], Definitions] = {}
+    used: set[tuple[str, str]] = set()
+    for toolset in workspace.toolsets:
+        if toolset.definitions is None:
+            continue
+        schemas = [one for tool in toolset.tools for one in tool.schemas.values()]
+        names = {name for one in schemas for name in definitions_in(one.value)}
+        for name in toolset.definitions.schemas:
+            place = toolset.definitions.source.home((name,))[0].file, name
+            found[place] = toolset.definitions
+            used.update([place] if name in names else [])
+    for place, definitions in found.items():
+        if place not in used:
+            message = f"no tool uses the definition `{place[1]}`"
+            yield at(definitions, (place[1],), message, "remove it", at_key=True)
 
 
 _MANY = 16

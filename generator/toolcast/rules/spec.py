@@ -261,7 +261,7 @@ def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
     sources = [("workspace", workspace.source), ("toolset", toolset.source)]
     sources += [("tool", tool.source) for tool in toolset.tools]
     if toolset.definitions is not None:
-        sources.append(("definitions", toolset.definitions.source))
+        sources += [("definitions", one) for one in toolset.definitions.sources]
     return named_schemas(
         (kind, source.file, source.opening) for kind, source in sources
     )

@@ -131,7 +131,8 @@ def _pattern(named: Named) -> tuple[str, str] | None:
         help_ = 'for every tool write `allow: "*"`, without a list'
         return "`*` in a list stands for no tool", help_
     if not text.startswith("section:"):
-        return f"no tool's name matches `{text}`", ""
+        verb = "spec says" if ":" in text else "name matches"
+        return f"no tool's {verb} `{text}`", ""
     section, known = text.removeprefix("section:"), _sections(named)
     if section in known:
         return f"no tool is in the section `{section}`", ""

@@ -48,6 +48,7 @@ _VALUES = {
     "time": "datetime",
     "timedelta": "datetime",
     "UUID": "uuid",
+    "Decimal": "decimal",
 }
 """The modules of the types of Python's values."""
 

@@ -129,6 +129,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         definition=words(f"{tool.module}.json"),
         collections_import=printed.imported("collections.abc"),
         dates_import=printed.imported("datetime"),
+        decimal_import=printed.imported("decimal"),
         typing_import=printed.imported("typing"),
         uuid_import=printed.imported("uuid"),
         runtime_import=printed.imported(RUNTIME_TYPES),
@@ -292,7 +293,7 @@ def _shape(
     printed: PrintedTypes,
 ) -> PythonShape:
     statements = ["docstring", "from __future__", "from collections.abc"]
-    modules = ("datetime", "typing", "uuid", RUNTIME_TYPES)
+    modules = ("datetime", "decimal", "typing", "uuid", RUNTIME_TYPES)
     statements += [f"from {module}" for module in modules if printed.needs(module)]
     if tool.uses or tool.arguments_type is not None or tool.result_type is not None:
         statements.append("if TYPE_CHECKING")

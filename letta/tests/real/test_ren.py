@@ -96,8 +96,6 @@ def ren(
     project_copy.edit(
         "specs/ren/toolset.yaml", "type: memgpt_v2_agent", f"type: {kind}"
     )
-    # Each test says itself when something is attached.
-    project_copy.edit("specs/ren/toolset.yaml", "on_start: true", "on_start: false")
     project_copy.generate()
     close = {"Connection": "close"}
     with (

@@ -50,6 +50,24 @@ def test_the_definitions_say_who_is_attached_and_why_not(generated: Any) -> None
     }
 
 
+def test_who_is_attached_is_offered_without_a_second_list(
+    make_project: Callable[..., Any],
+) -> None:
+    toolset = TOOLSET.replace("url: ", "client: agent, url: ")
+    clients = 'clients: {agent: {allow: ["letta:attached"]}}\n'
+    project = make_project(TOOLS, toolset=toolset + clients, handlers=HANDLERS)
+    project.edit("specs/toy/toolset.yaml", "mcp: {}", "mcp: {client: agent}")
+    project.generate()
+    program = (
+        "from generated.toy.registry import REGISTRY; print(*REGISTRY.names('agent'))"
+    )
+    assert project.run("-c", program).stdout.split() == [
+        "delete_note",
+        "end_day",
+        "search_notes",
+    ]
+
+
 def test_the_module_imports_no_library_and_names_no_tool(generated: Any) -> None:
     program = (
         "import sys\n"

@@ -115,6 +115,21 @@ class Shop:
             process.terminate()
             process.wait(timeout=30)
 
+    def wait_until_attached(self, tool: str) -> None:
+        """Until a server that has started has done what the specs say."""
+        url, agent = (
+            self.environment["LETTA_BASE_URL"],
+            self.environment["TOY_AGENT_ID"],
+        )
+        for _ in range(600):
+            there = httpx.get(f"{url}/v1/agents/{agent}", timeout=60).json()
+            files = self.project.root.glob("state/toy-*.json")
+            done = [one for one in files if '"complete": true' in one.read_text()]
+            if done and tool in {one["name"] for one in there["tools"]}:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{tool} is not attached")
+
     def spec(self, name: str) -> Path:
         path: Path = self.project.root / f"specs/toy/{name}.yaml"
         return path
@@ -185,9 +200,16 @@ def deployment(commands: list[str]) -> str:
     return line
 
 
-def test_a_toolsets_page(shop: Shop) -> None:
+@pytest.mark.parametrize("attaches_at_start", [False, True], ids=["plan", "start"])
+def test_a_toolsets_page(shop: Shop, *, attaches_at_start: bool) -> None:
+    if attaches_at_start:
+        said = "letta:\n  on_start: true\n"
+        shop.project.edit("specs/toy/toolset.yaml", "letta:\n", said)
+        # One folder for both, as the page says, although they are started elsewhere.
+        shop.environment["TOOLCAST_LETTA_STATE"] = str(shop.project.root / "state")
     shop.does("make generate")
     page = (shop.project.root / "generated/toy/runbook.md").read_text()
+    assert ("`TOOLCAST_LETTA_STATE`" in page) == attaches_at_start
     first, *rest = lines(page)
     deploy = deployment(rest)
     assert " letta verify " in first
@@ -195,6 +217,8 @@ def test_a_toolsets_page(shop: Shop) -> None:
     assert done.returncode == 1, "nothing is deployed yet, and that is said"
     assert "all_match: false" in done.stdout
     with shop.deployed(deploy):
+        if attaches_at_start:
+            shop.wait_until_attached("list_notes")
         # Verifying comes behind the blocks, which have a part of their own on the page.
         show = next(line for line in rest if " blocks " in line and "--out" in line)
         write = next(line for line in rest if " blocks " in line and "--write" in line)
@@ -207,6 +231,8 @@ def test_a_toolsets_page(shop: Shop) -> None:
                 shop.does(write)
             shown += shop.does(line)
     assert "all_match: true" in shown
+    assert ("No changes" in shown) == attaches_at_start
+    assert "- tool list_notes" in shown
     assert "Nothing was changed; this goes back to" in shown
     assert "1 of 1 agents as they were at" in shown
 

@@ -65,7 +65,9 @@ _SHARED = (
         "--state",
         metavar="FOLDER",
         type=click.Path(path_type=Path),
-        help="Baselines and the lock. Default: .toolcast/letta.",
+        envvar="TOOLCAST_LETTA_STATE",
+        help="Baselines and the lock, the server's too. Default: TOOLCAST_LETTA_STATE, else"
+        " .toolcast/letta.",
     ),
     click.option(
         "--timeout",

@@ -9,21 +9,37 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from toolcast.commands.exit_codes import CLEAN, FINDINGS, USAGE, fail
 
+from ..blocks import (
+    BlockError,
+    block_changes,
+    load_changes,
+    save_changes,
+    shown,
+    write_changes,
+)
+from ..code.kept_entries import load, newest, put_back
+from ..code.settings_file import Settings, SettingsError, default_path
+from ..plan.applying import apply_plan
+from ..plan.backend import Applied, Backend, BackendError, Calls, Refused, Report
+from ..plan.desired_state import DesiredState, MissingSetting
+from ..plan.plan import Overrides, Plan
+from ..plan.planning import make_plan
+from ..plan.report import plan_text, verification_text
+from ..plan.verification import verify as verify_it
 from ..specs import settings_of
+from ..state.baseline import AnotherRun, Baseline, Baselines
+from ..state.seal import Seal, StateError
+from ..v1.api import LettaError, Unsure
+from ..v1.rollback import preview, roll_back
+from ..v1.server_backend import ServerBackend
+from ..v1.undoing import Undo
 from .backends import LettaRequest, backend_of, desired_by, server_of
-
-if TYPE_CHECKING:
-    from ..plan.backend import Applied, Backend, Calls, Report
-    from ..plan.desired_state import DesiredState
-    from ..plan.plan import Overrides, Plan
-    from ..state.baseline import Baseline
-    from ..v1.undoing import Undo
 
 Result = TypeVar("Result")
 
@@ -36,9 +52,6 @@ def plan(
     detailed_exitcode: bool,
 ) -> int:
     """Prints the plan, and saves it where that is asked for and nothing speaks against it."""
-    from ..plan.report import plan_text
-    from ..state.seal import Seal, StateError
-
     desired, backend = _connected(request)
     made = _planned(desired, backend, overrides)
     if out is not None and not made.blockers:
@@ -62,14 +75,6 @@ def plan(
 
 def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int:
     """Carries out a saved plan, or one that is made now."""
-    from ..plan.applying import apply_plan
-    from ..plan.backend import Refused
-    from ..plan.desired_state import MissingSetting
-    from ..plan.plan import Plan
-    from ..plan.report import plan_text
-    from ..state.baseline import AnotherRun
-    from ..state.seal import Seal, StateError
-
     desired, backend = _connected(request)
     if file is not None:
         try:
@@ -107,11 +112,6 @@ def _done_text(made: Plan, done: Applied) -> str:
 
 def verify(request: LettaRequest, calls: Calls) -> int:
     """Prints what is otherwise than the specs say."""
-    from ..plan.desired_state import MissingSetting
-    from ..plan.report import verification_text
-    from ..plan.verification import verify as verify_it
-    from ..state.seal import StateError
-
     desired, backend = _connected(request)
     try:
         found = _asked(lambda: verify_it(backend, desired, calls))
@@ -130,9 +130,6 @@ def _wrong_blocks(
     request: LettaRequest, desired: DesiredState, backend: Backend
 ) -> tuple[str, ...]:
     """Memory blocks that are not as the specs say, a line each."""
-    from ..blocks import BlockError, block_changes
-    from ..v1.server_backend import ServerBackend
-
     if not isinstance(backend, ServerBackend):
         return ()
     if not any(agent.blocks for agent in desired.agents):
@@ -151,18 +148,6 @@ def _wrong_blocks(
 
 def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
     """Shows what the specs say in memory blocks, or writes what was shown."""
-    from ..blocks import (
-        BlockError,
-        block_changes,
-        load_changes,
-        save_changes,
-        shown,
-        write_changes,
-    )
-    from ..plan.desired_state import MissingSetting
-    from ..state.seal import Seal, StateError
-    from ..v1.api import LettaError
-
     if request.kind != "v1":
         fail(f"the backend `{request.kind}` has no memory blocks that can be written")
     toolset, settings = request.toolset, settings_of(request.toolset)
@@ -205,13 +190,6 @@ def rollback(
     dry_run: bool,
 ) -> int:
     """Undoes what applies did since a baseline, or says what it would do."""
-    from ..plan.desired_state import MissingSetting
-    from ..state.baseline import AnotherRun, Baselines
-    from ..state.seal import StateError
-    from ..v1.api import LettaError
-    from ..v1.rollback import preview, roll_back
-    from ..v1.server_backend import ServerBackend
-
     if request.kind != "v1":
         if restore:
             fail("--restore is for agents of a server: here no tool is attached")
@@ -262,10 +240,6 @@ def _settings_rollback(
     request: LettaRequest, file: Path | None, *, dry_run: bool
 ) -> int:
     """Puts the entries of a settings file back that an apply has replaced."""
-    from ..code.kept_entries import load, newest, put_back
-    from ..code.settings_file import Settings, SettingsError, default_path
-    from ..state.seal import Seal, StateError
-
     path, seal = request.settings or default_path(os.environ), Seal()
     try:
         if file is None:
@@ -315,9 +289,6 @@ def _print_left(stays: Sequence[str], lost: Sequence[str]) -> None:
 
 
 def _connected(request: LettaRequest) -> tuple[DesiredState, Backend]:
-    from ..plan.backend import BackendError
-    from ..plan.desired_state import MissingSetting
-
     try:
         desired = desired_by(request)
         return desired, backend_of(request, desired)
@@ -326,18 +297,12 @@ def _connected(request: LettaRequest) -> tuple[DesiredState, Backend]:
 
 
 def _planned(desired: DesiredState, backend: Backend, overrides: Overrides) -> Plan:
-    from ..plan.planning import make_plan
-
     current = _asked(lambda: backend.read(desired))
     return make_plan(backend.place, desired, current, overrides)
 
 
 def _asked(ask: Callable[[], Result]) -> Result:
     """Runs what reads or changes Letta; where that fails, the program ends."""
-    from ..code.settings_file import SettingsError
-    from ..plan.backend import BackendError
-    from ..v1.api import Unsure
-
     try:
         return ask()
     except Unsure as error:

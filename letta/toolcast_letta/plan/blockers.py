@@ -8,16 +8,24 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from .agent_servers import alias, is_foreign
-from .core_tools import lost_tools
+from .core_tools import contrary_rules, lost_tools
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Blocker, Change, Overrides
-from .tool_rules import LOOP_RULES, NEEDS_LOOP_RULES, is_stale
+from .tool_rules import (
+    LOOP_RULES,
+    NEEDS_LOOP_RULES,
+    added_rules,
+    is_stale,
+    rule_needs,
+    rule_text,
+)
 
 _OLDEST = (0, 13, 0)
 _NEWEST = (0, 16)
 _REFUSES_PRIVATE = (0, 16, 7)
 _LONGEST_NAME = 48
+_LIMIT = "return_char_limit"
 
 
 def blockers(
@@ -305,6 +313,7 @@ def _about_the_server(
     skipped = [n for n in skipped if not desired.tools[n].attached]
     if skipped:
         yield f"Letta does not register {_listed(skipped)}: their schemas are not to its taste"
+    yield from _about_tool_settings(desired, current, agents)
     for agent in agents:
         if "origin:letta-code" in current.agents[agent.name].tags:
             yield (
@@ -320,6 +329,17 @@ def _about_the_server(
                 )
         yield from _about_tools_without_a_rule(agent)
         wanted = next(one for one in desired.agents if one.name == agent.name)
+        state, tools = current.agents[agent.name], agent.tools_after
+        added = added_rules(
+            agent.rules_after, rule_needs(desired, wanted, state, current, tools)
+        )
+        told = contrary_rules(wanted, agent)
+        shown = [rule_text(rule) for rule in added if rule not in told]
+        if shown:
+            yield (
+                f"{agent.name} has rules that neither the specs nor a {agent.type} ask"
+                f" for, and applying keeps them: {_listed(shown)}"
+            )
         lost = [
             name
             for name in lost_tools(wanted, agent, current)
@@ -330,6 +350,31 @@ def _about_the_server(
                 f"{agent.name} has lost {_listed(lost)} of others since the baseline of"
                 f" {current.agents[agent.name].had_at}"
             )
+
+
+def _about_tool_settings(
+    desired: DesiredState, current: CurrentState, agents: Sequence[AgentPlan]
+) -> Iterator[str]:
+    """Settings that no spec makes; a tool that is registered again gets them back."""
+    limits = [
+        tool.settings.get(_LIMIT)
+        for tool in current.registry.values()
+        if tool.is_built_in
+    ]
+    usual = max(limits, key=limits.count, default=None)
+    shown = []
+    for name in sorted({name for agent in agents for name in agent.tools_after}):
+        tool, is_ours = current.registry.get(name), current.is_ours(name)
+        if tool is None or not (is_ours or tool.is_built_in):
+            continue
+        for key, value in tool.settings.items():
+            if value != usual if key == _LIMIT else is_ours and value:
+                shown.append(f"`{name}` {key} {value}")
+    if shown:
+        yield (
+            "the registry holds what no spec says, and applying keeps it:"
+            f" {', '.join(shown)}"
+        )
 
 
 def _about_tools_without_a_rule(agent: AgentPlan) -> Iterator[str]:

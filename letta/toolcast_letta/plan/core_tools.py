@@ -1,4 +1,4 @@
-"""Which of Letta's own tools an agent cannot do without, and which it has lost.
+"""Which of Letta's own tools an agent cannot do without, and what has become of them.
 
 A request that replaces an agent's list of tools takes away whatever it does not name; the
 agent then cannot write its memory any more, and no answer says so. What an agent's type needs
@@ -12,7 +12,23 @@ from collections.abc import Iterator, Mapping
 from .current_state import CurrentState
 from .desired_state import DesiredAgent
 from .plan import AgentPlan
+from .tool_rules import ANSWERS, CONTINUES, EXITS, NEEDS_LOOP_RULES, Rule
 
+BUILT_INS = frozenset("""
+    archival_memory_insert archival_memory_search conversation_search
+    core_memory_append core_memory_replace fetch_webpage
+    finish_rethinking_memory grep_files memory memory_apply_patch
+    memory_finish_edits memory_insert memory_replace memory_rethink open_files
+    rethink_user_memory run_code run_code_with_tools search_memory
+    semantic_search_files send_message send_message_to_agent_and_wait_for_reply
+    send_message_to_agent_async send_message_to_agents_matching_tags
+    store_memories web_search
+    """.split())
+"""Letta's own tools. Source: the registry of its server, 0.16.6.
+
+A tool of another owner with one of these names takes the built-in's place for every agent of the
+organization; when it is removed, the built-in is gone.
+"""
 _ADDS = ("memory_insert", "core_memory_append", "memory")
 _REPLACES = (
     "memory_replace",
@@ -46,6 +62,24 @@ def missing_tools(
                 f"{agent.name} has no {shown}, which a {plan.type} needs {purpose};"
                 " `expects` attaches a tool, `forbids` says that it is not wanted"
             )
+    for rule in contrary_rules(agent, plan):
+        name = rule["tool_name"]
+        does = "ends its turn at"
+        help_ = "`expects` takes it away, `ends_turn` beside it says that it is meant"
+        if name == ANSWERS:
+            does = "goes on after"
+            help_ = "`expects` and `ends_turn` beside it take it away"
+        yield (
+            f"{agent.name} {does} `{name}`, by a rule {rule['type']} that a {plan.type}"
+            f" does not need; {help_}"
+        )
+    for name in plan.tools_after:
+        taken = current.registry.get(name)
+        if name in BUILT_INS and taken is not None and not taken.is_built_in:
+            yield (
+                f"`{name}` of {agent.name} is not Letta's own: {current.owner_of(taken)}"
+                " has taken it over; delete it there, and Letta makes its own anew"
+            )
     for name in lost_tools(agent, plan, current):
         there = current.registry.get(name)
         if there is not None and there.is_built_in:
@@ -54,6 +88,24 @@ def missing_tools(
                 f"{agent.name} has lost `{name}`, which the baseline of {when} left it;"
                 " `expects` attaches a tool, `forbids` says that it is not wanted"
             )
+
+
+def contrary_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
+    """Rules by which a tool that the agent cannot do without ends the turn, or does not.
+
+    What `expects` names is as the specs say.
+    """
+    core = {name for _, names in _NEEDS.get(plan.type, ()) for name in names}
+    wrong = {(name, EXITS) for name in core - {ANSWERS}}
+    if plan.type in NEEDS_LOOP_RULES:
+        wrong.add((ANSWERS, CONTINUES))
+    return [
+        rule
+        for rule in plan.rules_after
+        if (rule["tool_name"], rule["type"]) in wrong
+        and rule["tool_name"] in plan.tools_after
+        and rule["tool_name"] not in agent.expects
+    ]
 
 
 def lost_tools(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .desired_state import DesiredTool
+
 SETTINGS = (
     "return_char_limit",
     "default_requires_approval",
@@ -59,6 +61,8 @@ class RegisteredTool:
         server_id: the entry that owns it; None when no MCP server does.
         digest: the digest of what agents see of it.
         settings: what registering it again would reset.
+        called_at: the entry whose server Letta calls it at, by its tag; empty where no tag
+            says that, and every call fails.
     """
 
     id: str
@@ -67,6 +71,7 @@ class RegisteredTool:
     server_id: str | None
     digest: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    called_at: str = ""
 
     @property
     def is_built_in(self) -> bool:
@@ -148,6 +153,13 @@ class CurrentState:
             and self.entry is not None
             and tool.server_id == self.entry.id
         )
+
+    def is_as(self, tool: DesiredTool) -> bool:
+        """Whether the registry has one of the toolset's tools as it should be."""
+        there = self.registry.get(tool.name)
+        if there is None or self.entry is None or not self.is_ours(tool.name):
+            return False
+        return (there.digest, there.called_at) == (tool.digest, self.entry.name)
 
     def owner_of(self, tool: RegisteredTool) -> str:
         """Who owns a registered tool, in words."""

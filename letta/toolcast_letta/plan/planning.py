@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..digests import digest_of
@@ -12,7 +13,7 @@ from .core_tools import missing_tools
 from .current_state import AgentState, CurrentState, ServerEntry
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Change, Overrides, Plan
-from .tool_rules import RuleNeeds, kept_rules, rule_text, same_rules
+from .tool_rules import kept_rules, rule_needs, rule_text, same_rules
 
 _GONE_FOR_ALL = "deleted for every agent; its id is gone for good"
 
@@ -154,6 +155,8 @@ def registry_fingerprints(
         if there is not None:
             owner = "ours" if current.is_ours(name) else there.server_id or there.type
             now = f"{owner} {there.digest}"
+            if owner == "ours" and there.called_at != desired.server_name:
+                now += f" called at {there.called_at}"
         if name in desired.tools:
             after: str | None = f"ours {desired.tools[name].digest}"
         elif name in _leaving(desired, current):
@@ -234,6 +237,12 @@ def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[
             undo = "needs the MCP server as it was before"
             detail = "description or parameters, same id"
             yield Change("~", "registry", name, detail=detail, undo=undo)
+        elif there.called_at != desired.server_name:
+            where = f"Letta calls it at `{there.called_at}`"
+            if not there.called_at:
+                where = "Letta does not know its server, and each call fails"
+            undo = "rolling back leaves it mended"
+            yield Change("~", "registry", name, detail=f"its tag: {where}", undo=undo)
     for name in sorted(leaving - set(renamed.values())):
         others = current.holders.get(name, ())
         detail = "deleted for every agent"
@@ -264,27 +273,11 @@ def _agent_plan(
     kept = [name for name in state.tools if name not in removed]
     added = [n for n in (*agent.expected, *desired.canonical) if n not in kept]
     after = tuple(dict.fromkeys([*kept, *added]))
-    # Who attaches by PATCH brings no approval along. Of tools that others attached, they
-    # have decided.
-    approving = [
-        name
-        for name in after
-        if (name in desired.tools and desired.tools[name].requires_approval)
-        or (
-            (name in desired.canonical or name not in state.tools)
-            and name in current.registry
-            and current.registry[name].needs_approval
-        )
-    ]
-    needs = RuleNeeds(
-        state.type,
-        {name: desired.tools[name].ends_turn for name in desired.canonical},
-        agent.expected,
-        [n for n in after if n in current.registry and current.registry[n].is_built_in],
-        approving,
-        rules_removed,
-        renamed,
-        [name for name in overrides.drop_stale if name not in after],
+    needs = replace(
+        rule_needs(desired, agent, state, current, after),
+        removed=rules_removed,
+        renamed=renamed,
+        drop_stale=[name for name in overrides.drop_stale if name not in after],
     )
     rules = kept_rules(state.rules, needs)
     return AgentPlan(

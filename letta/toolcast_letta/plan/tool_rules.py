@@ -12,11 +12,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .current_state import AgentState, CurrentState
+from .desired_state import DesiredAgent, DesiredState
+
 Rule = Mapping[str, Any]
 
 CONTINUES = "continue_loop"
 EXITS = "exit_loop"
 APPROVAL = "requires_approval"
+ANSWERS = "send_message"
+"""The tool by which a memgpt agent answers, and ends its turn."""
 NEEDS_LOOP_RULES = frozenset(["memgpt_agent", "memgpt_v2_agent"])
 """Types of agents that end their turn at a tool without a rule to go on."""
 _HARMLESS_WHEN_STALE = frozenset([CONTINUES, EXITS, APPROVAL, "max_count_per_step"])
@@ -46,6 +51,36 @@ class RuleNeeds:
     removed: Collection[str] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     drop_stale: Collection[str] = ()
+
+
+def rule_needs(
+    desired: DesiredState,
+    agent: DesiredAgent,
+    state: AgentState,
+    current: CurrentState,
+    tools: Collection[str],
+) -> RuleNeeds:
+    """What the rules of an agent have to say once it has these tools, and loses none."""
+    # Who attaches by PATCH brings no approval along. Of tools that others attached, they
+    # have decided.
+    approving = [
+        name
+        for name in tools
+        if (name in desired.tools and desired.tools[name].requires_approval)
+        or (
+            (name in desired.canonical or name not in state.tools)
+            and name in current.registry
+            and current.registry[name].needs_approval
+        )
+    ]
+    known = [name for name in tools if name in current.registry]
+    return RuleNeeds(
+        state.type,
+        {name: desired.tools[name].ends_turn for name in desired.canonical},
+        agent.expected,
+        [name for name in known if current.registry[name].is_built_in],
+        approving,
+    )
 
 
 def kept_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]:
@@ -91,16 +126,17 @@ def _needed(
     known = {*needs.own, *needs.expected, *has_loop_rule}
     if needs.agent_type in NEEDS_LOOP_RULES:
         for name in sorted({*needs.built_in} - known):
-            yield name, EXITS if name == "send_message" else CONTINUES
+            yield name, EXITS if name == ANSWERS else CONTINUES
     for name in sorted(needs.approving):
         yield name, APPROVAL
 
 
 def _contradicts(name: str, kind: str, needs: RuleNeeds) -> bool:
     """Whether a rule says the opposite of what the spec says of its tool."""
-    if name in needs.own:
-        return kind == (CONTINUES if needs.own[name] else EXITS)
-    return kind == CONTINUES and needs.expected.get(name, False)
+    ends_turn = {**needs.expected, **needs.own}.get(name)
+    if ends_turn is None or (name == ANSWERS and not ends_turn):
+        return False
+    return kind == (CONTINUES if ends_turn else EXITS)
 
 
 def _with_names(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | None:
@@ -140,11 +176,25 @@ def is_stale(rule: Rule, attached: Collection[str]) -> bool:
     """Whether a rule is about a tool that is not attached, and hurts for that."""
     if rule["type"] in _HARMLESS_WHEN_STALE:
         return False
-    children = [*(rule.get("children") or ())]
-    children += (rule.get("child_output_mapping") or {}).values()
-    return rule["tool_name"] not in attached or any(
-        child not in attached for child in children
-    )
+    return not named_tools(rule) <= {*attached}
+
+
+def named_tools(rule: Rule) -> set[str]:
+    """The tools that a rule is about."""
+    named = {rule["tool_name"], *(rule.get("children") or ())}
+    named |= {*(rule.get("child_output_mapping") or {}).values()}
+    return named | {name for name in [rule.get("default_child")] if name}
+
+
+def added_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
+    """Rules about the toolset's tools, expected or Letta's own ones that nothing asks for."""
+    meant = {*needs.own, *needs.expected, *needs.built_in}
+    needed = {*_needed(needs, ()), (ANSWERS, EXITS)}
+    return [
+        rule
+        for rule in rules
+        if named_tools(rule) & meant and (rule["tool_name"], rule["type"]) not in needed
+    ]
 
 
 def rule_text(rule: Rule) -> str:

@@ -8,15 +8,19 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
 
-if TYPE_CHECKING:
-    from ..plan.backend import Applied
-    from ..plan.desired_state import DesiredState
-    from ..plan.plan import Plan
-    from ..v1.server_backend import ServerBackend
+from ..plan.applying import apply_plan
+from ..plan.backend import Applied, Refused
+from ..plan.desired_state import DesiredState, MissingSetting
+from ..plan.plan import Overrides, Plan
+from ..plan.planning import make_plan
+from ..state.baseline import AnotherRun, Baselines
+from ..state.seal import Seal, StateError
+from ..v1.api import LettaApi, LettaError
+from ..v1.server_backend import ServerBackend
 
 SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
@@ -54,12 +58,6 @@ def connect(
             the toolset is for another backend of Letta.
         LettaError: the URL is not one.
     """
-    from ..plan.desired_state import MissingSetting
-    from ..state.baseline import Baselines
-    from ..state.seal import Seal
-    from ..v1.api import LettaApi
-    from ..v1.server_backend import ServerBackend
-
     if toolset.backend != "v1":
         raise MissingSetting(
             f"a server brings only Letta with a registry up to date, and {toolset.name}"
@@ -71,7 +69,8 @@ def connect(
     desired = toolset.desired_state(environment)
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
-    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE)
+    # Whole, since the log names it to somebody who is elsewhere.
+    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE).absolute()
     api = LettaApi(base_url, key, secrets=secrets)
     return ServerBackend(api, Baselines(folder, Seal(environment))), desired
 
@@ -103,10 +102,6 @@ def sync(
         Refused: something changed in between, or a step did not have its effect.
         AnotherRun: another apply is under way.
     """
-    from ..plan.applying import apply_plan
-    from ..plan.plan import Overrides
-    from ..plan.planning import make_plan
-
     backend, desired = connect(toolset, environment)
     named = overrides or {}
     allowed = Overrides(
@@ -141,12 +136,6 @@ def sync_route(toolset: Attached) -> AdminRoute:
 
 
 def _answer(toolset: Attached, body: Any) -> AdminAnswer:
-    from ..plan.backend import Refused
-    from ..plan.desired_state import MissingSetting
-    from ..state.baseline import AnotherRun
-    from ..state.seal import StateError
-    from ..v1.api import LettaError
-
     problem = _problem_with(body)
     if problem:
         return AdminAnswer({"error": problem}, 400)
@@ -227,12 +216,6 @@ def at_start(toolset: Attached, patience: float) -> Callable[[], Awaitable[None]
 
 def _ensured(toolset: Attached) -> bool:
     """Whether there is nothing left to try."""
-    from ..plan.backend import Refused
-    from ..plan.desired_state import MissingSetting
-    from ..state.baseline import AnotherRun
-    from ..state.seal import StateError
-    from ..v1.api import LettaError
-
     try:
         plan, done = sync(toolset, adds_only=True)
     except (MissingSetting, Refused, StateError) as error:

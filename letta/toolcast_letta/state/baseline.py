@@ -228,7 +228,8 @@ class Baselines:
         if not found:
             raise StateError(
                 f"there is no baseline of {toolset} on {base_url} in {self.folder}:"
-                " nothing was applied from here"
+                " nothing was applied from here. A server that attaches at its start keeps"
+                " them where its log says; --state or TOOLCAST_LETTA_STATE names the folder"
                 + "".join(f"\n  {line}" for line in self.strangers(toolset))
             )
         return found[-1]

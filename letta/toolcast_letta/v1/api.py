@@ -160,35 +160,20 @@ class LettaApi:
 
         Never filtered: a filtered list makes Letta write every built-in tool anew.
         """
-        found: list[dict[str, Any]] = []
-        while True:
-            params: dict[str, Any] = {"limit": _PAGE}
-            if found:
-                params["after"] = found[-1]["id"]
-            page = self._list("/v1/tools/", ("id", "name", "tool_type"), params)
-            found += page
-            if len(page) < _PAGE:
-                return found
+        return self._every("/v1/tools/", ("id", "name", "tool_type"), _PAGE)
 
     def agent(self, agent_id: str) -> dict[str, Any]:
-        """An agent with every tool: the list of its tools has pages that lose some."""
+        """An agent with every tool: the list of its tools has pages that lose some.
+
+        What is not asked for by its name is empty in the answer.
+        """
         path = f"/v1/agents/{quote(agent_id, safe='')}"
-        received = self._get(path, {"include": ["agent.tools"]})
+        received = self._get(path, {"include": ["agent.tools", "agent.tags"]})
         return self._checked(path, [received], _AGENT)[0]
 
     def agents(self) -> list[dict[str, Any]]:
         """Every agent with its tools."""
-        found: list[dict[str, Any]] = []
-        while True:
-            params: dict[str, Any] = {"limit": 50, "include": ["agent.tools"]}
-            if found:
-                params["after"] = found[-1]["id"]
-            page = self._list("/v1/agents/", _AGENT, params)
-            known = {agent["id"] for agent in found}
-            new = [agent for agent in page if agent["id"] not in known]
-            found += new
-            if len(page) < 50 or not new:
-                return found
+        return self._every("/v1/agents/", _AGENT, 50, include=["agent.tools"])
 
     def create_server(self, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
         """Creates an entry; Letta registers its tools at once."""
@@ -251,6 +236,14 @@ class LettaApi:
         path = f"/v1/agents/{quote(agent_id, safe='')}/tools/{quote(tool, safe='')}/run"
         return self._sent("POST", path, {"args": dict(arguments)})
 
+    def run_registered(
+        self, server_id: str, tool_id: str, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Runs a tool of an entry for no agent, with the words of one that fails."""
+        ids = (quote(one, safe="") for one in (server_id, tool_id))
+        path = "/v1/mcp-servers/{}/tools/{}/run".format(*ids)
+        return self._sent("POST", path, {"args": dict(arguments)})
+
     def turn(self, agent_id: str, text: str) -> dict[str, Any]:
         """One turn of the agent with its own model."""
         body = {"messages": [{"role": "user", "content": text}]}
@@ -293,6 +286,19 @@ class LettaApi:
         self, path: str, keys: Sequence[str], params: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         return self._checked(path, self._get(path, params), keys)
+
+    def _every(
+        self, path: str, keys: Sequence[str], size: int, **params: Any
+    ) -> list[dict[str, Any]]:
+        """What a list has on all of its pages."""
+        found: dict[str, dict[str, Any]] = {}
+        while True:
+            at = {"after": [*found][-1]} if found else {}
+            page = self._list(path, keys, {"limit": size, **params, **at})
+            before = len(found)
+            found |= {one["id"]: one for one in page}
+            if len(page) < size or len(found) == before:
+                return list(found.values())
 
     def _checked(
         self, path: str, received: Any, keys: Sequence[str]

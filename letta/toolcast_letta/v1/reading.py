@@ -156,6 +156,8 @@ def _registered(tool: Mapping[str, Any]) -> RegisteredTool:
     metadata = tool.get("metadata_") or tool.get("metadata") or {}
     owner = metadata.get("mcp") or {}
     parameters = without_injected(schema.get("parameters") or {})
+    # Letta goes by the first of them.
+    tags = [tag for tag in tool.get("tags") or () if tag.startswith("mcp:")]
     return RegisteredTool(
         tool["id"],
         tool["name"],
@@ -163,6 +165,7 @@ def _registered(tool: Mapping[str, Any]) -> RegisteredTool:
         owner.get("server_id"),
         shown_digest(schema.get("description") or tool.get("description"), parameters),
         {key: tool.get(key) for key in SETTINGS},
+        tags[0].split(":")[1] if tags else "",
     )
 
 

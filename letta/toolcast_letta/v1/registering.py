@@ -80,7 +80,7 @@ def _unlike(desired: DesiredState, current: CurrentState) -> list[str]:
         for name, tool in sorted(desired.tools.items())
         if name in current.offered
         and not current.offered[name].problem
-        and not (current.is_ours(name) and current.registry[name].digest == tool.digest)
+        and not current.is_as(tool)
     ]
 
 

@@ -173,8 +173,10 @@ def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
             lines.append(f"`{name}` is not in Letta's registry, although it was sent")
         elif not current.is_ours(name):
             lines.append(f"`{name}` belongs to another owner in Letta's registry")
-        elif tool.digest != desired.tools[name].digest:
-            lines.append(f"`{name}` is in the registry with another text or schema")
+        elif not current.is_as(desired.tools[name]):
+            lines.append(
+                f"`{name}` is in the registry with another text, schema or tag"
+            )
     for agent in desired.agents:
         lines += [
             f"`{name}`, which {agent.name} must have, is not in the registry"

@@ -11,6 +11,11 @@ from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredAgent, DesiredState, DesiredTool
 from .api import LettaApi, LettaError
 
+_NO_REASON = (
+    "the tool failed, and Letta does not say why; the MCP server's log does, with"
+    " `--log-level debug`"
+)
+
 
 def trials_of(
     api: LettaApi,
@@ -32,13 +37,15 @@ def trials_of(
             is_asked = bool(calls.tools)
             yield Trial(agent.name, name, "run", None, why, is_asked)
         else:
-            wrong = _wrong_example(api, agent, tool)
+            wrong = _wrong_example(api, agent, tool, current)
             yield Trial.of_examples(agent.name, tool, wrong)
     if calls.turn:
         yield _turn(api, agent, desired.tools[calls.turn], calls)
 
 
-def _wrong_example(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> str:
+def _wrong_example(
+    api: LettaApi, agent: DesiredAgent, tool: DesiredTool, current: CurrentState
+) -> str:
     """What is wrong with the first answer that is; empty where all are right."""
     for example in tool.examples:
         try:
@@ -47,18 +54,42 @@ def _wrong_example(api: LettaApi, agent: DesiredAgent, tool: DesiredTool) -> str
             return str(error)
         wanted = "error" if "error" in example else "success"
         if answer.get("status") != wanted:
-            return _unlike(answer, wanted, api)
+            said = _output(answer, api)
+            if wanted == "error":
+                said = said or "nothing"
+                return f"the example says that it fails, and it gave {said}"
+            return said or _reason(api, tool, example["arguments"], current)
     return ""
 
 
-def _unlike(answer: Mapping[str, Any], wanted: str, api: LettaApi) -> str:
-    """How an answer is not what an example says."""
+def _reason(
+    api: LettaApi,
+    tool: DesiredTool,
+    arguments: Mapping[str, Any],
+    current: CurrentState,
+) -> str:
+    """Why a call failed of which Letta says nothing.
+
+    It drops the words of what fails for an agent, and gives them where nobody's agent asks: a
+    tool that only reads is asked so once more.
+    """
+    if tool.is_serious or current.entry is None:
+        return _NO_REASON
+    try:
+        tool_id = current.registry[tool.name].id
+        again = api.run_registered(current.entry.id, tool_id, arguments)
+    except LettaError:
+        return _NO_REASON
+    if again.get("status") == "success":
+        return "the tool failed for the agent, and then not, without an agent"
+    return _output(again, api) or _NO_REASON
+
+
+def _output(answer: Mapping[str, Any], api: LettaApi) -> str:
+    """What a tool gave, on one line, cut."""
     output = answer.get("func_return") or answer.get("stderr") or ""
     text = "\n".join(map(str, output)) if isinstance(output, list) else str(output)
-    text = " ".join(api.hidden(text).split())[:200]
-    if wanted == "error":
-        return f"the example says that it fails, and it gave {text or 'nothing'}"
-    return text or "the tool failed and gave no reason; the MCP server's log has it"
+    return " ".join(api.hidden(text).split())[:200]
 
 
 def _turn(api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: Calls) -> Trial:

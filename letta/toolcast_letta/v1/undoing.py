@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
-from ..plan.tool_rules import APPROVAL, LOOP_RULES, Rule, rule_text, same_rules
+from ..plan.tool_rules import (
+    APPROVAL,
+    LOOP_RULES,
+    Rule,
+    named_tools,
+    rule_text,
+    same_rules,
+)
 from ..state.baseline import AgentBaseline, Baseline
 
 
@@ -208,7 +215,7 @@ def _rules(
         if _is_in(rule, since.rules_given) and not _is_in(rule, before.rules):
             # An apply made it. It stays where what was there before cannot come back.
             older = [r for r in before.rules if _key(r) == _key(rule)]
-            is_needed = any(_names(r) & {*removed} for r in older)
+            is_needed = any(named_tools(r) & {*removed} for r in older)
             if rule["tool_name"] in before.tools and not is_needed:
                 continue
             if rule["tool_name"] not in tools:
@@ -219,7 +226,7 @@ def _rules(
         text = f"{before.name}: the rule {rule_text(rule)}"
         if _is_in(rule, kept):
             continue
-        if _names(rule) & {*removed}:
+        if named_tools(rule) & {*removed}:
             lost.append(text)
         elif any(_key(one) == (name, kind) for one in kept):
             stays.append(f"{text} as somebody has changed it since then")
@@ -243,12 +250,6 @@ def _guards(rule: Rule, kept: Sequence[Rule]) -> bool:
 
 def _key(rule: Rule) -> tuple[str, str]:
     return rule["tool_name"], rule["type"]
-
-
-def _names(rule: Rule) -> set[str]:
-    """The tools that a rule is about."""
-    named = {rule["tool_name"], *(rule.get("children") or ())}
-    return named | {*(rule.get("child_output_mapping") or {}).values()}
 
 
 def _is_in(rule: Rule, rules: Sequence[Rule]) -> bool:

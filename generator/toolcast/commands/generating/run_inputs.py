@@ -9,7 +9,7 @@ import toolcast_runtime
 
 from ...extensions import loaded_from
 from ...model.model import Workspace
-from ...model.spec_files import PYPROJECT
+from ...model.spec_files import DEFINITIONS_FILE, PYPROJECT
 from ...model.spec_schema import named_schema
 from ...package_data import package_folders
 from ...project import WORKSPACE_FILE
@@ -34,6 +34,7 @@ def project_files(workspace: Workspace) -> Iterator[str]:
     for path in (
         WORKSPACE_FILE,
         PYPROJECT,
+        DEFINITIONS_FILE,
         *workspace.toolset_folders,
         workspace.templates,
         *workspace.scan,
@@ -54,11 +55,7 @@ def project_files(workspace: Workspace) -> Iterator[str]:
 def _spec_files(workspace: Workspace) -> Iterator[Source]:
     yield workspace.source
     for toolset in workspace.toolsets:
-        yield toolset.source
-        yield from (tool.source for tool in toolset.tools)
-        if toolset.definitions is not None:
-            yield toolset.definitions.source
-        yield from (spec.source for spec in toolset.mcp_specs)
+        yield from toolset.sources
 
 
 def _modules(workspace: Workspace) -> Iterator[str]:

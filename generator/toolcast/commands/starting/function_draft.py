@@ -13,7 +13,7 @@ from toolcast_runtime.core.definitions.tool import module_name, spec_name
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import ProjectEdit, Refusal
 from ...encoders.plain_text import line
-from ...encoders.python import identifier, literal
+from ...encoders.python import class_name, identifier, literal
 from ...encoders.yaml_block import block
 from ...model.model import (
     Toolset,
@@ -199,7 +199,26 @@ def _handler(
         # What is left out may be of a class that pydantic does not know.
         imported = "ConfigDict, validate_call"
         config = "config=ConfigDict(arbitrary_types_allowed=True)"
-        called = f"validate_call(_function, {config},)"
+        called = f"validate_call({config})(_function)"
+    # What is made of a class is not compared where the spec says nothing of results.
+    told = tool.result if tool.gives_json else None
+    result = "Any" if tool.returns is not None else told or "object"
+    # The generated types say what is sent; a type checker holds the function to them where
+    # it takes that as it is.
+    types = ""
+    if not is_typed and tool.is_typed and "registry" in toolset.targets:
+        types = f"{class_name(name)}{'Given' if tool.is_value else 'Arguments'}"
+    is_direct = bool(types) and tool.fit is Fit.PLAIN
+    call_type = "Any"
+    if result not in ("Any", "object"):
+        awaitable = f"Awaitable[{result}]" if tool.is_async else result
+        call_type = f"Callable[..., {awaitable}]"
+    if is_direct or is_typed:
+        call_type = ""
+    has_any = "Any" in (result, call_type)
+    words = {"TYPE_CHECKING": types, "Any": has_any, "Unpack": types}
+    typing = [word for word, is_used in words.items() if is_used]
+    calling = [word for word in ("Awaitable", "Callable") if word in call_type]
     awaited = "await " if tool.is_async else ""
     before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
     view = View(
@@ -209,12 +228,20 @@ def _handler(
         definition=line("async def" if tool.is_async else "def"),
         is_open=not is_typed,
         is_made=is_made,
-        has_any=not is_typed or tool.returns is not None,
+        abc=line(", ".join(calling)),
+        typing=line(", ".join(typing)),
+        has_imports=bool(calling or typing),
+        types=line(types),
+        types_module=line(
+            ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
+        ),
+        taken=line(f"Unpack[{types}]" if types else "object"),
+        call_type=line(call_type),
+        call=line("_call" if call_type else "_function"),
         from_pydantic=line(imported),
         called=line(called),
         makes_json=not tool.gives_json,
-        # Nothing compares it where the spec says nothing of results.
-        result=line("object" if tool.returns is None else "Any"),
+        result=line(result),
         before=line(f"{before}{awaited}"),
         after=line(after),
         parameters=[

@@ -20,6 +20,8 @@ ROUTES = Routes()
 def _shown_agent(request: Request, agent: Agent, *, complete: bool) -> dict[str, Any]:
     """Tools are in it when they were asked for, or when no SDK asks."""
     tools = [tool.shown() for tool in request.world.attached(agent)] if complete else []
+    named = request.many("include")
+    has_tags = "agent.tags" in named if named else complete
     return {
         "id": agent.id,
         "name": agent.name,
@@ -28,7 +30,7 @@ def _shown_agent(request: Request, agent: Agent, *, complete: bool) -> dict[str,
         "tool_rules": agent.tool_rules,
         "llm_config": agent.llm_config,
         "model": agent.llm_config.get("model"),
-        "tags": agent.tags,
+        "tags": agent.tags if has_tags else [],
         "memory": {"blocks": list(agent.blocks.values())},
         "blocks": list(agent.blocks.values()),
         "last_stop_reason": agent.last_stop_reason,

@@ -122,6 +122,7 @@ def modify_tool(request: Request, tool_id: str) -> Any:
         "default_requires_approval",
         "enable_parallel_execution",
         "json_schema",
+        "metadata_",
     ):
         if request.body.get(key) is not None:
             setattr(tool, key, request.body[key])

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextvars import copy_context
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from ..context import (
     ToolResponse,
 )
 from ..definitions.tool import Tool, ToolProvider
+from ..validation.limits import MOST_DIGITS
 from ..validation.protocol import problems_with_content
 from .handlers import HandlerAdapter
 from .work import MOST_GIVEN_UP, Outcome, give_up, in_loop, in_thread, is_stuck
@@ -331,6 +333,10 @@ def json_text(value: Any) -> Any:
         return _duration(value)
     if isinstance(value, uuid.UUID):
         return str(value)
+    if isinstance(value, Decimal):
+        if not value.is_finite() or abs(value.adjusted()) >= MOST_DIGITS:
+            raise ValueError(f"it holds a Python Decimal beyond {MOST_DIGITS} digits")
+        return format(value, "f")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(bytes(value)).decode("ascii")
     raise TypeError

@@ -161,6 +161,7 @@ class ToolCalls:
             _logger.warning("%s is called. %s", tool.name, line)
         started = time.perf_counter()
         outcome: CallOutcome = "cancelled"
+        error: str | None = None
         answer = self._recorded if tool.persistent else self._work
         try:
             if is_watched():
@@ -169,10 +170,12 @@ class ToolCalls:
                     set_outcome(outcome)
             else:
                 response, outcome = await answer(tool, provider, arguments, context)
+            error = response.error
         except MissingRoomError as missing:
             response, outcome = _without(tool, missing), "error"
+            error = response.error
         finally:
-            log_call(tool.name, outcome, started, context.client, context.caller)
+            log_call(tool.name, outcome, started, context.client, context.caller, error)
         return response
 
     def may_ask(

@@ -43,6 +43,7 @@ def log_call(
     started: float,
     client: str | None,
     caller: Caller,
+    error: str | None = None,
 ) -> None:
     """Writes the line of a call that has ended, whatever came of it.
 
@@ -52,6 +53,7 @@ def log_call(
         started: when the call began, by `time.perf_counter`.
         client: who calls.
         caller: who asks, and with which request.
+        error: what it said when it failed, told at `debug` alone: it may repeat what was sent.
     """
     if not _calls_logger.isEnabledFor(logging.INFO):
         return
@@ -65,6 +67,8 @@ def log_call(
         "seconds": seconds,
         "request_id": None if request is None else str(request),
     }
+    if error is not None and _calls_logger.isEnabledFor(logging.DEBUG):
+        fields["error"] = error
     line = []
     for name, value in fields.items():
         if isinstance(value, str):

@@ -8,6 +8,7 @@ Schema Validation 2020-12, section 7.3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -19,6 +20,8 @@ from .references import Step, mapping, pointer
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
+# A number of JSON without an exponent.
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _ADDRESS = "json-schema:///schema"
 _MOST_BACKTRACKS = 20_000
 _MOST_PATTERN_BYTES = 1024 * 1024
@@ -50,6 +53,7 @@ ASSERTED = {
     "time": Format("a time with a time zone", "14:30:00Z"),
     "duration": Format("a duration", "P3DT12H"),
     "uuid": Format("a UUID", "0f8fad5b-d9cb-469f-a165-70867728950e"),
+    "decimal": Format("a decimal number as text, without an exponent", "12.50"),
     "email": Format("an e-mail address", "ada@example.com"),
     "uri": Format("an absolute URI", "https://example.com/a?b=c"),
     "ipv4": Format("an IPv4 address", "192.0.2.1"),
@@ -70,7 +74,7 @@ FORMATS = (
     "json-pointer",
     "relative-json-pointer",
 )
-"""All of JSON Schema; the others are told and not asserted."""
+"""All of JSON Schema, and OpenAPI's `decimal`; the others are told and not asserted."""
 
 
 def compiled(schema: Any, *, asserts_formats: bool = False) -> Any:
@@ -176,6 +180,7 @@ def _format_checks(dialect: str) -> dict[str, Callable[[str], bool]]:
         for name in ASSERTED:
             alone = Draft202012Validator({"format": name}, validate_formats=True)
             checks[name] = alone.is_valid
+    checks["decimal"] = lambda text: _DECIMAL.fullmatch(text) is not None
     return checks
 
 

@@ -241,6 +241,10 @@ class RecordBatches(ABC, Generic[_C]):
     ) -> tuple[_C | None, Failed]:
         """Commits a batch, in the thread; gives the connection that the next one has."""
 
+    def _end(self, connection: _C) -> None:
+        """Closes the connection, in the thread."""
+        connection.close()
+
     async def write(self, record: Record) -> None:
         """Returns when the record is committed."""
         await asyncio.wrap_future(self._put(record))
@@ -315,7 +319,7 @@ class RecordBatches(ABC, Generic[_C]):
             for number, (_, done) in enumerate(batch):
                 _tell(done, failed.get(late + number))
         if connection is not None:
-            connection.close()
+            self._end(connection)
 
 
 def _next_batch(

@@ -14,7 +14,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +107,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         try:
             if connection is not None and self._file != _file_at(self._path):
                 _logger.warning("%s was moved or removed: it is begun anew", self._path)
-                with closing(connection):
-                    _wait_for_others(connection, is_patient=True)
-                    # Into the file, wherever it is now; SQLite itself would leave it.
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self._end(connection)
                 connection = None
             if connection is None:
                 before = _file_at(self._path)
@@ -130,6 +127,11 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             return None, dict.fromkeys(range(len(records)), lost)
         self._in_log += _EACH_COMMIT * len(records)
         return connection, failed
+
+    def _end(self, connection: sqlite3.Connection) -> None:
+        """The log is moved into the file, wherever that is now: SQLite itself would leave it."""
+        with closing(connection), suppress(sqlite3.Error):
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         """Moves the log into the file when it has grown; what is written next begins it anew.

@@ -31,6 +31,7 @@ _TAKEN = {
     "time": ("time",),
     "timedelta": ("duration",),
     "UUID": ("uuid",),
+    "Decimal": (),  # the schema of such a field has a number besides
     "bytes": ("binary",),
 }
 """The formats of the fields that take a Python value, by its type."""

@@ -1,6 +1,6 @@
 """Arguments as Python's values, and results' bytes as texts, as their schemas say, in depth.
 
-Dates, times, durations and UUIDs are found by `format`, bytes by an encoding: base16, 32 and 64
+Dates, times, durations, UUIDs and decimals are found by `format`, bytes by an encoding: base16, 32 and 64
 of RFC 4648, which JSON Schema Validation 2020-12, section 8.3, has for `contentEncoding` beside
 what RFC 2045 has: base64 with line breaks, and quoted-printable. Two formats of OpenAPI name
 base64, too.
@@ -14,6 +14,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -152,6 +153,13 @@ def _upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda text: parse(text.upper())
 
 
+def _decimal(text: str) -> Decimal:
+    if len(text) > _MOST_CHARACTERS:
+        raise OverflowError
+    return Decimal(text)
+
+
+_MOST_CHARACTERS = 100
 _LIMITS = "of the years 1 to 9999, without a leap second"
 _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "date": (date.fromisoformat, " of the years 1 to 9999", "date"),
@@ -159,6 +167,7 @@ _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "time": (_upper(time.fromisoformat), " without a leap second", "time"),
     "duration": (_duration, " without years and months", "timedelta"),
     "uuid": (uuid.UUID, "", "UUID"),
+    "decimal": (_decimal, f" of at most {_MOST_CHARACTERS} characters", "Decimal"),
 }
 
 

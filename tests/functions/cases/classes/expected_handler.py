@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import ConfigDict, validate_call
 from pydantic_core import to_jsonable_python
 
 from acme.classes import place_order as _function
 
+if TYPE_CHECKING:
+    from generated.toy.tools.place_order import PlaceOrderArguments
+
 __all__ = ["place_order"]
 
 # Makes what the function takes of what is sent: enumerations, classes, paths.
-_call: Any = validate_call(
-    _function,
-    config=ConfigDict(arbitrary_types_allowed=True),
-)
+_call: Any = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(_function)
 
 
-def place_order(**arguments: object) -> Any:
+def place_order(**arguments: Unpack[PlaceOrderArguments]) -> Any:
     """Call it with what the caller sent: what was left out is not given."""
     return to_jsonable_python(_call(**arguments))

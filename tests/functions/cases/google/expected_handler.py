@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from shop.google import search_orders as _function
 
+if TYPE_CHECKING:
+    from generated.toy.tools.search_orders import SearchOrdersArguments
+
 __all__ = ["search_orders"]
 
-_call: Any = _function
 
-
-def search_orders(**arguments: object) -> object:
+def search_orders(**arguments: Unpack[SearchOrdersArguments]) -> list[dict[str, str]]:
     """Call it with what the caller sent: what was left out is not given."""
-    return _call(**arguments)
+    return _function(**arguments)

@@ -11,7 +11,7 @@ def attack(
     *,
     text: str = "'; DROP TABLE x; --\n# {{ 7 * 7 }}",
     number: float = -1.5e300,
-) -> object:
+) -> str:
     """Call it."""
     return _function(
         text=text,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from shop.numpy import mean as _function
 
 __all__ = ["mean"]
 
-_call: Any = _function
+_call: Callable[..., Awaitable[float]] = _function
 
 
-async def mean(**arguments: object) -> object:
+async def mean(**arguments: object) -> float:
     """Call it with what the caller sent: what was left out is not given."""
     return await _call(**arguments)

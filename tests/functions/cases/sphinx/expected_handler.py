@@ -11,7 +11,7 @@ def greet(
     *,
     name: str,
     loud: bool = False,
-) -> object:
+) -> str:
     """Call it."""
     return _function(
         name=name,

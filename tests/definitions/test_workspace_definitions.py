@@ -1,0 +1,131 @@
+"""A `definitions.yaml` beside toolcast.yaml: what the tools of all toolsets share."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conftest import Project
+from tests.watching.test_watching import watching
+
+MONEY = """\
+money:
+  type: object
+  properties: {amount: {type: string, format: decimal}, currency: {$ref: "#/$defs/shared/currency"}}
+  required: [amount, currency]
+currency: {enum: [EUR, USD]}
+"""
+TOOL = """\
+summary: {0} an order.
+cli: {{keyword: null, reason: none}}
+parameters:
+  type: object
+  properties: {{price: {{$ref: "#/$defs/shared/money"}}, order: {{$ref: "#/$defs/shared/order"}}}}
+  additionalProperties: false
+"""
+ORDER = 'order: {type: string, pattern: "^o-"}\n'
+
+
+@pytest.fixture
+def shops(make_project: Callable[..., Project]) -> Project:
+    project = make_project({"refund": TOOL.format("Refund")})
+    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
+    toolset = "name: other\ntitle: Other\ntargets: {mcp: {}, registry: {}}\n"
+    project.write("specs/other/toolset.yaml", toolset)
+    project.write("specs/other/pay.yaml", "name: pay\n" + TOOL.format("Pay"))
+    project.write("definitions.yaml", MONEY)
+    for name in ("toy", "other"):
+        project.write(f"specs/{name}/definitions.yaml", ORDER)
+    return project
+
+
+def shared(project: Project, tool: str) -> dict[str, Any]:
+    text = (project.root / f"generated/{tool}.json").read_text("utf-8")
+    found: dict[str, Any] = json.loads(text)["mcp"]["inputSchema"]["$defs"]["shared"]
+    return found
+
+
+def test_tools_of_two_toolsets_are_given_what_they_use(shops: Project) -> None:
+    shops.generate()
+    refund, pay = shared(shops, "toy/tools/refund"), shared(shops, "other/tools/pay")
+    assert list(refund) == list(pay) == ["currency", "money", "order"]
+    assert shops.toolcast("check").returncode == 0
+    (shops.root / "specs/other/definitions.yaml").unlink()
+    shops.edit("specs/other/pay.yaml", ', order: {$ref: "#/$defs/shared/order"}', "")
+    shops.generate()
+    assert list(shared(shops, "other/tools/pay")) == ["currency", "money"]
+
+
+def test_an_edit_of_it_is_seen_by_the_next_run_and_by_who_watches(
+    shops: Project,
+) -> None:
+    shops.generate()
+    assert "4 files" not in shops.toolcast("generate").stdout
+    shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
+    # A tool's definition and its types, in each toolset.
+    assert "4 written" in shops.toolcast("generate").stdout
+    with watching(shops.root) as watcher:
+        watcher.block()
+        shops.edit("definitions.yaml", "CHF", "GBP")
+        assert "4 written" in watcher.block("4 written")
+
+
+def test_findings_stand_where_the_definition_is_written(shops: Project) -> None:
+    """Told once, and kept away by any toolset that says why."""
+    shops.write("definitions.yaml", MONEY.replace("EUR, USD", "EUR, EUR") + "fee: {}\n")
+    said = shops.toolcast("check").stderr
+    twice = 'definitions.yaml:5:24: warning: schema/enum: "EUR" stands twice in `enum`'
+    unused = "definitions.yaml:6:1: warning: schema/unused-definition: no tool uses the definition `fee`"
+    for line in (twice, unused):
+        assert said.count(line) == 1, said
+    text = (
+        "suppress: [{rule: schema/unused-definition, reason: For the next release.}]\n"
+    )
+    file = shops.root / "specs/other/toolset.yaml"
+    file.write_text(file.read_text("utf-8") + text, "utf-8")
+    said = shops.toolcast("check").stderr
+    assert unused not in said
+    assert "spec/unused-suppression" not in said
+
+
+def test_a_name_stands_in_one_of_the_two_files(shops: Project) -> None:
+    shops.write("specs/toy/definitions.yaml", ORDER + "currency: {enum: [CHF]}\n")
+    done = shops.toolcast("check")
+    assert done.returncode == 1
+    says = "specs/toy/definitions.yaml:2:1: error: schema/definition-reference: `currency` stands in definitions.yaml, too"
+    assert says in done.stderr
+
+
+def test_a_change_of_it_is_told_of_every_tool_that_uses_it(shops: Project) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
+        subprocess.run([*git, *words], cwd=shops.root, check=True)
+    shops.edit("definitions.yaml", "EUR, USD", "EUR")
+    said = shops.toolcast("diff", "--against", "HEAD").stdout
+    assert (
+        "definitions.yaml: 1 changed line makes 2 of these changes, in 2 tools" in said
+    )
+    assert "definitions.yaml:5" in said
+
+
+def test_its_schema_for_editors_and_its_texts_at_a_rename(shops: Project) -> None:
+    comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
+    described = MONEY + "note: {description: As `refund` gives it.}\n"
+    shops.write("definitions.yaml", comment + described)
+    assert (
+        "wrote schemas/definitions.schema.json"
+        in shops.toolcast("schema", "--write").stdout
+    )
+    (shops.root / "schemas/definitions.schema.json").write_text("{}")
+    assert "spec/old-schema" in shops.toolcast("check").stderr
+    shops.toolcast("schema", "--write")
+    shops.edit("specs/toy/refund.yaml", "shared/order", "shared/note")
+    said = shops.toolcast("rename", "refund", "repay")
+    assert said.returncode == 0, said.stderr
+    assert "As `repay` gives it." in (shops.root / "definitions.yaml").read_text(
+        "utf-8"
+    )

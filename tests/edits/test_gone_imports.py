@@ -1,0 +1,72 @@
+"""What handlers import of the outputs, after a tool has got another name."""
+
+from __future__ import annotations
+
+from tests.conftest import Project
+
+from .conftest import run
+
+TYPED = """\
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+try:
+    from generated.toy.tools.find_note import FindNoteArguments as Older
+except ImportError:
+    Older = dict
+
+if TYPE_CHECKING:
+    from generated.toy.tools.find_note import FindNoteArguments
+
+from generated.toy.tools import find_note
+from generated.toy.tools.store_note import StoreNoteArgument
+import generated.toy.registry
+
+
+def take(arguments: FindNoteArguments) -> None:
+    import generated.toy.langchain_tools
+"""
+
+
+def test_a_handler_imports_what_is_generated_no_more(notes: Project) -> None:
+    """The specs are right, and so would be the outputs; what imports them is not."""
+    handlers = (notes.root / "handlers/toy.py").read_text("utf-8")
+    notes.write("handlers/toy.py", f"from .more import typed\n{handlers}")
+    notes.write("handlers/more/typed.py", TYPED)
+    run(notes, "rename", "find_note", "search")
+    done = notes.toolcast("check")
+    assert done.returncode == 1
+    gone = "a handler imports `generated.toy.tools.{}, which is not generated"
+    told = [
+        (
+            "11:5",
+            gone.format("find_note`"),
+            "did you mean `generated.toy.tools.search`?",
+        ),
+        (
+            "13:1",
+            gone.format("find_note`"),
+            "did you mean `generated.toy.tools.search`?",
+        ),
+        (
+            "14:1",
+            gone.format("store_note.StoreNoteArgument`"),
+            "did you mean `StoreNoteArguments`?",
+        ),
+        ("19:5", "a handler imports `generated.toy.langchain_tools`", ""),
+    ]
+    lines = [line for line in done.stderr.splitlines() if "typed.py" in line]
+    assert len(lines) == len(told), done.stderr
+    for line, (place, message, help_) in zip(lines, told, strict=True):
+        head = f"handlers/more/typed.py:{place}: error: handler/not-imported: "
+        assert line.startswith(head + message)
+        assert help_ in done.stderr
+    text = TYPED.replace("tools.find_note import F", "tools.search import Search as F")
+    text = text.replace("import find_note\n", "import search\n")
+    text = text.replace("StoreNoteArgument\n", "StoreNoteArguments\n")
+    text = text.replace("Search as FindNoteArguments\n", "SearchArguments\n")
+    text = text.replace("    import generated.toy.langchain_tools\n", "    return\n")
+    notes.write("handlers/more/typed.py", text)
+    run(notes, "generate")
+    assert notes.toolcast("check").returncode == 0
