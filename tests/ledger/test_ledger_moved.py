@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import sqlite3
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ import pytest
 
 from tests.ledger.test_ledger_processes import ROOT
 from tests.runtime.kept_ledger import Kept
+from toolcast_runtime.ledger import LedgerError, Record
+from toolcast_runtime.rooms.ledger import records
+from toolcast_runtime.rooms.ledger.records import RecordBatches
 
 ENDINGS = ("", "-wal", "-shm")
 
@@ -40,7 +45,7 @@ def rotate_all(path: Path) -> None:
             Path(f"{path}{ending}").rename(f"{path}.1{ending}")
 
 
-def replace(path: Path) -> None:
+def put_another(path: Path) -> None:
     """By a backup, say."""
     other = Path(f"{path}.new")
     with (
@@ -52,7 +57,7 @@ def replace(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
-@pytest.mark.parametrize("how", [remove, remove_all, rotate, rotate_all, replace])
+@pytest.mark.parametrize("how", [remove, remove_all, rotate, rotate_all, put_another])
 async def test_rows_go_to_the_file_that_is_there(
     kept: Kept,
     handlers: Any,
@@ -67,7 +72,7 @@ async def test_rows_go_to_the_file_that_is_there(
     for number in range(3, 9):
         assert (await kept.call("echo", {"number": number})).success
     assert "was moved or removed" in caplog.text
-    before = [0, 1, 2] if how is replace else []
+    before = [0, 1, 2] if how is put_another else []
     assert [row["result"] for row in kept.rows()] == [
         str(number) for number in (*before, *range(3, 9))
     ]
@@ -126,3 +131,43 @@ def test_several_processes_write_while_it_is_rotated(tmp_path: Path) -> None:
                     continue  # moved before it was a ledger
                 ids += [id for (id,) in found.execute("SELECT id FROM calls")]
     assert len(ids) == len(set(ids)) == 800
+
+
+class Away(RecordBatches[sqlite3.Connection]):
+    """A place for records that is away for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_away = True
+        self.rows: list[Record] = []
+
+    def _write_batch(
+        self, connection: sqlite3.Connection | None, records: list[Record]
+    ) -> tuple[sqlite3.Connection | None, dict[int, LedgerError]]:
+        if self.is_away:
+            lost = LedgerError("it is away")
+            return None, dict.fromkeys(range(len(records)), lost)
+        self.rows += records
+        return sqlite3.connect(":memory:", check_same_thread=False), {}
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+async def test_what_has_ended_is_recorded_when_the_place_for_it_is_back(
+    monkeypatch: pytest.MonkeyPatch, is_closed: bool
+) -> None:
+    monkeypatch.setattr(records, "_AGAIN_SECONDS", 60 if is_closed else 0.05)
+    ledger = Away()
+    begun = Record("1", "toys", "spin", None, "2026-01-01", {})
+    ended = replace(begun, outcome="ok")
+    for record in (begun, ended, replace(ended, id="2")):
+        with pytest.raises(LedgerError):
+            await ledger.write(record)
+    ledger.is_away = False
+    if is_closed:
+        await ledger.close()
+    async with asyncio.timeout(20):
+        while not ledger.rows:
+            await asyncio.sleep(0.02)
+    # A call that was refused did not happen.
+    assert [(row.id, row.outcome) for row in ledger.rows] == [("1", "ok"), ("2", "ok")]
+    await ledger.close()

@@ -131,7 +131,8 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
     def _end(self, connection: sqlite3.Connection) -> None:
         """The log is moved into the file, wherever that is now: SQLite itself would leave it."""
         with closing(connection), suppress(sqlite3.Error):
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            _wait_for_others(connection, is_patient=True)
+            connection.execute("PRAGMA wal_checkpoint(FULL)").fetchall()
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         """Moves the log into the file when it has grown; what is written next begins it anew.
