@@ -8,6 +8,8 @@ GENERATES := $(VENV)/.generates
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Whoever has the larger set needs no smaller one.
 ENOUGH := $(if $(wildcard $(STAMP)),$(STAMP),$(GENERATES))
+# The specs are here: what is generated has to be held to them.
+export TOOLCAST_REQUIRE_SPECS := 1
 # No test reads what a person types: they run the same without a terminal.
 PYTEST := $(BIN)/python -m pytest -q </dev/null
 CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta examples

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.cli import command_line
+from toolcast_runtime.cli import command_line, keywords
 
 from .registry import REGISTRY
+
+# The command of each tool by its name; None for a tool that has none.
+KEYWORDS = keywords(REGISTRY)
 
 main = command_line(
     REGISTRY,

@@ -14,4 +14,5 @@ TestSnapshots = snapshot_tests(
     cli=cli,
     prompts=prompts,
     skills=skills,
+    specs="specs/ren",
 )

@@ -7,6 +7,6 @@ except ImportError as error:
         f"{__name__} needs click: pip install 'toolcast-runtime[cli]'"
     ) from error
 
-from .rooms.cli.command_line import command_line
+from .rooms.cli.command_line import command_line, keywords
 
-__all__ = ["command_line"]
+__all__ = ["command_line", "keywords"]

@@ -15,6 +15,17 @@ Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 HOSTILE = "--help; $(reboot) `x` 'q' \"d\"\n\t\\ * ~ é 🦊 -- -"
 
 
+def test_the_keywords_are_a_map_of_all_tools() -> None:
+    from generated.molecule.cli import KEYWORDS
+    from generated.molecule.registry import REGISTRY
+
+    assert list(KEYWORDS) == [tool.name for tool in REGISTRY.local_tools]
+    assert KEYWORDS["list_peers"] == "peers"
+    assert KEYWORDS["delegate_task_async"] == "delegate --async"
+    # Its definition says why.
+    assert KEYWORDS["inbox_pop"] is None
+
+
 def test_a_memory_is_created_and_found(shell: Shell) -> None:
     words = [
         "--memory",

@@ -151,6 +151,18 @@ def test_arguments_are_shown_as_they_are() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "mark",
+    ["\u0301", "\u0488", "\u0e49", "\u064e", "\u1ab0", "\u1dc4", "\u20d2", "\ufe20"],
+)
+def test_marks_do_not_pile_up_over_an_amount(mark: str) -> None:
+    """Three are as many as a script needs; more would paint over the lines above."""
+    asked = confirmation("pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9})
+    spelled = f"\\u{ord(mark):04x}"
+    assert f'- to: "a{mark * 3}{spelled * 27}"' in asked.message
+    assert readable(f"a{mark * 4}") == f"a{mark * 3}{spelled}"
+
+
 def test_a_handlers_message_hides_nothing() -> None:
     assert readable("Book \u26a0\ufe0f\n\x1b[8m\u200ba\ufe0f?") == (
         "Book \u26a0\ufe0f\n\\x1b[8m\\u200ba\\ufe0f?"

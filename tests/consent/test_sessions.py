@@ -1,4 +1,4 @@
-"""Sessions over HTTP: who gets one, and that a question ends with it."""
+"""A question ends with the connection that it was put over; who has a session over HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.consent.counters import YES, HttpCounter, Shop, legacy_over_http, said
+from tests.consent.counters import (
+    YES,
+    HttpCounter,
+    Shop,
+    StdioCounter,
+    legacy_over_http,
+    said,
+)
+from tests.mcp.servers import LEGACY
 
 pytestmark = pytest.mark.slow
 ORDER = {"order_id": "A-1", "amount": 25}
@@ -21,6 +29,18 @@ def wait_for(condition: Any) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_server_over_stdio_does_not_wait_for_who_has_left(shop: Shop) -> None:
+    with shop.stdio(LEGACY, "--client", "desk", "--grace", "60") as server:
+        counter = StdioCounter(server)
+        number = counter.begin("refund_order", ORDER)
+        counter.question()
+        begin = time.monotonic()
+        assert server.end() == 0
+        assert time.monotonic() - begin < 20
+        assert "the client gave no answer of a person's" in said(counter.end(number))
+    assert shop.done == []
 
 
 def test_only_a_client_that_can_ask_has_a_session(shop: Shop) -> None:

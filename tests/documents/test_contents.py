@@ -61,18 +61,18 @@ def content(project: Any, words: str) -> str:
         (
             "tools toy",
             [
-                "| Tool | What it does |",
-                "| --- | --- |",
-                "| `note` | Store a `note`. |",
-                "| `ping` | Answer. |",
+                "| Tool | What it does | Command |",
+                "| --- | --- | --- |",
+                "| `note` | Store a `note`. | `note` |",
+                "| `ping` | Answer. | no: Nobody types it. |",
             ],
         ),
         (
             "tools toy work",
             [
-                "| Tool | What it does |",
-                "| --- | --- |",
-                "| `note` | Store a `note`. |",
+                "| Tool | What it does | Command |",
+                "| --- | --- | --- |",
+                "| `note` | Store a `note`. | `note` |",
             ],
         ),
         (

@@ -94,11 +94,16 @@ async def test_of_a_thousand_tools_as_many_are_taken_as_the_toolset_says(
     assert "750 more than the 250 of `max_tools`" in caplog.text
 
 
+@pytest.mark.parametrize("before", [(), ("flooded",)])
 async def test_a_change_of_the_list_is_noticed(
-    opened: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    before: tuple[str, ...],
+    opened: Open,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Also where it is said after so much else that most of it is dropped."""
     flag = tmp_path / "flag"
-    tools = opened(odd("changing", str(flag)))
+    tools = opened(odd("changing", str(flag), *before))
     assert len(await tools.list_tools()) == 4
     flag.write_text("now")
 

@@ -65,6 +65,15 @@ async def test_each_kind_of_answer_is_the_servers(proxied: Proxied) -> None:
     assert (await answered(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
+async def test_what_mcp_does_not_know_of_a_block_is_not_passed_on(
+    proxied: Proxied,
+) -> None:
+    known = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
+    sent = {**text("a"), **known, "shade": "red"}
+    response = await answered(proxied(), content=[sent], hue="blue")
+    assert response.content == [{**text("a"), **known}]
+
+
 async def test_the_newest_revision_has_more_answers(proxied: Proxied) -> None:
     registry = proxied(mode="newest")
     done = {"resultType": "complete", "content": [text("[1]")]}
@@ -121,6 +130,22 @@ async def test_what_tells_of_an_error_comes_with_it(
     response = await answered(proxied(), content=content, isError=True, **more)
     assert response.error == error and response.result is None
     assert response.content == (content if passed else None)
+
+
+async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:
+    registry = proxied()
+    content = [text("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
+    failed = await answered(registry, content=content, isError=True)
+    assert failed.error == "no\\x1b[2J\n\tat \\x9b8m\u00e9"
+    assert failed.content == [text(failed.error), PIXEL]
+    coded = {"code": "\x9b8m"}
+    failed = await answered(registry, content=[], structuredContent=coded, isError=True)
+    assert failed.error == r'{"code": "\x9b8m"}'
+    refusal = {"error": {"code": -32602, "message": "no\x1b]0;title\x07"}}
+    refused = await registry.call_tool("answer", refusal)
+    assert refused.error == r"the tool's server refused: no\x1b]0;title\x07"
+    data = [text("\x1b[31mred")]
+    assert (await answered(registry, content=data)).result == "\x1b[31mred"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -168,6 +169,26 @@ def test_every_scored_scenario_is_tried(node: NodeTools) -> None:
     assert set(scored) <= {
         name for era, name in (*SCENARIOS, *BEYOND_TOOLS) if era == MODERN
     }
+
+
+@pytest.mark.parametrize("revision", [LEGACY, MODERN])
+def test_the_page_says_which_checks_are_not_met(
+    node: NodeTools, server: HttpServer, tmp_path: Path, revision: str
+) -> None:
+    page = (ROOT / "docs/targets/mcp.md").read_text(encoding="utf-8")
+    words = " ".join(page.rpartition("## Conformance")[2].split())
+    run = subprocess.run(
+        [*node.conformance, "server", "--url", server.url, "--spec-version", revision],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    met, not_met = map(
+        int, re.findall(r"Total: (\d+) passed, (\d+) failed", run.stdout)[0]
+    )
+    assert f"{met} of {met + not_met} checks of {revision}" in words
+    told = re.findall(r"\| `([\w-]+)` \|", words) if revision == LEGACY else []
+    assert re.findall(r"✗ ([\w-]+):", run.stdout) == told
 
 
 def passes(

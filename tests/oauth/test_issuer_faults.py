@@ -310,6 +310,9 @@ def test_a_revoked_token_is_refused_at_once(
         ({"cnf": {"jkt": "x"}}, 401),
         ({"sub": ...}, 401),
         ({"scope": "openid"}, 403),
+        ({"scope": "openid  shop "}, 200),
+        ({"scope": "openid\u00a0shop"}, 403),
+        ({"scope": "openid\tshop"}, 403),
     ],
 )
 def test_what_introspection_says_is_checked(

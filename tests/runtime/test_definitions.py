@@ -11,6 +11,7 @@ import pytest
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime.core.definitions.definitions import parse_definition
+from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.registry import DefinitionError, Registry
 
 
@@ -206,3 +207,18 @@ def test_one_line_is_a_definition_too() -> None:
     tool = parse_definition(json.dumps(value), "note")
     assert (tool.section, tool.order) == ("text", 3)
     assert json.loads(tool.mcp_json()) == value["mcp"]
+
+
+def test_without_properties_openai_and_langchain_are_shown_empty_ones(
+    tmp_path: Path,
+) -> None:
+    """OpenAI refuses a request for one schema without, and LangChain does not take it."""
+    spec = definition("now")
+    spec["mcp"]["inputSchema"] = {"type": "object"}
+    registry = Registry(Package(tmp_path, spec).load())
+    empty = {"type": "object", "properties": {}}
+
+    (openai,) = registry.get_openai_tools_sync()
+    assert openai["function"]["parameters"] == empty
+    assert LangChainTools(registry).get("now").args_schema == empty
+    assert registry.get_tool("now").definition["inputSchema"] == {"type": "object"}

@@ -41,6 +41,7 @@ def hidden(schema: dict[str, Any], value: Any) -> Any:
         {"additionalProperties": HIDDEN},
         {"patternProperties": {"^x": HIDDEN}},
         {"writeOnly": True},
+        {"properties": {"x": {"type": "string", "writeOnly": "true"}}},
     ],
 )
 def test_marks_are_found_wherever_they_stand(schema: dict[str, Any]) -> None:
@@ -95,6 +96,8 @@ def test_references_of_every_dialect_are_followed(schema: dict[str, Any]) -> Non
     credit_card_number recoveryCodes secret_santa password_hint auth ｐassword
     tokenV2 api_token_v2 token_2 pass_word passWord smtp_creds pass_phrase2
     db_pass smtpPass session_id sessionId PHPSESSID kms_key openaiKey deploy-keys pin_number
+    пароль парольПользователя рassword pаsswоrd PÀSSWORD contraseña Hasło şifre Kennwort mot_de_passe
+    mật_khẩu رمز_عبور 密码 登录密码 パスワード 비밀번호 كلمة_المرور סיסמה รหัสผ่าน पासवर्ड συνθηματικό API密钥
     token_old tokenNew jwt2 passwd1 github_pat connection_string X-CSRF csrf_token mfa_code
     """.split(),
 )
@@ -187,6 +190,10 @@ def test_a_number_is_secret_where_its_name_says_nothing_else() -> None:
         ("fields", ["id", "password", "email"]),
         ("todo", ["Reset the password", "Call Ada"]),
         ("cell", {"name": "title", "value": "x", "text": "y"}),
+        ("имя", "Ада"),
+        ("пол", "x"),
+        ("naïve", "x"),
+        ("鍵盤", "x"),
         ("sizes", {"keys": ["a", "b"], "values": [1, 2]}),
     ],
 )

@@ -29,6 +29,7 @@ from toolcast.encoders.code import Code
 from toolcast.encoders.python import Text
 from toolcast.pipeline import generate
 from toolcast_runtime.core.definitions import tool as module_names
+from toolcast_runtime.rooms.values import annotated_types
 
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 
@@ -165,7 +166,7 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
         lambda n: re.sub(r"\W|\d", "_", n),
         "round trip",
     ),
-    "python.class_name": (python, "class_name", lambda n: n, "gate"),
+    "annotated_types.class_name": (annotated_types, "class_name", lambda n: n, "gate"),
     "target.header": (
         toolcast.targets.target,
         "header",
@@ -211,7 +212,8 @@ def test_a_broken_encoder_is_seen(
     users = [
         user
         for key, user in list(sys.modules.items())
-        if key.startswith("toolcast.") and getattr(user, name, None) is real
+        if key.startswith(("toolcast.", "toolcast_runtime.rooms.values."))
+        and getattr(user, name, None) is real
     ]
     for user in users:
         monkeypatch.setattr(user, name, broken)

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from toolcast_runtime.serve.stdio.framing import (
     MOST_UNSENT,
@@ -251,6 +251,23 @@ async def test_the_end_is_told_once_everything_is_answered() -> None:
         with pytest.raises(anyio.EndOfStream):
             await end
         assert [message async for message in made.incoming] == []
+
+
+async def test_what_a_client_that_has_left_was_asked_is_answered_for_it() -> None:
+    async with wire(pipe) as made:
+        made.request(1)
+        os.write(made.ask, b'{"jsonrpc": "2.0", "id": 8, "result": {}}\n')
+        for number in (7, 8):
+            asked = JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
+            await made.outgoing.send(SessionMessage(asked))
+        os.close(made.ask)
+        async with asyncio.timeout(1.5):
+            heard = [(await made.incoming.receive()).message for _ in range(3)]
+            assert isinstance(heard[2], JSONRPCError)
+            assert (heard[2].id, heard[2].error.message) == (7, "the client is gone")
+            await made.answer(1)
+            with pytest.raises(anyio.EndOfStream):
+                await made.incoming.receive()
 
 
 async def test_a_cancelled_request_is_not_waited_for() -> None:

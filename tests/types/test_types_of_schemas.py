@@ -21,8 +21,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.properties import tried
 from tests.types.valid_values import valid_values
-from toolcast.facts.annotated_types import ANY, Choice, Member, OneOf, Table
-from toolcast.facts.schema_types import SchemaTypes
+from toolcast_runtime.rooms.values.annotated_types import (
+    ANY,
+    Choice,
+    Member,
+    OneOf,
+    Table,
+)
+from toolcast_runtime.rooms.values.schema_types import SchemaTypes
 
 # A reader of results is told that nobody writes them; pydantic says that it does not stop them.
 pytestmark = pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")

@@ -145,10 +145,20 @@ def _tools(
     if not tools:
         yield phrase("No tools.")
         return
-    yield from _table(
-        [cell("Tool"), cell("What it does")],
-        ([cell(span(tool.name)), cell(tool.summary)] for tool in tools),
-    )
+    rows = [[cell(span(tool.name)), cell(tool.summary)] for tool in tools]
+    titles = ["Tool", "What it does"]
+    if "cli" in toolset.targets:
+        titles.append("Command")
+        found = exposures(workspace, toolset)
+        for row, tool in zip(rows, tools, strict=True):
+            row.append(_command(tool, found[tool.name].targets["cli"]))
+    yield from _table(map(cell, titles), rows)
+
+
+def _command(tool: ToolSpec, reason: str) -> Code:
+    """The command of a tool, or the reason why it has none."""
+    command = tool.cli.keyword if tool.cli and not reason else None
+    return cell(f"no: {reason}") if command is None else cell(span(command))
 
 
 def _parameters(

@@ -5,7 +5,6 @@ stays there; what does not has one element a line with a trailing comma."""
 
 from __future__ import annotations
 
-import hashlib
 import keyword
 import math
 import re
@@ -128,56 +127,12 @@ def laid_out(expression: Expression, before: str = "", after: str = "") -> str:
     return expression.render(indent, text_width(before), text_width(after))
 
 
-# `        | Callable[[XxxArguments], object]` stays within a line.
-_LONGEST_CLASS = 48
-# `class XxxYyyyy(TypedDict):` stays within a line.
-_LONGEST_NESTED = 66
-_NAME_WORDS = re.compile(r"[A-Za-z0-9]+")
 _NOT_IN_OPTIONS = re.compile(r"[^a-z0-9]+")
-
-
-def class_name(tool: str) -> str:
-    """`delegate_task` is `DelegateTask`; always an identifier."""
-    words = _NAME_WORDS.findall(tool)
-    name = "".join(word[0].upper() + word[1:] for word in words)
-    if not name or name[0].isdigit() or keyword.iskeyword(name):
-        name = f"Tool{name}"
-    if len(name) > _LONGEST_CLASS:
-        # A line that defines it stays within a page's width.
-        digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
-        name = f"{name[: _LONGEST_CLASS - 8]}{digest}"
-    return name
-
-
-def nested_class_name(first: str, words: Sequence[str]) -> str:
-    """`FindNotes` and `filter`, `price range` are `FindNotesFilterPriceRange`.
-
-    Args:
-        first: a class name.
-        words: any texts, of which letters and digits of ASCII are kept.
-    """
-    kept = [word for text in words for word in _NAME_WORDS.findall(text)]
-    name = first + "".join(word[0].upper() + word[1:] for word in kept)
-    if len(name) > _LONGEST_NESTED:
-        digest = hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()
-        name = f"{name[: _LONGEST_NESTED - 8]}{digest[:8]}"
-    return name
 
 
 def option_name(parameter: str) -> str:
     """`min_keywords` is `--min-keywords`."""
     return "--" + (_NOT_IN_OPTIONS.sub("-", parameter.lower()).strip("-") or "value")
-
-
-def is_keyword_argument(parameter: str) -> bool:
-    """Whether a handler can take the parameter as a keyword of that name."""
-    return (
-        parameter.isascii()
-        and parameter.isidentifier()
-        and not keyword.iskeyword(parameter)
-        and not parameter.startswith("__")
-        and parameter != "self"
-    )
 
 
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}

@@ -10,11 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..python_code.annotations import Unknown, read_annotation
-from ..python_code.classes import DictField, typed_dict_fields
-from ..python_code.module_names import Definition, ModuleNames
-from ..python_code.modules import PythonModule, shown
-from .annotated_types import (
+from toolcast_runtime.rooms.values.annotated_types import (
     Array,
     Choice,
     ObjectName,
@@ -24,6 +20,11 @@ from .annotated_types import (
     PythonType,
     Table,
 )
+
+from ..python_code.annotations import Unknown, read_annotation
+from ..python_code.classes import DictField, typed_dict_fields
+from ..python_code.module_names import Definition, ModuleNames
+from ..python_code.modules import PythonModule, shown
 
 _ARRAYS = frozenset(["Sequence", "list", "Iterable", "Collection"])
 _TABLES = frozenset(["Mapping", "dict"])

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
+from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
+from toolcast_runtime.rooms.values.schema_types import SchemaTypes
 
 from ..encoders.json_text import compact
-from ..encoders.python import is_keyword_argument
 from ..facts.annotation import Annotations
-from ..facts.schema_types import SchemaTypes
 from ..facts.uri_templates import variables_of
 from ..findings import Finding, Place, Severity
 from ..model.model import Toolset, ToolSpec, Workspace

@@ -21,10 +21,11 @@ _SHAPE = PythonShape(
         "from __future__",
         "from toolcast_runtime.cli",
         "from .registry",
+        "KEYWORDS =",
         "main =",
         "if __name__",
     ),
-    frozenset(["command_line", "main"]),
+    frozenset(["command_line", "keywords", "main"]),
 )
 
 

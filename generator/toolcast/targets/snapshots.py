@@ -1,10 +1,10 @@
-"""The tests that hold every live consumer to the definitions and the prompt files."""
+"""The tests that hold definitions to specs, and every live consumer to the definitions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..encoders.python import names
+from ..encoders.python import literal, names
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
 from .target import Context, Target, header
@@ -45,6 +45,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         _shape("snapshot_tests"),
         header=header(f"{toolset.folder}/toolset.yaml"),
         modules=names(sorted(modules)),
+        specs=literal(toolset.folder, "    specs=", ","),
         **{f"has_{target}": target in context.targets for target in _MODULES},
     )
     template = "snapshots/test_snapshots.py.jinja"
@@ -53,7 +54,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="snapshots",
-    purpose="The tests that hold live outputs to the definitions and prompt files.",
+    purpose="The tests that hold outputs to the specs, and live consumers to the outputs.",
     generate=generate,
     needs=("registry",),
 )

@@ -6,12 +6,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolcast_runtime.rooms.values.annotated_types import (
+    PythonType,
+    is_keyword_argument,
+)
+from toolcast_runtime.rooms.values.schema_types import SchemaTypes
+from toolcast_runtime.rooms.values.types_of_tool import (
+    TAKEN,
+    Results,
+    ToolTypes,
+    types_of_tool,
+)
+
 from ..encoders.code import Code
 from ..encoders.python import (
-    class_name,
     identifier,
     imported,
-    is_keyword_argument,
     modules_imported,
     one_string,
     words,
@@ -27,26 +37,10 @@ from ..encoders.python_types import (
     signature,
     subscript,
 )
-from ..facts.annotated_types import PythonType
-from ..facts.schema_types import SchemaTypes
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
-from .printed_types import (
-    RUNTIME_TYPES,
-    Handled,
-    PrintedTypes,
-    Results,
-    handled_types,
-    results_of,
-    wider,
-)
+from .printed_types import RUNTIME_TYPES, PrintedTypes, wider
 from .target import Context, header
-
-# What a generated module has of its own: no class is called so.
-_TAKEN = """
-    Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
-    ObjectResult Protocol ReadOnly ResourceHandlerForm Sequence TypeAlias TypedDict Unpack
-""".split()
 
 
 def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
@@ -57,34 +51,31 @@ def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str,
 
 
 def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
-    name = class_name(tool.name)
-    own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
-    own += [f"{name}{word}" for word in ("Given", "Gives")]
-    types = SchemaTypes(tool.parameters, name, [*_TAKEN, *own[1:]])
-    arguments = types.arguments(own[0])
-    taken = [*_TAKEN, *own, *(one.name for one in types.objects)]
-    taken.remove(own[1])
-    results = results_of(tool.returns, own[1], taken)
-    objects = [*types.objects, *results.objects]
-    handled = handled_types(toolset, tool, own, _TAKEN, arguments, results, objects)
-    objects += [*handled.given, *handled.gives]
-    names = {one.name for one in objects} | {own[1], handled.results.name}
+    types = types_of_tool(
+        tool.name,
+        tool.parameters,
+        tool.returns,
+        has_values=toolset.has_python_values(tool),
+        takes_class=tool.arguments_type is not None,
+        result_class=tool.result_type.function if tool.result_type else None,
+    )
+    own, results = types.own, types.results
+    names = {one.name for one in types.objects} | {own[1], types.gives.name}
     printed = PrintedTypes(names, has_values=toolset.has_python_values(tool))
-    read_only = [*results.objects, *handled.gives]
     views = [
-        printed.view(one, _docstring(one.name, own), read_only=one in read_only)
-        for one in objects
+        printed.view(one, _docstring(one.name, own), read_only=one in types.read_only)
+        for one in types.objects
     ]
-    aliases = _aliases([results, handled.results], printed)
+    aliases = _aliases([results, types.gives], printed)
     # What a class can have as its fields can be keywords, too.
-    has_keywords = all(map(is_keyword_argument, arguments.members))
-    members = handled.arguments.members
+    has_keywords = all(map(is_keyword_argument, types.arguments.members))
+    members = types.given.members
     needed = frozenset(k for k, one in members.items() if one.is_required)
     given = named("object")
     if tool.result_type is not None:
-        given = subscript(handled.results.handlers, [named_in(*tool.result_type)])
-    elif handled.results.name:
-        given = subscript(handled.results.handlers, [named(handled.results.name)])
+        given = subscript(types.gives.handlers, [named_in(*tool.result_type)])
+    elif types.gives.name:
+        given = subscript(types.gives.handlers, [named(types.gives.name)])
     used = {key: toolset.resources[key] for key in tool.uses}
     resources = {
         key: named_in(type_.module, type_.function) for key, type_ in used.items()
@@ -99,10 +90,10 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         typed = {key: printed.of(one.type) for key, one in members.items()}
         taken_by = parameters(typed, needed, *place, resources)
     else:
-        passed_whole = named(handled.arguments.name)
+        passed_whole = named(types.given.name)
         taken_by = parameters({whole: passed_whole}, None, *place, resources)
     call_result = results.name or "Any"
-    handler = _handler(tool, printed, handled, needed, given, resources)
+    handler = _handler(tool, printed, types, needed, given, resources)
     printed.add("collections.abc", "Coroutine")
     printed.add("typing", "Any", "Protocol")
     printed.add(RUNTIME_TYPES, "tool_result")
@@ -112,8 +103,8 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         printed.add("typing", "TYPE_CHECKING")
     if handler is not None and tool.arguments_type is None:
         printed.add(RUNTIME_TYPES, _form(resources))
-    if handled.results.name:
-        printed.add(RUNTIME_TYPES, handled.results.handlers)
+    if types.gives.name:
+        printed.add(RUNTIME_TYPES, types.gives.handlers)
     client = [("client", named("str"))] if toolset.clients else []
     by_place: tuple[str, Type | None] = ("/", None)
     values: list[tuple[str, Type | None]] = [*client, *([by_place] if client else [])]
@@ -165,9 +156,9 @@ def shown_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
         schema: of a tool's arguments or results.
         has_values: texts of formats are Python's values.
     """
-    types = SchemaTypes(schema, "Tool", _TAKEN, has_values=has_values)
+    types = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
     root = types.arguments("ToolArguments")
-    again = SchemaTypes(schema, "Tool", _TAKEN, has_values=has_values)
+    again = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
     whole, _ = again.whole("ToolResult")
     classes = {
         one.name: "".join(
@@ -229,14 +220,14 @@ def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[View]:
 def _handler(
     tool: ToolSpec,
     printed: PrintedTypes,
-    handled: Handled,
+    types: ToolTypes,
     needed: frozenset[str],
     given: Type,
     resources: Mapping[str, Type],
 ) -> View | None:
     if tool.handler is None:
         return None
-    arguments, results = handled.arguments, handled.results
+    arguments, results = types.given, types.gives
     function = tool.handler.function
 
     def local(name: str) -> str:

@@ -29,6 +29,7 @@ _ROOMS = {
     "approvals": ("ledger.tables", ("ApprovalsTable",)),
     "lifespan": ("lifespan", ("Resources",)),
     "values": ("values.models", ("typed_function",)),
+    "types": ("values.types_of_tool", ("types_of",)),
     "router": ("router.router", ("Router", "chosen_from")),
     "offers": (
         "resources.definitions_of_mcp",
@@ -258,6 +259,12 @@ def typed(
     """
     made: Callable[..., Any] = _loaded("values").typed_function(function, tool, package)
     return made
+
+
+def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]:
+    """What the generated module of a tool has to say of its types."""
+    found: dict[str, Any] = _loaded("types").types_of(definition, has_clients)
+    return found
 
 
 def router() -> Router:

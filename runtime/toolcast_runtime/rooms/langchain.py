@@ -87,13 +87,10 @@ class LangChainTools:
 
 
 def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
-    schema = dict(tool.parameters)
-    # LangChain reads `properties` of a schema without asking whether it is there.
-    schema.setdefault("properties", {})
     return SpecTool(
         name=tool.name,
         description=tool.description,
-        args_schema=schema,
+        args_schema=tool.openai()["function"]["parameters"],
         registry=registry,
         client=client,
     )

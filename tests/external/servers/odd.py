@@ -19,6 +19,7 @@ from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
 ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
+TOLD = {"progress": 1, "level": "info", "data": "at work"}
 NAMES = ["echo", "die", "hang", "secret"]
 _lock = threading.Lock()
 asked: dict[str, Any] = {}
@@ -95,7 +96,13 @@ def call(number: Any, params: dict[str, Any]) -> None:
     if name == "die":
         os._exit(3)
     if name == "hang":
-        report(params.get("_meta", {}).get("progressToken"))
+        token = params.get("_meta", {}).get("progressToken")
+        if MODE == "telling":
+            for _ in range(20_000):
+                send(
+                    {"method": sys.argv[2], "params": {"progressToken": token, **TOLD}}
+                )
+        report(token)
         return
     if name == "answer":
         send({"id": number, **arguments})
@@ -167,6 +174,8 @@ def report(token: Any) -> None:
 def watch() -> None:
     while not os.path.exists(sys.argv[2]):
         time.sleep(0.02)
+    for _ in range(3_000 * ("flooded" in sys.argv)):
+        send({"method": "notifications/message", "params": TOLD})
     send({"method": "notifications/tools/list_changed"})
 
 

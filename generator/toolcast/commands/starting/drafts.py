@@ -12,11 +12,12 @@ from toolcast_runtime.core.definitions.tool import (
     module_name,
     spec_name,
 )
+from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import Editing, Owned, ProjectEdit, Refusal
 from ...encoders.plain_text import line
-from ...encoders.python import identifier, is_keyword_argument, literal
+from ...encoders.python import identifier, literal
 from ...encoders.yaml_block import block, scalar
 from ...model.model import (
     Toolset,

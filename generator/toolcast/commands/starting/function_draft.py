@@ -9,11 +9,12 @@ from functools import cache, partial
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name, spec_name
+from toolcast_runtime.rooms.values.annotated_types import class_name
 
 from ...edits.free_names import refuse_taken_name
 from ...edits.project_edit import ProjectEdit, Refusal
 from ...encoders.plain_text import line
-from ...encoders.python import class_name, identifier, literal
+from ...encoders.python import identifier, literal
 from ...encoders.yaml_block import block
 from ...model.model import (
     Toolset,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,38 +13,46 @@ _HIDDEN = "[hidden]"
 # Looked up now: where no file can be opened any more, the log has to tell it.
 codecs.lookup("unicode_escape")
 # What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
-# the selector of a symbol's picture, and marks that pile up over the lines above.
+# the selector of a symbol's picture.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
     "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
-    "|(?<=[\u0300-\u036f]{3})[\u0300-\u036f]"
 )
+# Those over one character; more pile up over the lines above, and no script needs them.
+_MOST_MARKS = 3
+_CONTROLS = {
+    code: ascii(chr(code))[1:-1]
+    for code in (*range(0x20), *range(0x7F, 0xA0))
+    if chr(code) not in "\t\n"
+}
 
 
 def escaped(text: str, most: int = MOST_SHOWN) -> str:
     """The text on one line, with what could drive a terminal or forge a line spelled out.
 
-    Everything but printable characters and plain spaces becomes an escape; what is beyond
-    `most` characters is cut off.
+    So is a backslash, and what `shown` spells out; what is beyond `most` characters is cut off.
     """
-    shown = text[:most]
-    safe = "".join(
-        (
-            character
-            if character.isprintable() and character != "\\"
-            else character.encode("unicode_escape", "backslashreplace").decode("ascii")
-        )
-        for character in shown
-    )
+    safe = shown(text[:most].replace("\\", "\\\\"))
     return safe if len(text) <= most else f"{safe}..."
 
 
 def shown(text: str) -> str:
-    """The text on one line; what is not seen, or turns the line round, is spelled out."""
-    spelled = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
-    )
-    return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), spelled)
+    """The text on one line; what is not seen, turns it round or piles up is spelled out."""
+    if text.isascii() and text.isprintable():
+        return text
+    unseen = {found.start() for found in _UNSEEN.finditer(text)}
+    spelled: list[str] = []
+    marks = 0
+    for place, one in enumerate(text):
+        marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
+        is_seen = one.isprintable() and place not in unseen and marks <= _MOST_MARKS
+        spelled.append(one if is_seen else one.encode("unicode_escape").decode())
+    return "".join(spelled)
+
+
+def undriving(text: str) -> str:
+    """The text in its lines, in which what could drive a terminal is spelled out."""
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
 
 
 def without(text: str, secrets: Iterable[str]) -> str:

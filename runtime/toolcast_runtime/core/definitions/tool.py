@@ -155,13 +155,19 @@ class Tool:
         return target not in self.exclusions
 
     def openai(self) -> dict[str, Any]:
-        """The tool in OpenAI's Chat Completions format."""
+        """The tool in OpenAI's Chat Completions format.
+
+        A schema without `properties` gets empty ones: for its lack OpenAI refuses all tools of a
+        request, and LangChain reads them without asking.
+        """
+        parameters = {**self.parameters}
+        parameters.setdefault("properties", {})
         return {
             "type": "function",
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": self.parameters,
+                "parameters": parameters,
             },
         }
 

@@ -51,6 +51,18 @@ def command_line(
     return _Keywords(registry, client, name=program, help=title)
 
 
+def keywords(registry: Registry) -> Mapping[str, str | None]:
+    """What selects each tool on the command line, `peers` or `delegate --async`, by its name.
+
+    None stands for a tool without a command: its definition has the reason.
+    """
+    found = {tool.name: tool.cli or {} for tool in registry.local_tools}
+    return {
+        name: " ".join(filter(None, (cli.get("command"), cli.get("flag")))) or None
+        for name, cli in found.items()
+    }
+
+
 class _OrderedGroup(click.Group):
     """Lists its commands in their declared order, with their whole summaries."""
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...core.calls.tool_validators import Validators
-from ...core.calls.untrusted_text import escaped, without, without_in
+from ...core.calls.untrusted_text import escaped, undriving, without, without_in
 from ...core.context import ToolResponse
 from ...core.definitions.tool import ServerState, Tool
 from ...core.server_settings import (
@@ -156,7 +156,8 @@ class Connection:
             told = None if report is None else self._passed_on(report)
             answer = await self._session.call(own, arguments, told)
         except Refused as refused:
-            return ToolResponse(error=self._cleaned(str(refused)))
+            words = undriving(self._cleaned(str(refused)))
+            return ToolResponse(error=words[:_LONGEST_ERROR])
         return _response(answer, self._resolved.secrets)
 
     async def close(self) -> None:
@@ -370,6 +371,11 @@ def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolRespon
     if problem is not None:
         return ToolResponse(error=f"the tool's answer has {problem}")
     blocks = [without_in(dict(block), secrets) for block in answer.get("content") or ()]
+    if answer.get("isError"):
+        # A result is data, and stays as it is; an error is words that somebody shows.
+        for block in blocks:
+            if block["type"] == "text":
+                block["text"] = undriving(block["text"])
     text = "\n".join(
         block.get("text", "") for block in blocks if block["type"] == "text"
     )
@@ -377,7 +383,7 @@ def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolRespon
     value = without_in(answer.get("structuredContent"), secrets)
     if answer.get("isError"):
         if not text and value is not None:
-            text = json.dumps(value, ensure_ascii=False)
+            text = undriving(json.dumps(value, ensure_ascii=False))
         error = text[:_LONGEST_ERROR] or "the tool failed"
         return ToolResponse(error=error, content=None if is_text else blocks)
     result = value

@@ -79,7 +79,7 @@ class Session:
         self._can_ask = can_ask
         self._changed = asyncio.Event()
         self._heeded = _CHANGES if server.is_locked else _CHANGES[:1]
-        ending.on_end = self._changed.set
+        ending.on_end = ending.on_change = self._changed.set
 
     @property
     def is_lost(self) -> bool:

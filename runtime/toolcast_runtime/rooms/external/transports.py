@@ -25,6 +25,10 @@ from .server_process import MOST_BYTES, READ_BYTES, ServerProcess, kill, started
 _MOST_GARBAGE = 1_000
 _BURST_OF_LINES = 1_000
 _LINES_A_SECOND = 200
+# Of those that are dropped, as many characters cost what one costs that is not.
+_CHARACTERS_DROPPED = 10_000
+_DROPPED = ("notifications/progress", "notifications/message")
+_CHANGED = "/list_changed"
 _KEPT_STDERR = 2_000
 _STDERR_PAUSE = 0.01
 _GRACE = 1.0
@@ -39,12 +43,14 @@ class Ending:
 
     Attributes:
         on_end: is called once, in the loop, when no more messages will come.
+        on_change: is called there when a list may have changed, and no message says so.
         reason: why; None while it runs.
         stderr: the last bytes that it wrote there.
         garbage: how many lines were no messages.
     """
 
     on_end: Callable[[], None]
+    on_change: Callable[[], None] = lambda: None
     reason: str | None = None
     stderr: bytearray = field(default_factory=bytearray)
     garbage: int = 0
@@ -105,8 +111,7 @@ async def _read_messages(
                     *lines, rest = bytes(buffer).split(b"\n")
                     buffer = bytearray(rest)
                     for line in lines:
-                        await pace.step()
-                        if not await _hand_over(line, into_session, ending):
+                        if not await _hand_over(line, into_session, ending, pace):
                             reason = (
                                 f"it wrote {_MOST_GARBAGE} lines that are no messages"
                             )
@@ -120,17 +125,30 @@ async def _read_messages(
         ending.end(reason)
 
 
-async def _hand_over(line: bytes, into_session: Any, ending: Ending) -> bool:
-    """Gives one message to the session; False when there was too much else."""
-    if not line.strip():
-        return True
-    try:
+async def _hand_over(
+    line: bytes, into_session: Any, ending: Ending, pace: _Pace
+) -> bool:
+    """Gives one message to the session; False when there was too much else.
+
+    Half of the burst is kept for answers: what a server tells beyond that is dropped, so that
+    no call waits until its callers have heard all of another's progress.
+    """
+    message = None
+    with suppress(ValueError):
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
+    method = getattr(message, "method", "")
+    is_change = method.endswith(_CHANGED)
+    if (is_change or method in _DROPPED) and pace.left() < _BURST_OF_LINES / 2:
+        await pace.step(len(line) / _CHARACTERS_DROPPED)
+        if is_change:
+            ending.on_change()
+        return True
+    await pace.step()
+    if message is not None:
+        await into_session.send(SessionMessage(message))
+    elif line.strip():
         ending.garbage += 1
-        return ending.garbage < _MOST_GARBAGE
-    await into_session.send(SessionMessage(message))
-    return True
+    return ending.garbage < _MOST_GARBAGE
 
 
 class _Pace:
@@ -145,10 +163,15 @@ class _Pace:
         self._left = float(burst)
         self._then = time.monotonic()
 
-    async def step(self) -> None:
+    def left(self) -> float:
+        """How much of the burst is left."""
         now = time.monotonic()
         gained = (now - self._then) * self._rate
-        self._left, self._then = min(self._burst, self._left + gained) - 1.0, now
+        self._left, self._then = min(self._burst, self._left + gained), now
+        return self._left
+
+    async def step(self, size: float = 1.0) -> None:
+        self._left = self.left() - size
         if self._left < 0:
             await anyio.sleep(-self._left / self._rate)
 

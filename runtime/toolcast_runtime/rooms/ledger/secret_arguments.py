@@ -28,13 +28,15 @@ _SECRET = frozenset("""
     password passwords passwd pwd passphrase passphrases passcode secret secrets
     credential credentials creds apikey apikeys privatekey secretkey accesskey mnemonic cvv cvc
     otp totp authorization cookie cookies jwt bearer csrf xsrf passkey
+    passwort kennwort wachtwoord contrasena contrasenya senha motdepasse mdp haslo heslo jelszo
+    sifre salasana losenord passord adgangskode
     """.split())
 _SECRET_TOGETHER = frozenset("""
     api-key api-keys access-key access-keys secret-key private-key private-keys ssh-key
     signing-key encryption-key master-key account-key seed-phrase recovery-phrase
     pass-word pass-words pass-phrase pass-code recovery-key recovery-code recovery-codes
     backup-code backup-codes credit-card card-number security-code pin-code auth-code mfa-code
-    verification-code
+    verification-code de-passe mat-khau
     """.split())
 _SECRET_WHEN_LAST = frozenset(("auth", "pin", "token", "tokens"))
 _SECRET_TEXT_WHEN_LAST = frozenset(("pass", "pat", "sig"))
@@ -71,6 +73,33 @@ _LONGEST = 256
 _EACH = 10
 _MOST_OF_NAMES = 50_000
 """Of different names in one value; reading one takes up to a microsecond for each."""
+
+
+# Letters that are taken for Latin ones, or are without a mark that Unicode parts from them.
+_LETTERS = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u0442\u0501\u051d\u04bb"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0405"
+    "\u03b1\u03bf\u03c1\u03ba\u03bd\u03c4\u03b9\u0391\u0392\u0395\u039a\u039f\u03a1\u03a4"
+    "\u0142\u00f8\u0131\u0141\u00d8",
+    "aeopcyxijsktdwhABEKMHOPCTYXISaopkvtiABEKOPTloiLO",
+)
+
+
+def _plain(name: str) -> str:
+    """The name in letters without marks, and in Latin ones where others look like them."""
+    if name.isascii():
+        return name
+    parts = unicodedata.normalize("NFKD", name)
+    bare = "".join(c for c in parts if unicodedata.category(c) not in ("Mn", "Cf"))
+    return bare.translate(_LETTERS)
+
+
+# What passwords, secrets, tokens and keys are called in scripts whose words are not told apart
+# here: Russian, Greek, Chinese, Japanese, Korean, Arabic, Persian, Hebrew, Hindi, Thai.
+_ELSEWHERE = re.compile("|".join(_plain(word).lower() for word in """
+            парол секрет токен συνθηματικ 密码 密碼 口令 密钥 密鑰 令牌 パスワード 暗証番号 秘密鍵
+            トークン 비밀번호 암호 토큰 كلمةالمرور كلمةالسر رمزعبور گذرواژه סיסמה סיסמא पासवर्ड รหัสผ่าน
+            """.split()))
 
 
 def name_in_words(name: str) -> str:
@@ -113,7 +142,9 @@ def may_be_secret(name: str) -> bool:
 
 def secrecy(name: str) -> Secrecy:
     """What a name says of its values."""
-    plain = unicodedata.normalize("NFKC", name)
+    plain = _plain(name)
+    if plain is not name and _ELSEWHERE.search(re.sub(r"[\s_.-]", "", plain.lower())):
+        return "any"
     words = re.sub(r"\bv?[0-9]+\b|[0-9]+", " ", name_in_words(plain)).split()
     while len(words) > 1 and words[-1] in _OF_A_SECRET and _ends(words[:-1]) != "none":
         words.pop()
@@ -162,7 +193,7 @@ _LONGEST_NAME = 64
 _LONGEST_LAST_WORD = 16
 """No word of the two tables below is as long, so that more of a name tells nothing."""
 _LAST_WORD = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z]+[0-9]*)[^A-Za-z0-9]*\Z")
-_WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]{0,63}")
+_WORD = re.compile(r"-{0,2}[^\W\d][\w.-]{0,63}")
 _NAMING = frozenset(
     "name key field column header param parameter property attribute variable var option"
     " setting element label type scheme id k".split()
@@ -271,6 +302,10 @@ class _Copy:
         (`["Authorization", "x"]`), or are options (`["--password", "x"]`).
         """
         found: set[int] = set()
+        if any(
+            isinstance(one, str) and _PROGRAMS.search(f"{one} ") for one in items[:3]
+        ):
+            found = {n for n, one in enumerate(items) if str(one)[:2] == "-p"}
         is_paired = len(items) % 2 == 0
         for index, name in enumerate(items[:-1]):
             if index in found or not _is_word(name):
@@ -338,7 +373,11 @@ def _is_marked(schema: Any, references: References) -> bool:
         if not isinstance(part, Mapping) or id(part) in known:
             continue
         known.add(id(part))
-        if part.get("writeOnly") is True or part.get("format") == "password":
+        # A schema that says it in a text means it all the same.
+        if (
+            part.get("writeOnly") not in (None, False)
+            or part.get("format") == "password"
+        ):
             return True
         for keyword in REFERENCES:
             if isinstance(part.get(keyword), str):
@@ -352,7 +391,7 @@ def _is_marked(schema: Any, references: References) -> bool:
 
 
 # Each of the forms below has one of these signs.
-_SIGN = re.compile(r"[\s:=<]")
+_SIGN = re.compile(r"[\s:=<\uff1a]")
 # What stands before a secret is the first group of each.
 _FORMS = tuple(
     re.compile(form, re.DOTALL | flags)
@@ -362,13 +401,25 @@ _FORMS = tuple(
         (r"(https?://)[^\s/@:?#\"'<>]{1,1024}(?=@)", re.NOFLAG),
         (r"(-u |--user[ =])[\"']?[^\s:\"']{1,64}:[^\s\"']+", re.NOFLAG),
         (r"(\bBearer )[\w.~+/=-]{8,}", re.IGNORECASE),
+        (r"(\bsshpass\s++-p\s++)\S+", re.NOFLAG),
+        # A line of .netrc.
+        (
+            r"(\b(?:(?:machine\s++\S{1,256}+|default)(?:\s++(?:login|account)\s++\S{1,256}+){1,2}"
+            r"|machine\s++[^\s.]{1,200}+\.\S{1,200}+)\s++password\s++)(?:\"[^\"]*+\"|\S++)",
+            re.NOFLAG,
+        ),
     )
 )
+# Programs that take a password right behind a letter: `mysql -pS3cret`.
+_PROGRAMS = re.compile(
+    r"\b(?:mysql\w*|mariadb[\w-]*|sshpass|7z[arz]?|rar|unrar)(?:\.exe)?[\s\"'][^\n;|&]*+"
+)
+_GLUED_OPTION = re.compile(r"(?<=[\s\"'])(-p)(?:\"[^\"]*\"|'[^']*'|[^\s\"']+)")
 # A name, and what says that its value follows: a sign, the space after an option, the end
 # of a tag. The quantifiers are possessive, so that no text is read twice.
 _NAME = re.compile(
-    r"(?:(?P<tag><)|(?<![\w.-])(?P<option>--?)?)(?P<name>[A-Za-z_][\w.-]{0,63}+)"
-    r"(?:\\{0,8}+[\"'\])]{0,2}+\s{0,4}+(?::=|=>|==?|:)\s{0,4}+(?:[FBRUfbru]{1,2}(?=[\"']))?"
+    r"(?:(?P<tag><)|(?<![\w.-])(?P<option>--?)?)(?P<name>[^\W\d][\w.-]{0,63}+)"
+    r"(?:\\{0,8}+[\"'\])]{0,2}+\s{0,4}+(?::=|=>|==?|[:\uff1a])\s{0,4}+(?:[FBRUfbru]{1,2}(?=[\"']))?"
     r"|(?(option)[ ]{1,4}+|(?(tag)>|(?!))))"
 )
 _SCHEMES = "Bearer|Basic|Digest|Token|ApiKey|Negotiate"
@@ -400,6 +451,7 @@ def without_secrets(text: str, is_secret: Callable[[str, Any], bool | None]) -> 
         return text
     for form in _FORMS:
         text = form.sub(rf"\1{REDACTED}", text)
+    text = _PROGRAMS.sub(lambda run: _GLUED_OPTION.sub(rf"\1{REDACTED}", run[0]), text)
     kept: list[str] = []
     end = 0
     for match in _NAME.finditer(text):

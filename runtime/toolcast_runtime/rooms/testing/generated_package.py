@@ -36,6 +36,12 @@ class GeneratedPackage:
 
     Args:
         registry: the module `registry`.
+
+    Attributes:
+        level: the runtime level that it was generated for.
+        definitions: what each tool's definition says, by its name.
+        spelled: the same with numbers as they are written.
+        types: the module with the types of each tool.
     """
 
     def __init__(self, registry: ModuleType) -> None:
@@ -43,14 +49,16 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
-        level = levels.get(self.name, LEVEL)
-        self._spelled: dict[str, Any] = {}
+        self.level = levels.get(self.name, LEVEL)
+        self.spelled: dict[str, dict[str, Any]] = {}
+        self.types: dict[str, Path] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
             text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
-            self.definitions[name] = dict(at_newest_level(definition, level))
-            self._spelled[name] = spelled(text)["mcp"]
+            self.definitions[name] = dict(at_newest_level(definition, self.level))
+            self.spelled[name] = spelled(text)
+            self.types[name] = path.with_suffix(".py")
 
     @property
     def clients(self) -> tuple[str | None, ...]:
@@ -117,7 +125,7 @@ class GeneratedPackage:
 
     def spelled_of(self, names: Iterable[str]) -> dict[str, Any]:
         """The tools of definitions, as MCP lists them, with numbers as they are written."""
-        return {name: self._spelled[name] for name in names}
+        return {name: self.spelled[name]["mcp"] for name in names}
 
     def taken_by_strict_clients(
         self, listed: Iterable[Mapping[str, Any]], revision: str
@@ -168,17 +176,20 @@ def same_tools(
         same(f"{what}: {name}", tool, shown)
 
 
-def same(what: str, live: Any, expected: Any) -> None:
-    """Fails with a diff when two JSON values, or texts, are not the same in every detail."""
+def same(what: str, live: Any, expected: Any, source: str = "definition") -> None:
+    """Fails with a diff when two JSON values, or texts, are not the same in every detail.
+
+    `source` is where what is expected comes from.
+    """
     one, other = (
         value if isinstance(value, str) else json.dumps(value, indent=2)
         for value in (expected, live)
     )
     if one != other:
         diff = difflib.unified_diff(
-            one.split("\n"), other.split("\n"), "definition", "live", lineterm="", n=2
+            one.split("\n"), other.split("\n"), source, "live", lineterm="", n=2
         )
-        raise AssertionError(f"{what} differs from the definitions\n" + "\n".join(diff))
+        raise AssertionError(f"{what} differs from the {source}s\n" + "\n".join(diff))
 
 
 def ensure(holds: bool, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The tests of a generated package: every live consumer against the definitions.
+"""The tests of a generated package: definitions against specs, live consumers against those.
 
 Needs `pytest`.
 """
@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ... import LEVEL
 from ...core.calls.tool_validators import Validators
 from ...core.definitions.definitions import prompt_line
+from ...core.rooms import types_of
 from ...core.validation import protocol
 from .generated_package import (
     GeneratedPackage,
@@ -29,6 +33,12 @@ from .generated_package import (
     text_of,
 )
 
+if TYPE_CHECKING:
+    from .specs import Specs
+
+REQUIRED = "TOOLCAST_REQUIRE_SPECS"
+"""The environment variable that makes a test fail which would be skipped without specs."""
+
 
 def snapshot_tests(
     registry: ModuleType,
@@ -37,6 +47,7 @@ def snapshot_tests(
     cli: ModuleType | None = None,
     prompts: ModuleType | None = None,
     skills: ModuleType | None = None,
+    specs: str | None = None,
 ) -> type:
     """The class of tests of a generated package, for pytest to collect.
 
@@ -47,10 +58,18 @@ def snapshot_tests(
         cli: likewise.
         prompts: likewise.
         skills: likewise.
+        specs: the folder of the toolset's specs, below that of toolcast.yaml; None for what
+            was generated before there was such a test.
     """
     package = GeneratedPackage(registry)
     tests = [_registry_tests(package)]
     server = None if mcp_server is None else mcp_server.SERVER
+    if specs is not None:
+        modules = {"prompts": prompts, "cli": cli}
+        targets = [name for name, module in modules.items() if module is not None]
+        tests.append(_spec_tests(package, specs, targets, server))
+        if package.level == LEVEL:
+            tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
         tests.append(_handler_tests(server or package.registry.at_start()))
     if mcp_server is not None:
@@ -114,8 +133,9 @@ def _registry_tests(package: GeneratedPackage) -> type:
             function = {
                 "name": tool,
                 "description": expected["summary"] if read is None else read,
-                "parameters": expected["mcp"]["inputSchema"],
+                "parameters": {**expected["mcp"]["inputSchema"]},
             }
+            function["parameters"].setdefault("properties", {})
             same(
                 f"{tool}: OpenAI",
                 live.openai(),
@@ -153,6 +173,74 @@ def _registry_tests(package: GeneratedPackage) -> type:
             _check(package.folder)
 
     return RegistryTests
+
+
+def _spec_tests(
+    package: GeneratedPackage, folder: str, targets: Sequence[str], server: Any
+) -> type:
+    each_tool = pytest.mark.parametrize("tool", package.definitions)
+
+    @cache
+    def specs() -> Specs:
+        return _specs(package.folder, folder)
+
+    class SpecTests:
+        def test_every_spec_has_its_definition(self) -> None:
+            same(
+                "the tools", sorted(package.definitions), sorted(specs().tools), "spec"
+            )
+
+        @each_tool
+        def test_a_definition_is_what_its_spec_says(self, tool: str) -> None:
+            held = specs().held(tool, package.spelled[tool], targets)
+            for member, live, expected in held:
+                same(f"{tool}: `{member}`", live, expected, "spec")
+
+        def test_the_toolset_is_what_its_spec_says(self) -> None:
+            toolset = specs().toolset
+            used = dict.fromkeys(one.section for one in package.registry.local_tools)
+            known = [name for name in toolset.get("sections", {}) if name in used]
+            live = [name for name in used if name in known]
+            same("the order of the sections", live, known, "spec")
+            for key in ("name", "title", "instructions") if server else ():
+                same(key, getattr(server, key), toolset.get(key), "spec")
+
+        def test_prompt_files_have_the_texts_of_the_toolset(self) -> None:
+            from .specs import shown
+
+            for file, begin, end in specs().texts(package.blocks):
+                block = shown(package.blocks[file])
+                first, last = shown(begin), shown(end)
+                same(f"how prompts/{file} begins", block[: len(first)], first, "spec")
+                ending = block[len(block) - len(last) :]
+                same(f"how prompts/{file} ends", ending, last, "spec")
+            labels = shown("\n".join(specs().labels(package.blocks)))
+            lines = shown(package.blocks.get("preamble.md", ""))
+            same(
+                "what sections are called",
+                [row for row in lines if row in labels],
+                labels,
+                "spec",
+            )
+
+    return SpecTests
+
+
+def _type_tests(package: GeneratedPackage) -> type:
+    each_tool = pytest.mark.parametrize("tool", package.definitions)
+
+    class TypeTests:
+        @each_tool
+        def test_the_types_are_those_of_the_definition(self, tool: str) -> None:
+            from .type_modules import types_said
+
+            definition = package.definitions[tool]
+            uses = definition.get("uses", ())
+            said = types_said(text_of(package.types[tool]), uses)
+            asked = types_of(definition, package.registry.has_clients)
+            same(package.types[tool].name, said, asked)
+
+    return TypeTests
 
 
 def _handler_tests(importing: Any) -> type:
@@ -250,11 +338,8 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
             package.skip_unless_in(tool, "langchain")
             live = tools.get(tool, package.a_client_of(tool))
             function = package.tool(tool).openai()["function"]
-            schema = {**package.definitions[tool]["mcp"]["inputSchema"]}
-            schema.setdefault("properties", {})
-            expected = {**function, "parameters": schema}
             shown = [live.name, live.description, live.args_schema]
-            same(f"{tool}: LangChain", shown, list(expected.values()))
+            same(f"{tool}: LangChain", shown, list(function.values()))
 
     return LangChainTests
 
@@ -348,10 +433,31 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
     return SkillTests
 
 
+def _specs(package: Path, folder: str) -> Specs:
+    """The specs of a toolset; skips where they cannot be read, unless they have to be."""
+    root = _workspace(package)
+    if root is None or not (root / folder / "toolset.yaml").is_file():
+        missing = "the specs are not here"
+    elif importlib.util.find_spec("yaml") is None:
+        missing = "PyYAML is not installed: pip install 'toolcast-runtime[testing]'"
+    else:
+        from .specs import Specs
+
+        return Specs(root, folder)
+    ensure(not os.environ.get(REQUIRED), f"{missing}, and {REQUIRED} is set")
+    pytest.skip(missing)
+
+
+def _workspace(folder: Path) -> Path | None:
+    """The folder of the toolcast.yaml that is nearest above another folder."""
+    roots = (root for root in folder.parents if (root / "toolcast.yaml").is_file())
+    return next(roots, None)
+
+
 def _check(folder: Path) -> None:
     """`toolcast check` of the workspace that a folder is in; skips where that cannot be."""
-    roots = [root for root in folder.parents if (root / "toolcast.yaml").is_file()]
-    if not roots:
+    root = _workspace(folder)
+    if root is None:
         pytest.skip("the specs are not here")
     if importlib.util.find_spec("toolcast") is None:
         pytest.skip("the generator, toolcast, is not installed")
@@ -362,5 +468,5 @@ def _check(folder: Path) -> None:
     [program] = entry_points(group="console_scripts", name="toolcast")
     told = StringIO()
     with redirect_stdout(told), redirect_stderr(told), pytest.raises(SystemExit) as end:
-        program.load()(["check", "--project", str(roots[0])])
+        program.load()(["check", "--project", str(root)])
     ensure(not end.value.code, told.getvalue())

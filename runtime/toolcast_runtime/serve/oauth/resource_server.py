@@ -218,12 +218,15 @@ def metadata_at(opened: Iterable[ResourceServer]) -> dict[str, ASGIApp]:
 
 
 def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
-    """Those of `scope` (RFC 9068) or `scp` (as Okta and Entra write it)."""
+    """Those of `scope` (RFC 9068) or `scp` (as Okta and Entra write it).
+
+    Spaces part them, and nothing else does (RFC 6749, 3.3).
+    """
     held: list[str] = []
     for name in ("scope", "scp"):
         given = claims.get(name)
         if isinstance(given, str):
-            held += given.split()
+            held += given.split(" ")
         elif isinstance(given, list):
             held += [each for each in given if isinstance(each, str)]
     return frozenset(held)

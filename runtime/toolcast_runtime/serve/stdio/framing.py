@@ -26,9 +26,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    CONNECTION_CLOSED,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
+    ErrorData,
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCRequest,
@@ -192,11 +194,14 @@ class Outgoing(_Stream):
     Attributes:
         unsent: the bytes that wait for the client.
         unanswered: the numbers of the requests that have no answer yet.
+        asked: those of the requests to the client that it has not answered.
         when_gone: called when the client has closed its side.
     """
 
     def __init__(self, number: int, grace: float) -> None:
         self.unanswered: set[RequestId] = set()
+        self.asked: set[RequestId] = set()
+        self._deadline: float | None = None
         self._grace = grace
         self._is_given_up = False
         self.when_gone: Callable[[], None] | None = None
@@ -227,6 +232,9 @@ class Outgoing(_Stream):
         self.write(line_of(message))
         if isinstance(message, (JSONRPCResponse, JSONRPCError)):
             self.settle(message.id)
+        elif isinstance(message, JSONRPCRequest):
+            self.asked.add(message.id)
+            self._changed.set()
         if self.unsent > SOME_UNSENT:
             await self.until_below(SOME_UNSENT)
         if not self._is_open:
@@ -242,13 +250,27 @@ class Outgoing(_Stream):
         """Waits until no more bytes than so many wait for the client, or it is gone."""
         await self._until(lambda: self.unsent <= most)
 
-    async def until_answered(self) -> None:
-        """Waits, within the grace period, until every request has its answer."""
+    async def until_answered(self) -> JSONRPCError | None:
+        """Waits, within the grace period, until every request has its answer.
+
+        It gives what stands for the answer of a client that a call waits for meanwhile: nobody
+        is left to give one.
+        """
+        if self._deadline is None:
+            self._deadline = self._loop.time() + self._grace
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._grace):
-                await self._until(lambda: self._is_given_up or not self.unanswered)
+            async with asyncio.timeout_at(self._deadline):
+                await self._until(
+                    lambda: self._is_given_up or bool(self.asked) or not self.unanswered
+                )
+                if self.asked and not self._is_given_up:
+                    gone = ErrorData(
+                        code=CONNECTION_CLOSED, message="the client is gone"
+                    )
+                    return JSONRPCError(jsonrpc="2.0", id=self.asked.pop(), error=gone)
         if self.unanswered and self._is_open:
             _logger.warning("%d calls are given up at the end", len(self.unanswered))
+        return None
 
     def give_up(self) -> None:
         """Waits for no more answers."""
@@ -338,7 +360,8 @@ class Incoming(_Stream):
                     self._chunks_read -= 1
                     self._chunks.release()
                 if not self._is_open:
-                    await self._outgoing.until_answered()
+                    if (gone := await self._outgoing.until_answered()) is not None:
+                        return SessionMessage(gone)
                     raise anyio.EndOfStream
                 self._arrived.clear()
                 await self._arrived.wait()
@@ -380,6 +403,8 @@ class Incoming(_Stream):
         """Takes note of which requests are to be answered."""
         if isinstance(message, JSONRPCRequest):
             self._outgoing.unanswered.add(message.id)
+        elif isinstance(message, (JSONRPCResponse, JSONRPCError)):
+            self._outgoing.asked.discard(message.id)
         elif (
             isinstance(message, JSONRPCNotification)
             and message.method == "notifications/cancelled"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
-from toolcast_runtime.rooms.values.python_values import PythonValues
+from .python_values import PythonValues
 
 
 @dataclass(frozen=True)
@@ -245,3 +248,49 @@ def _branches(schema: Mapping[str, Any], place: Place) -> Iterator[Any]:
         # Those that a type says are parts of the place themselves.
         if (id(schema), keyword) not in place.left:
             yield from schema.get(keyword, ())
+
+
+# `        | Callable[[XxxArguments], object]` stays within a line.
+_LONGEST_CLASS = 48
+# `class XxxYyyyy(TypedDict):` stays within a line.
+_LONGEST_NESTED = 66
+_NAME_WORDS = re.compile(r"[A-Za-z0-9]+")
+
+
+def class_name(tool: str) -> str:
+    """`delegate_task` is `DelegateTask`; always an identifier."""
+    words = _NAME_WORDS.findall(tool)
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    if not name or name[0].isdigit() or iskeyword(name):
+        name = f"Tool{name}"
+    if len(name) > _LONGEST_CLASS:
+        # A line that defines it stays within a page's width.
+        digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
+        name = f"{name[: _LONGEST_CLASS - 8]}{digest}"
+    return name
+
+
+def nested_class_name(first: str, words: Sequence[str]) -> str:
+    """`FindNotes` and `filter`, `price range` are `FindNotesFilterPriceRange`.
+
+    Args:
+        first: a class name.
+        words: any texts, of which letters and digits of ASCII are kept.
+    """
+    kept = [word for text in words for word in _NAME_WORDS.findall(text)]
+    name = first + "".join(word[0].upper() + word[1:] for word in kept)
+    if len(name) > _LONGEST_NESTED:
+        digest = hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()
+        name = f"{name[: _LONGEST_NESTED - 8]}{digest[:8]}"
+    return name
+
+
+def is_keyword_argument(parameter: str) -> bool:
+    """Whether a handler can take the parameter as a keyword of that name."""
+    return (
+        parameter.isascii()
+        and parameter.isidentifier()
+        and not iskeyword(parameter)
+        and not parameter.startswith("__")
+        and parameter != "self"
+    )

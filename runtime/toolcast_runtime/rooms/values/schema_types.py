@@ -10,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.core.validation.checker import DeclaredNames
-from toolcast_runtime.core.validation.references import References
-from toolcast_runtime.rooms.values.python_values import conversion_of
-
-from ..encoders.python import nested_class_name
+from ...core.validation.checker import DeclaredNames
+from ...core.validation.references import References
 from .annotated_types import (
     ANY,
     COMBINED,
@@ -29,9 +26,11 @@ from .annotated_types import (
     PythonType,
     Table,
     is_literal,
+    nested_class_name,
     one_of,
     tag_of,
 )
+from .python_values import conversion_of
 
 _SCALARS = {
     "string": Plain("str"),

@@ -1,0 +1,291 @@
+"""A toolset's specs, and what generated files have to say by them.
+
+Read without the generator, by PyYAML's events; whether a spec is a good one, or one at all, is
+for `toolcast check`. Numbers are kept as they are written. Needs `PyYAML`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ...core.definitions.tool import deprecation_line, module_name
+from .generated_package import text_of
+
+# As the spec language has them: JSON's words and numbers, else text.
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(["true", "True", "TRUE"], True),
+    **dict.fromkeys(["false", "False", "FALSE"], False),
+    **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
+}
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+][0-9]+)?")
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_LISTED = {
+    **{name: name for name in ("name", "title", "annotations", "icons", "execution")},
+    "parameters": "inputSchema",
+    "returns": "outputSchema",
+    "meta": "_meta",
+}
+"""What MCP lists of a tool, by the field that says it; the description besides."""
+_SAME = """
+    section order handler uses arguments_type result_type confirm clients renamed_from
+    always persistent service permission deprecated examples
+    """.split()
+"""Fields that a definition has as they are."""
+_LEFT_OUT: dict[str, Any] = {
+    **{name: [] for name in ("uses", "renamed_from", "examples")},
+    **dict.fromkeys(("always", "persistent"), False),
+}
+"""Values of fields that say what their absence does."""
+_SECONDS, _HEADING = {"number": "60"}, "Platform Capabilities"
+"""The `timeout` and the preamble's heading of a toolset that has none."""
+_ASKS = "anthropic/requiresUserInteraction"
+_SHARED = "definitions.yaml"
+_OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
+
+
+def read_spec(path: Path) -> Any:
+    """The value of a file of YAML, with numbers as `generated_package.spelled` has them.
+
+    Raises:
+        ValueError: it has a tag, an anchor or an alias, which no spec has.
+    """
+    events = yaml.parse(text_of(path).removeprefix("\ufeff"), Loader=_Loader)
+    next(events), next(events)
+    return _value(next(events), events)
+
+
+def _value(event: Any, events: Iterator[Any]) -> Any:
+    if event.anchor is not None or event.tag is not None:
+        raise ValueError(f"a tag, an anchor or an alias\n{event.start_mark}")
+    if isinstance(event, yaml.ScalarEvent):
+        return _plain(event.value) if event.implicit[0] else event.value
+    if isinstance(event, yaml.SequenceStartEvent):
+        items = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(_value(event, events))
+        return items
+    members = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        members[event.value] = _value(next(events), events)
+    return members
+
+
+def _plain(text: str) -> Any:
+    """The value of a word without quotation marks; numbers as lists of MCP spell them."""
+    if _INTEGER.fullmatch(text):
+        return {"number": "0" if text == "-0" else text}
+    if not _DECIMAL.fullmatch(text):
+        return _WORDS.get(text, text)
+    shown = repr(float(text))
+    shown = f"{Decimal(shown):f}" if shown.endswith("e-05") else shown
+    return {"number": shown.replace("e-0", "e-")}
+
+
+class Specs:
+    """The specs of a toolset.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        folder: the toolset's, below it.
+
+    Attributes:
+        toolset: what its toolset.yaml says.
+        tools: what the spec of each tool says, by the tool's name.
+    """
+
+    def __init__(self, root: Path, folder: str) -> None:
+        self.toolset: Mapping[str, Any] = read_spec(root / folder / "toolset.yaml")
+        read = {path: read_spec(path) for path in _specs_below(root / folder)}
+        shared = root / _SHARED
+        self._shared = read_spec(shared) if shared.is_file() else {}
+        self._shared |= read.pop(root / folder / _SHARED, {})
+        self._excluded: dict[str, dict[str, str]] = {}
+        for one in self.toolset.get("exclusions", ()):
+            self._excluded.setdefault(one["tool"], {})[one["target"]] = one["reason"]
+        self.tools: dict[str, Mapping[str, Any]] = {}
+        self._files: dict[str, str] = {}
+        for path, spec in read.items():
+            if "registry" not in self._excluded.get(spec["name"], {}):
+                self.tools[spec["name"]] = spec
+                self._files[spec["name"]] = path.relative_to(root).as_posix()
+
+    def held(
+        self, name: str, definition: Mapping[str, Any], targets: Collection[str]
+    ) -> Iterator[tuple[str, Any, Any]]:
+        """Each member of a tool's definition: its name, what it is, and what specs say.
+
+        Args:
+            name: the tool's.
+            definition: what is in its file.
+            targets: those of `prompts` and `cli` that the toolset has.
+        """
+        spec, toolset = self.tools[name], self.toolset
+        excluded = self._excluded.get(name, {})
+        mcp = self._listed(spec, definition["mcp"])
+        description = _description(spec)
+        proxy = None if "handler" in spec else toolset.get("proxy")
+        seconds = float(spec.get("timeout", toolset.get("timeout", _SECONDS))["number"])
+        values = spec.get("values", toolset.get("values"))
+        told = {
+            "generated": f"by Toolcast from {self._files[name]}. DO NOT EDIT.",
+            "mcp": mcp,
+            "summary": spec["summary"],
+            "description": (
+                description if mcp.get("description") != description else None
+            ),
+            **{key: spec.get(key) for key in _SAME},
+            "actions": _actions(spec.get("actions")),
+            "proxy": spec.get("proxy", proxy),
+            "timeout": {
+                "number": f"{int(seconds) if seconds.is_integer() else seconds}"
+            },
+            "values": "python" if values == "python" else None,
+            "exclusions": excluded or None,
+        }
+        for key, said in told.items():
+            yield key, definition.get(key), None if said == _LEFT_OUT.get(key) else said
+        there = {*targets} - excluded.keys()
+        cli, prompt = definition.get("cli"), definition.get("prompt")
+        decision = _decision(spec) if "cli" in there else None
+        yield "cli", cli and _decision_of(cli), decision
+        texts = [spec.get("when_to_use"), spec.get("guidance")]
+        usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
+        # What else it says is of `actions` and `deprecated`, and compared with the prompt file.
+        is_all = not {"actions", "deprecated"} & spec.keys()
+        said = prompt and shown("\n".join(prompt["usage"]))
+        said = said if is_all or not said else said[: len(usage)]
+        yield "prompt", said, usage if "prompts" in there else None
+
+    def _listed(
+        self, spec: Mapping[str, Any], live: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The tool as MCP lists it, in the order of the spec's fields."""
+        own, listed = spec.get("mcp", {}), dict[str, Any]()
+        describes = "description" if "description" in spec else "summary"
+        for field, value in spec.items():
+            if field == "mcp":
+                listed |= own.get("extra", {})
+            elif field in _LISTED:
+                listed[_LISTED[field]] = value
+            elif field == describes and "description" not in own.get("omit", ()):
+                says_nothing = value is None and not _deprecation(spec)
+                listed["description"] = None if says_nothing else _description(spec)
+        for member in ("inputSchema", "outputSchema"):
+            # Which ones it uses is not asked: without one of them no call is valid.
+            used, schema = _shared_in(live.get(member)), listed.get(member)
+            if used and schema and not _shared_in(schema):
+                shared = {name: self._shared.get(name) for name in used}
+                defs = {**schema.get("$defs", {}), "shared": shared}
+                listed[member] = {**schema, "$defs": defs}
+        if "confirm" in spec and "when" not in spec["confirm"]:
+            listed["_meta"] = {_ASKS: True, **(spec.get("meta") or {})}
+        return listed
+
+    def texts(self, used: Collection[str]) -> Iterator[tuple[str, str, str]]:
+        """What the toolset says in prompt files: of each how it begins and ends.
+
+        Args:
+            used: the files that there are.
+        """
+        toolset, preamble = self.toolset, self.toolset.get("preamble", {})
+        cli = (toolset.get("targets") or {}).get("cli") or {}
+        title = " ".join(re.split(r"[\r\n]+", toolset["title"]))
+        sections = {"tools": {"heading": title}, **toolset.get("sections", {})}
+        told = {f"section_{module_name(name)}.md": sections[name] for name in sections}
+        told["preamble.md"] = {"heading": _HEADING, **preamble}
+        told["cli.md"] = {**cli, "footer": "\n".join(cli.get("closing", ()))}
+        for file in used:
+            texts = told.get(file, {})
+            heading = f"## {texts['heading']}\n\n" if "heading" in texts else ""
+            yield file, heading + _block(texts.get("intro", "")), texts.get(
+                "footer", ""
+            )
+
+    def labels(self, used: Collection[str]) -> Iterator[str]:
+        """The lines of the preamble above the tools of each section that has a file."""
+        for name, one in self.toolset.get("sections", {}).items():
+            if f"section_{module_name(name)}.md" in used:
+                yield f"**{one.get('label', one['heading'])}**"
+
+
+def _specs_below(folder: Path) -> Iterator[Path]:
+    """The specs of a toolset's tools, and their shared definitions."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name in _OTHERS or path.is_symlink():
+            continue
+        if path.suffix.lower() in (".yaml", ".yml"):
+            yield path
+        elif path.is_dir() and not (path / "toolset.yaml").exists():
+            yield from _specs_below(path)
+
+
+def _deprecation(spec: Mapping[str, Any]) -> str:
+    """What a tool's description says of its deprecation; "" where it says nothing."""
+    deprecated = spec.get("deprecated", {})
+    return deprecation_line(deprecated) if deprecated.get("show") else ""
+
+
+def _description(spec: Mapping[str, Any]) -> str:
+    own = spec.get("description")
+    texts = (spec["summary"] if own is None else own, _deprecation(spec))
+    return "\n\n".join(filter(None, texts))
+
+
+def _shared_in(schema: Any) -> Any:
+    """The shared definitions that a schema has."""
+    return schema.get("$defs", {}).get("shared") if isinstance(schema, dict) else None
+
+
+def _actions(actions: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if actions is None:
+        return None
+    values = {
+        name: {key: one for key, one in action.items() if one or key == "accepts"}
+        for name, action in actions["values"].items()
+    }
+    return {"parameter": actions["parameter"], "values": values}
+
+
+def _decision(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The decision for the CLI, as far as it has an effect."""
+    if "cli" not in spec:
+        return None
+    cli = spec["cli"]
+    keys = ["reason"] if cli["keyword"] is None else ["keyword", "usage", "comment"]
+    if "actions" in spec and "usage" in keys:
+        keys.remove("usage")
+    return {key: cli[key] for key in keys if cli.get(key)}
+
+
+def _decision_of(cli: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as a definition has it."""
+    places = []
+    for one in cli.get("usage", ()):
+        place = f"<{one['parameter']}{'...' if one.get('rest') else ''}>"
+        places.append(f"[{place}]" if one.get("optional") else place)
+    words = " ".join(filter(None, (cli["command"], cli.get("flag"))))
+    texts: dict[str, Any] = {"keyword": words, "usage": " ".join(places)}
+    texts |= {key: cli.get(key) for key in ("comment", "reason")}
+    return {key: text for key, text in texts.items() if text}
+
+
+def _block(text: str) -> str:
+    return "\n".join(map(str.rstrip, text.split("\n"))).strip("\n")
+
+
+def shown(text: str) -> list[str]:
+    """The lines of Markdown without what keeps them in their block: escapes, ends of fences."""
+    plain = _block(html.unescape(text.replace("\\", "")))
+    rows = plain.split("\n") if plain else []
+    kept = [row.strip() if _FENCE.match(row) else row for row in rows]
+    return [row for row in kept if not _FENCE.fullmatch(row)]

@@ -1,0 +1,34 @@
+"""Generated tests raise no false alarm: what is generated of real tools is what they ask for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.corpus.imported import import_lists
+from tests.corpus.test_mcp_lists_exact import LISTS
+from tests.mcp.projects import generate_project
+from toolcast_runtime.core.rooms import types_of
+from toolcast_runtime.rooms.testing.generated_package import same, spelled, text_of
+from toolcast_runtime.rooms.testing.specs import Specs
+from toolcast_runtime.rooms.testing.type_modules import types_said
+
+
+@pytest.mark.slow
+def test_definitions_and_types_of_real_tools_are_as_asked_for(tmp_path: Path) -> None:
+    import_lists(tmp_path, LISTS, ("mcp", "registry", "prompts"))
+    generate_project(tmp_path)
+    for toolset in LISTS:
+        specs = Specs(tmp_path, f"specs/{toolset}")
+        names = set()
+        for file in (tmp_path / "generated" / toolset / "tools").glob("*.json"):
+            definition = json.loads(text_of(file))
+            name = definition["mcp"]["name"]
+            names.add(name)
+            for held in specs.held(name, spelled(text_of(file)), ["prompts"]):
+                same(f"{toolset}: {name}: {held[0]}", *held[1:])
+            said = types_said(text_of(file.with_suffix(".py")), ())
+            same(f"{toolset}: {file.stem}.py", said, types_of(definition, False))
+        assert names == specs.tools.keys()

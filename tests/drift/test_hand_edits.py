@@ -1,0 +1,249 @@
+"""A hand edit of what is generated fails plain pytest, where no generator can be imported.
+
+All are planted at once, each in a tool of its own, and every one has to be told.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CACHES, Project
+
+ROOT = Path(__file__).parents[2]
+M, K = "generated/molecule", "generated/kirishima"
+
+# Of each edit what it is called, the file, the text there, what is written instead, and what
+# the tests say.
+EDITS = [
+    (
+        "a description",
+        f"{M}/tools/list_peers.json",
+        '"description": "List the workspaces',
+        '"description": "List all the workspaces',
+        "list_peers: `mcp` differs from the specs",
+    ),
+    (
+        "a number's spelling",
+        f"{K}/tools/memory.json",
+        '"minimum": 1,\n          "default": 2',
+        '"minimum": 1.0,\n          "default": 2',
+        "memory: `mcp` differs from the specs",
+    ),
+    (
+        "a schema",
+        f"{M}/tools/recall_memory.json",
+        '["LOCAL", "TEAM", "GLOBAL", ""]',
+        '["LOCAL", "TEAM", ""]',
+        "recall_memory: `mcp` differs from the specs",
+    ),
+    (
+        "the order of keys",
+        f"{M}/tools/broadcast_message.json",
+        '"readOnlyHint": false,\n      "destructiveHint": false,',
+        '"destructiveHint": false,\n      "readOnlyHint": false,',
+        "broadcast_message: `mcp` differs from the specs",
+    ),
+    (
+        "an annotation",
+        f"{K}/tools/github_issue.json",
+        '"readOnlyHint": false',
+        '"readOnlyHint": true',
+        "github_issue: `mcp` differs from the specs",
+    ),
+    (
+        "a section",
+        f"{M}/tools/goal_get.json",
+        '"section": "memory"',
+        '"section": "a2a"',
+        "goal_get: `section` differs from the specs",
+    ),
+    (
+        "an order",
+        f"{M}/tools/goal_set.json",
+        '"order": 40',
+        '"order": 45',
+        "goal_set: `order` differs from the specs",
+    ),
+    (
+        "a command",
+        f"{M}/tools/commit_memory.json",
+        '"command": "remember"',
+        '"command": "memorize"',
+        "commit_memory: `cli` differs from the specs",
+    ),
+    (
+        "the reason for no command",
+        f"{M}/tools/inbox_pop.json",
+        "Only agents that run on their own",
+        "Agents that run on their own",
+        "inbox_pop: `cli` differs from the specs",
+    ),
+    (
+        "an example",
+        f"{M}/tools/task_add.json",
+        "Compare the three offers",
+        "Compare three offers",
+        "task_add: `examples` differs from the specs",
+    ),
+    (
+        "a permission",
+        f"{M}/tools/delegate_task_async.json",
+        '  "permission": "delegate",\n',
+        "",
+        "delegate_task_async: `permission` differs from the specs",
+    ),
+    (
+        "a default that is written out",
+        f"{M}/tools/goal_clear.json",
+        '  "summary":',
+        '  "always": true,\n  "summary":',
+        "goal_clear: `always` differs from the specs",
+    ),
+    (
+        "a handler",
+        f"{M}/tools/task_complete.json",
+        "examples.molecule.tasks:task_complete",
+        "examples.molecule.tasks:task_update",
+        "task_complete: `handler` differs from the specs",
+    ),
+    (
+        "a type",
+        f"{K}/tools/smarthome.py",
+        "    user_request: str\n",
+        "    user_request: str | None\n",
+        "smarthome.py differs from the definitions",
+    ),
+    (
+        "whether a key has to be there",
+        f"{M}/tools/delegate_task.py",
+        "    source_workspace_id: NotRequired[str]\n",
+        "    source_workspace_id: str\n",
+        "delegate_task.py differs from the definitions",
+    ),
+    (
+        "a parameter of the handler",
+        f"{M}/tools/task_update.py",
+        "self, /, *, task_id: str",
+        "self, /, *, task: str",
+        "task_update.py differs from the definitions",
+    ),
+    (
+        "the handler's import",
+        f"{M}/tools/install_plugin.py",
+        " import install_plugin",
+        " import install_plugins as install_plugin",
+        "install_plugin.py differs from the definitions",
+    ),
+    (
+        "the call",
+        f"{M}/tools/chat_history.py",
+        'call_tool("chat_history"',
+        'call_tool("inbox_peek"',
+        "chat_history.py differs from the definitions",
+    ),
+    (
+        "a prompt line",
+        f"{M}/prompts/section_display.md",
+        "- **desktop_key**: ",
+        "- **desktop_key**: Carefully ",
+        "prompts/section_display.md differs from the definitions",
+    ),
+    (
+        "the instructions",
+        f"{M}/mcp_server.py",
+        "list them, delegate",
+        "ask them, delegate",
+        "instructions differs from the specs",
+    ),
+    (
+        "what the module of prompts says",
+        f"{M}/prompts/__init__.py",
+        'heading="Hierarchical Memory (HMA)"',
+        'heading="Memory"',
+        "prompts/section_memory.md differs from the definitions",
+    ),
+]
+# Where two files say the same, both are edited.
+TWICE = [
+    (
+        "a heading",
+        (f"{K}/prompts/__init__.py", f"{K}/prompts/section_home.md"),
+        "The house that the user lives in.",
+        "The house.",
+        "how prompts/section_home.md begins differs from the specs",
+    ),
+    (
+        "a label",
+        (f"{M}/prompts/__init__.py", f"{M}/prompts/preamble.md"),
+        "Talking to peers and to the user",
+        "Talking",
+        "what sections are called differs from the specs",
+    ),
+    (
+        "when to use a tool",
+        (f"{K}/tools/stickynotes.json", f"{K}/prompts/section_memory.md"),
+        "wants to be reminded of something at a time",
+        "wants to be reminded at a time",
+        "stickynotes: `prompt` differs from the specs",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Specs, handlers and what is generated; a start of Python finds no generator there."""
+    project = Project(tmp_path_factory.mktemp("edited") / "copy")
+    project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/kirishima]\n")
+    for folder in ("specs/kirishima", "specs/molecule", K, M, "examples"):
+        shutil.copytree(ROOT / folder, project.root / folder, ignore=CACHES)
+    shutil.copy(ROOT / "generated/__init__.py", project.root / "generated")
+    project.write("pytest.ini", "[pytest]\n")
+    project.write("conftest.py", "import sys\nsys.modules['toolcast'] = None\n")
+    return project
+
+
+def output(project: Project, *words: str, **env: str) -> str:
+    """What plain pytest says of the outputs, but for the lists over stdio."""
+    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
+    given = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
+    return project.run(
+        "-m", "pytest", "-q", "-rs", "generated", *given, env=plain
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def told(copied: Project) -> str:
+    clean = output(copied, TOOLCAST_REQUIRE_SPECS="1")
+    assert " failed" not in clean and "specs are not here" not in clean, clean
+    assert "the generator, toolcast, is not installed" in clean
+    for _, file, old, new, _ in EDITS:
+        copied.edit(file, old, new)
+    for _, files, old, new, _ in TWICE:
+        for file in files:
+            text = (copied.root / file).read_text("utf-8")
+            assert old in text
+            copied.write(file, text.replace(old, new))
+    return output(copied)
+
+
+@pytest.mark.parametrize(
+    "says", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *TWICE)]
+)
+def test_a_hand_edit_is_found(told: str, says: str) -> None:
+    assert says in told
+
+
+def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) -> None:
+    (copied.root / "toolcast.yaml").rename(copied.root / "elsewhere.yaml")
+    try:
+        skipped = output(copied, "-k", "toolset_is_what_its_spec_says")
+        assert "2 skipped" in skipped and "the specs are not here" in skipped
+        asked = {"TOOLCAST_REQUIRE_SPECS": "1"}
+        failed = output(copied, "-k", "toolset_is_what_its_spec_says", **asked)
+        assert "2 failed" in failed
+        assert "the specs are not here, and TOOLCAST_REQUIRE_SPECS is set" in failed
+    finally:
+        (copied.root / "elsewhere.yaml").rename(copied.root / "toolcast.yaml")
