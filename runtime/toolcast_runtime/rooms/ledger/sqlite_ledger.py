@@ -13,12 +13,12 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from ...core.folder import make_private
+from ...core.folder import Folder, alone_in, make_private
 from ...core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,
@@ -30,11 +30,6 @@ from .records import (
     made,
     values,
 )
-
-try:
-    import fcntl
-except ImportError:  # Windows, where nobody moves a file that is open
-    fcntl = None  # type: ignore[assignment]
 
 _logger = logging.getLogger("toolcast.ledger")
 
@@ -156,7 +151,8 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    with _alone(path.parent):
+    parent = Folder.at(str(path.parent), create=True, mode=0o700)
+    with parent, alone_in(parent):
         # What another file of its name has left may be open still, and would be taken for its.
         is_new = not os.path.lexists(path)
         make_private(str(path), beside=_BESIDE)
@@ -187,21 +183,6 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(text)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """While no other process makes or opens a ledger in the folder, which is made."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:

@@ -49,11 +49,7 @@ _PATIENCE = 5.0
 
 
 def listening_at(
-    server: ToolsetServer,
-    settings: HttpSettings,
-    host: str,
-    *,
-    is_one_of_several: bool,
+    server: ToolsetServer, settings: HttpSettings, host: str, *, several: bool
 ) -> Listening:
     """Where a server listens, and for whom.
 
@@ -68,7 +64,7 @@ def listening_at(
         problems.append(str(error))
     try:
         for each in settings.endpoints:
-            sealing(server, each.client, is_one_of_several=is_one_of_several)
+            sealing(server, each.client, is_one_of_several=several)
     except (SealingError, AccessError) as error:
         problems.append(str(error))
     if problems:

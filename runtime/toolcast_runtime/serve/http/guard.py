@@ -155,12 +155,13 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = self._refusal(scope)
-        receive = heard = Heard(receive)
-        if refused is None and not (self._tokens is None and self._oauth is None):
-            try:
-                refused = await self._refusal_of_token(scope, heard)
-            except CallerLeft:
+        if refused is None and self._oauth is not None:
+            found = await _while_there(self._refusal_of_token(scope), receive)
+            if found is None:
                 return
+            refused, receive = found
+        elif refused is None and self._tokens is not None:
+            refused = await self._refusal_of_token(scope)
         if refused is None:
             refused = self._refusal_of_head(scope)
         if refused is not None:
@@ -198,7 +199,7 @@ class Guard:
             return refusal(403, "pages of this origin may not send requests")
         return None
 
-    async def _refusal_of_token(self, scope: Scope, heard: Heard) -> Response | None:
+    async def _refusal_of_token(self, scope: Scope) -> Response | None:
         """The answer to a request that nobody may send who is known here."""
         query = scope.get("query_string", b"")
         if query and b"access_token" in unquote_to_bytes(query):
@@ -217,8 +218,7 @@ class Guard:
             if self._tokens is not None and self._tokens.holds(token):
                 return None
             if self._oauth is not None:
-                found = self._oauth.refusal(token, scope, self._realm)
-                return await heard.while_there(found)
+                return await self._oauth.refusal(token, scope, self._realm)
         asked = {"www-authenticate": self._challenge(error="invalid_token")}
         return refusal(401, "the token is not valid here", asked)
 
@@ -275,55 +275,29 @@ class Guard:
                 return bytes(body)
 
 
-class CallerLeft(Exception):
-    """Nobody is there to be answered any more."""
+async def _while_there(
+    work: Coroutine[Any, Any, _Result], receive: Receive
+) -> tuple[_Result, Receive] | None:
+    """What the work gives, and what the caller sends; None when they leave before that."""
+    kept: list[Message] = []
 
-
-class Heard:
-    """What a caller sends, some of which may come before it is asked for.
-
-    Args:
-        receive: the request's.
-    """
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._kept: list[Message] = []
-
-    async def __call__(self) -> Message:
-        """The next message."""
-        return self._kept.pop(0) if self._kept else await self._receive()
-
-    async def while_there(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """What the work gives, which is cancelled when the caller leaves.
-
-        Raises:
-            CallerLeft: they have left.
-        """
-        both: list[asyncio.Task[Any]] = [asyncio.create_task(work)]
-        try:
-            # Most of it takes no time.
-            await asyncio.sleep(0)
-            if not both[0].done():
-                both.append(asyncio.create_task(self._leaving()))
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not both[0].done():
-                raise CallerLeft
-            found: _Result = both[0].result()
-            return found
-        finally:
-            for each in both:
-                each.cancel()
-
-    async def _leaving(self) -> None:
-        """Returns when the caller has left; of a body no more than its first part is heard."""
-        while True:
-            message = await self._receive()
-            self._kept.append(message)
-            if message["type"] != "http.request":
-                return
-            if message.get("more_body", False):
+    async def leaving() -> None:
+        while not kept or kept[-1]["type"] == "http.request":
+            if kept and kept[-1].get("more_body", False):
+                # The rest of a body is not heard before somebody asks for it.
                 await asyncio.Event().wait()
+            kept.append(await receive())
+
+    async def heard() -> Message:
+        return kept.pop(0) if kept else await receive()
+
+    working, left = asyncio.create_task(work), asyncio.create_task(leaving())
+    try:
+        await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
+        return (working.result(), heard) if working.done() else None
+    finally:
+        working.cancel()
+        left.cancel()
 
 
 def _problem_with_json(body: bytes) -> str | None:

@@ -156,7 +156,7 @@ def _app(
         server = replace(server, external=False)
     several = options.replica or options.workers > 1
     settings = _settings(server, options)
-    listening = listening_at(server, settings, options.host, is_one_of_several=several)
+    listening = listening_at(server, settings, options.host, several=several)
     router = http_app(server, listening, is_one_of_several=several)
     return ending_app(router, ending, server.registry), listening
 

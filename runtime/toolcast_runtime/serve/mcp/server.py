@@ -118,16 +118,12 @@ class AsgiApp:
         from ..http.app import http_app, listening_at
         from ..http.listening import tell_endpoints
 
-        if self._server.http is None:
+        server, several = self._server, self._several
+        if server.http is None:
             raise SettingsError("the toolset has no settings for HTTP")
-        several = self._several
-        listening = listening_at(
-            self._server, self._server.http, _ANY_ADDRESS, is_one_of_several=several
-        )
-        router = http_app(
-            self._server, listening, is_one_of_several=several, is_alone=False
-        )
-        async with self._server.registry, router.lifespan_context(router):
+        listening = listening_at(server, server.http, _ANY_ADDRESS, several=several)
+        router = http_app(server, listening, is_one_of_several=several, is_alone=False)
+        async with server.registry, router.lifespan_context(router):
             self._running = router
             tell_endpoints(listening)
             try:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from ssl import SSLContext
 
+    _Ask = Callable[[], Awaitable[dict[str, Any]]]
+
 _MOST_BYTES = 256 * 1024
 _SECONDS = 5.0
 _FRESH = 300.0
@@ -56,9 +58,13 @@ _logger = logging.getLogger("toolcast.http")
 class NotThere(Exception):
     """The authorization server does not answer as it must; nothing can be checked."""
 
+    retry_after = "30"
+
 
 class TooMany(NotThere):
     """So many wait for the authorization server that this caller would wait too long."""
+
+    retry_after = "1"
 
 
 class Questions:
@@ -72,14 +78,8 @@ class Questions:
         self._asked: dict[bytes, asyncio.Task[dict[str, Any]]] = {}
         self._callers = Counter[bytes]()
 
-    async def answer(
-        self, about: bytes, ask: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
-        """What is answered to a question.
-
-        Args:
-            about: what the question is known by.
-            ask: asks it.
+    async def answer(self, about: bytes, ask: _Ask) -> dict[str, Any]:
+        """What is answered to a question about a token.
 
         Raises:
             NotThere: there is no answer; `TooMany`, it was not asked.
@@ -98,36 +98,12 @@ class Questions:
                 del self._callers[about], self._asked[about]
                 asked.cancel()
 
-    async def _in_turn(
-        self, ask: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
+    async def _in_turn(self, ask: _Ask) -> dict[str, Any]:
         try:
             async with asyncio.timeout(_SECONDS), self._turns:
                 return await ask()
         except TimeoutError:
             raise NotThere(f"no answer within {_SECONDS:g} s") from None
-
-
-class Remembered:
-    """Digests of tokens, the latest of them, each for a while.
-
-    Args:
-        seconds: how long.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._until: dict[bytes, float] = {}
-
-    def add(self, digest: bytes) -> None:
-        """Remembers one from now on."""
-        self._until.pop(digest, None)
-        self._until[digest] = time.monotonic() + self._seconds
-        if len(self._until) > _MOST_REMEMBERED:
-            del self._until[next(iter(self._until))]
-
-    def __contains__(self, digest: bytes) -> bool:
-        return self._until.get(digest, 0.0) > time.monotonic()
 
 
 class AuthorizationServer:
@@ -144,7 +120,7 @@ class AuthorizationServer:
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = self._tried = float("-inf")
         self._renewal: asyncio.Task[None] | None = None
-        self._waiting = 0
+        self._line = asyncio.Semaphore(_MOST_QUESTIONS)
 
     async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
         """The key of an id; None when the server has no such key for the algorithm.
@@ -181,14 +157,11 @@ class AuthorizationServer:
         else:
             self._tried = time.monotonic()
             self._renewal = asyncio.create_task(self._renew())
-        if self._waiting >= _MOST_QUESTIONS:
+        if self._line.locked():
             raise TooMany("too many wait for the keys of the authorization server")
-        self._waiting += 1
-        try:
+        async with self._line:
             # A caller who goes away does not end what others wait for.
             await asyncio.shield(self._renewal)
-        finally:
-            self._waiting -= 1
 
     async def _renew(self) -> None:
         try:
@@ -322,9 +295,9 @@ class AccessTokens:
     def __init__(self, issuer: Issuer, server: AuthorizationServer) -> None:
         self._issuer = issuer
         self._server = server
-        self._refused = Remembered(_REFUSED_SECONDS)
-        # They do not wait behind tokens that nobody knows.
-        self._known = Remembered(_KNOWN_SECONDS)
+        # Until when digests of tokens count as inactive, or as of somebody known, who does not
+        # wait behind others.
+        self._refused, self._known = dict[bytes, float](), dict[bytes, float]()
         self._of_known, self._of_others = Questions(), Questions()
 
     async def claims(self, token: str, audience: str) -> Mapping[str, Any]:
@@ -360,9 +333,7 @@ class AccessTokens:
             raise TokenRefused("the token's algorithm is not taken")
         if "crit" in head:
             raise TokenRefused("the token has a header that must be understood")
-        if kind is not None and (
-            not isinstance(kind, str) or kind.lower() not in _TYPES
-        ):
+        if kind is not None and str(kind).lower() not in _TYPES:
             raise TokenRefused("the token is no access token")
         key = await self._server.key(number, algorithm)
         if key is None:
@@ -397,15 +368,16 @@ class AccessTokens:
             return await fetch(uri, form, credentials)
 
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
-        if digest in self._refused:
+        now = time.monotonic()
+        if self._refused.get(digest, now) > now:
             raise TokenRefused(_INACTIVE)
-        is_known = digest in self._known
+        is_known = self._known.get(digest, now) > now
         questions = self._of_known if is_known else self._of_others
         found = await questions.answer(digest, ask)
         if found.get("active") is not True:
-            self._refused.add(digest)
+            _remember(self._refused, digest, _REFUSED_SECONDS)
             raise TokenRefused(_INACTIVE)
-        self._known.add(digest)
+        _remember(self._known, digest, _KNOWN_SECONDS)
         given = found.get("aud")
         named = given if isinstance(given, list) else [given]
         if not any(each in audiences for each in named if isinstance(each, str)):
@@ -428,6 +400,14 @@ class AccessTokens:
         ):
             raise TokenRefused("the token is no bearer token")
         return found
+
+
+def _remember(until: dict[bytes, float], digest: bytes, seconds: float) -> None:
+    """Among the latest ones."""
+    until.pop(digest, None)
+    until[digest] = time.monotonic() + seconds
+    if len(until) > _MOST_REMEMBERED:
+        del until[next(iter(until))]
 
 
 _MALFORMED = "the token is malformed"

@@ -17,13 +17,7 @@ from starlette.responses import JSONResponse
 from ...core.context import Caller, calling_as
 from ..http.guard import put_back, read_message, refusal
 from ..mcp.sdk_server import IDENTITY
-from .access_tokens import (
-    AccessTokens,
-    AuthorizationServer,
-    NotThere,
-    TokenRefused,
-    TooMany,
-)
+from .access_tokens import AccessTokens, AuthorizationServer, NotThere, TokenRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 _logger = logging.getLogger("toolcast.http")
-_RETRY, _RETRY_SOON = "30", "1"
 
 
 class ResourceServer:
@@ -108,11 +101,9 @@ class ResourceServer:
             asked = self.challenge(realm, error="invalid_token", error_description=why)
             return refusal(401, why, {"www-authenticate": asked})
         except NotThere as error:
-            why = str(error)
-            self._tell("no token can be checked: %s", why, level=logging.ERROR)
+            self._tell("no token can be checked: %s", str(error), level=logging.ERROR)
             late = "tokens cannot be checked at present"
-            retry = _RETRY_SOON if isinstance(error, TooMany) else _RETRY
-            return refusal(503, late, {"retry-after": retry})
+            return refusal(503, late, {"retry-after": error.retry_after})
         if not held.intersection(self._opening):
             why = "the token lacks a scope for this endpoint"
             self._tell("%s refuses a token: %s", scope["path"], why)

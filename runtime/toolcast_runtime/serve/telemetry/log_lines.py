@@ -26,7 +26,6 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 _PATIENCE = 0.1
 """Seconds for the first line that is not taken; the next ones wait no more."""
 _SECOND = 1.0
-_MOST_KINDS = 1_000
 _PIECE: int = getattr(select, "PIPE_BUF", 512)
 """Bytes that a pipe takes whole, and in one, when it takes any."""
 
@@ -146,8 +145,6 @@ class OneASecond(logging.Filter):
         if now - last < _SECOND:
             self._told[kind] = last, left_out + 1
             return False
-        if len(self._told) >= _MOST_KINDS:
-            self._told.clear()
         self._told[kind] = now, 0
         if left_out:
             record.msg = f"{record.msg} (and {left_out} more of the kind)"
