@@ -112,6 +112,7 @@ MAY_IMPORT = {
         "edits",
         "encoders",
         "facts",
+        "json_schema",
         "language",
         "model",
         "project",

@@ -153,6 +153,7 @@ DIFF = {
     "OLD": "",
     "NEW": "",
     "ACCEPT_FILE": "",
+    "GENERATE": "false",
     "FAIL_ON": "breaking",
     "BASE": "main",
     "BEFORE": "",
@@ -326,3 +327,24 @@ def test_git_takes_no_input_for_an_option() -> None:
     commands += re.findall(r"git merge-base [^\n]*", script)
     assert len(commands) == 3
     assert [one for one in commands if "--end-of-options" not in one] == []
+
+
+@pytest.mark.slow
+@needs_jq
+@pytest.mark.parametrize(("generate", "code"), [("true", "0"), ("false", "1")])
+def test_a_project_that_commits_no_outputs_is_reviewed(
+    tmp_path: Path, generate: str, code: str
+) -> None:
+    """One of imported specs, for one."""
+    project = tmp_path / "work"
+    project.mkdir()
+    git(project, "init", "--quiet", "-b", "main")
+    tool = {"name": "a", "description": "Does a.", "inputSchema": {"type": "object"}}
+    (project / "list.json").write_text(json.dumps([tool]))
+    assert toolcast(project, "import", "list.json", "--toolset", "a").returncode == 0
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "-m", "base")
+    runner = Runner(tmp_path, project)
+    given = {**DIFF, "AGAINST": "HEAD", "GENERATE": generate}
+    assert runner.run("Check and diff", given)[0] == 0
+    assert runner.outputs["code"] == code

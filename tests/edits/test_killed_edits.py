@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 
 import pytest
 
@@ -15,6 +16,8 @@ EDITS = {
     "rename": ["rename", "find_note", "look_up", "--handler"],
     "remove": ["remove", "store_note", "--now", "--force"],
 }
+LIST = "list.json"
+IMPORT = ["import", LIST, "--toolset", "toy", "--force"]
 
 
 def kill(project: Project, words: list[str], after: int) -> bool:
@@ -72,6 +75,29 @@ def test_a_killed_edit_is_told_and_ends_when_it_is_run_again(
         run(notes, *words)
         assert contents(notes.root) == meant, steps
     assert steps >= 1 if kind == "remove" else steps >= 3
+
+
+def test_a_killed_import_ends_when_it_is_run_again(notes: Project) -> None:
+    """One that changes a tool, adds one, and removes the others."""
+    tool = {"inputSchema": {"type": "object"}, "description": "Does."}
+    tools = [{"name": name, **tool} for name in ("find_note", "new_note")]
+    notes.write(LIST, json.dumps(tools))
+    before = contents(notes.root)
+    run(notes, *IMPORT)
+    meant = contents(notes.root)
+    steps = 0
+    while True:
+        for path in contents(notes.root).keys() - before.keys():
+            (notes.root / path).unlink()
+        for path, data in before.items():
+            (notes.root / path).write_bytes(data)
+        if not kill(notes, IMPORT, after=steps + 1):
+            break
+        steps += 1
+        assert contents(notes.root) not in (before, meant)
+        run(notes, *IMPORT)
+        assert contents(notes.root) == meant, steps
+    assert steps >= 3
 
 
 def test_another_tool_of_the_name_is_none_of_it(notes: Project) -> None:

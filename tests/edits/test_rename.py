@@ -156,6 +156,12 @@ def test_a_tool_that_is_not_there(notes: Project, old: str, says: str) -> None:
     assert says in refused(notes, 2, "rename", old, "x")
 
 
+def test_a_tool_is_named_as_reports_name_it(notes: Project) -> None:
+    run(notes, "rename", "toy/find_note", "search")
+    assert "specs/toy/search.yaml" in contents(notes.root)
+    assert "no toolset `others`" in refused(notes, 2, "rename", "others/search", "x")
+
+
 def test_a_name_that_several_toolsets_have(notes: Project) -> None:
     other = notes.root / "specs/other"
     shutil.copy(other / "ping.yaml", notes.root / "specs/toy/ping.yaml")

@@ -216,7 +216,9 @@ def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
         "new": [],
         "changed": {},
         "unchanged": 1,
-        "gone": [],
+        "removed": [],
+        "staying": {},
+        "left_out": [],
         "notes": [],
     }
     assert file.read_text().splitlines()[1:7] == [
@@ -230,14 +232,6 @@ def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
     before = files(tmp_path)
     run(tmp_path, *words)
     assert files(tmp_path) == before
-
-
-def test_what_is_gone_is_told_and_stays(tmp_path: Path) -> None:
-    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
-    other = {"name": "new", "inputSchema": {"type": "object"}}
-    told = run(tmp_path, write(tmp_path / "a.json", [other]), "--toolset", "things")
-    assert "gone: `find-visits` is in things, and a.json does not have it" in told
-    assert len(listed(tmp_path)) == 2
 
 
 def test_what_is_no_tool_is_named(tmp_path: Path) -> None:

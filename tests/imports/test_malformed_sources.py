@@ -65,7 +65,7 @@ CASES = {
         b'{"name": "a",  "inputSchema": {}}\n\n{"name": "b", "name": "c"}\r\n',
         "x.json:3:1: the object has `name` twice",
     ),
-    "a tool twice": (named("a", "b", "a"), "x.json: the tool `a` is there 2 times"),
+    "a tool twice": (named("a", "a"), "x.json: the tool `a` is there 2 times"),
     "a path": (
         named("../../etc/passwd"),
         "x.json: `../../etc/passwd` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -",

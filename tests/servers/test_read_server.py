@@ -51,6 +51,28 @@ def odd(tmp_path: Path) -> Path:
     return file
 
 
+SECRET = "sk-4711-do-not-tell"
+
+
+def test_a_secret_that_a_server_says_back_is_hidden(tmp_path: Path) -> None:
+    """However it spells it, and wherever it says it."""
+    spelled = "".join(f"\\u{ord(letter):04x}" for letter in SECRET)
+    file = tmp_path / "listed.json"
+    tools = (
+        f'{{"name": "a", "description": "{spelled}", "inputSchema": {{"{SECRET}": 1}}}}'
+    )
+    file.write_text(f'{{"tools": [{tools}], "instructions": "Say {SECRET}."}}', "utf-8")
+    server = replaying(file, env={"KEY": "${KEY}"})
+    found = read_server(server, twice=True, environment={"KEY": SECRET})
+    assert found.again is not None
+    for reading in (found, found.again):
+        assert SECRET not in json.dumps([reading.tools, reading.instructions])
+        assert reading.instructions == "Say [hidden]."
+    assert "it says back a secret that it was sent, which is hidden here" in found.notes
+    plain = read_server(replaying(file), environment={})
+    assert plain.instructions == f"Say {SECRET}." and not plain.notes
+
+
 def test_a_typed_command_has_the_environment_of_its_shell(
     odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

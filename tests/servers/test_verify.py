@@ -170,3 +170,28 @@ def test_what_cannot_be_meant_is_told(
     code, text = verify(project, *words)
     assert code == 2
     assert says in text
+
+
+@pytest.mark.parametrize("era", ["", "modern"])
+@pytest.mark.parametrize(
+    ("member", "field", "value", "other"),
+    [
+        ("execution", "execution", {"taskSupport": "optional"}, {}),
+        ("outputSchema", "returns", {"type": "string"}, {"type": "number"}),
+    ],
+)
+def test_a_member_of_another_revision_is_held_to_what_the_server_says_of_it(
+    project: Path, file: Path, era: str, member: str, field: str, value: Any, other: Any
+) -> None:
+    """The newest revision has no `execution`, older ones no results but objects; some say them."""
+    spec = project / "toy/send.yaml"
+    spec.write_text(f"{spec.read_text()}{field}: {json.dumps(value)}\n")
+    entry = {"command": COMMAND[0], "args": [COMMAND[1], str(file), *era.split()]}
+    toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    lists(file, {**SEND, member: value})
+    assert verify(project, "other")[0] == 0
+    lists(file, {**SEND, member: other})
+    assert verify(project, "other")[0] == 1
+    lists(file, SEND)
+    is_said_there = (member == "execution") == (era == "")
+    assert verify(project, "other")[0] == (1 if is_said_there else 0)

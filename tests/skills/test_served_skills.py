@@ -22,6 +22,7 @@ from tests.mcp.servers import (
 from tests.skills.readers import front_matter
 from toolcast.model.loading import load_workspace
 from toolcast.servers.declared_servers import declared_listing
+from toolcast.servers.server_listing import ServerListing
 
 INVALID, UNKNOWN_METHOD = -32602, -32601
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -158,7 +159,7 @@ def test_the_specs_declare_what_the_server_lists(
     for resource in resources:
         del resource["size"]
 
-    declared = declared_listing(notes, MODERN, has_skills=True)
+    declared = declared_listing(notes, ServerListing("notes", MODERN), has_skills=True)
 
     assert list(declared.resources) == resources
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]

@@ -14,7 +14,7 @@ from ..servers.server_listing import ServerListing
 from . import access, selection_cases, servers, special, text_changes
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, EffectKind, effects_of
-from .lists import Owner, unsaid_changes
+from .lists import Owner, unreviewed, unsaid_changes
 from .schemas import schema_family
 from .schemas.schema_rules import RULES_BY_ID
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
@@ -132,7 +132,7 @@ def compare_lists(
     owner = Owner(toolset.name, toolset.source.file)
     others = unsaid_changes(listings, owner, found.changes)
     effects = [one for one in found.effects if one.kind is not EffectKind.SEEN]
-    return Comparison([*found.changes, *others], effects)
+    return Comparison([unreviewed(one) for one in (*found.changes, *others)], effects)
 
 
 @cache

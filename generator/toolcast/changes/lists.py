@@ -57,6 +57,8 @@ _INSTRUCTIONS = "listing.instructions/changed"
 _RENAMED = "tool/renamed-without-former-name"
 _UNSAID = "listing.tool/changed"
 _RESTATED = "listing.tool/restated"
+_SAID_BEFORE = (_RESTATED, "text/restyled")
+_UNREVIEWED = "nobody has reviewed what the server says and does with it"
 _OF_ENTRIES = frozenset(
     [
         "tool/added",
@@ -181,11 +183,10 @@ def listing_changes(
 ) -> ListingChanges:
     """The changes from one listing to another; one that is renamed is one change.
 
-    A second reading of `after` is compared, too: a change that only one of them has is
-    one, but for what a server leaves out once.
+    A second reading of `after` is compared, too: a change that only one of them has is one.
 
     Args:
-        before: what was reviewed, with what is known to differ at each start.
+        before: what was reviewed, with what may differ at each start.
         after: what is there.
         owner: whose it is.
     """
@@ -194,18 +195,26 @@ def listing_changes(
     seen = set()
     for reading in readings:
         for kind, name, change in _all(before, reading, owner):
-            place = (kind, name, change.rule.id, change.path)
-            if place in seen:
-                continue
-            seen.add(place)
             path = _place_in(kind, change)
-            is_known = any(one.covers(kind, name, path) for one in before.varying)
-            is_known = is_known or any(
-                one.covers(kind, name, path) and explains(one, before, *readings)
-                for one in after.varying
+            is_known = any(
+                one.covers(kind, name, path) and explains(one, before, reading)
+                for one in before.varying
             )
-            (found.varying if is_known else found.changes).append(change)
+            place = (kind, name, change.rule.id, change.path, is_known)
+            if place not in seen:
+                seen.add(place)
+                (found.varying if is_known else found.changes).append(
+                    unreviewed(change)
+                )
     return found
+
+
+def unreviewed(change: Change) -> Change:
+    """A change of a list, which is risky for models where it is safe for all: nobody read it."""
+    is_gone = change.is_gone or change.after is ABSENT
+    if is_gone or change.grades.worst > Grade.SAFE or change.rule.id in _SAID_BEFORE:
+        return change
+    return replace(change, grades=Grades(prompt=Grade.RISKY), reason=_UNREVIEWED)
 
 
 def _place_in(kind: str, change: Change) -> Path:
@@ -279,7 +288,7 @@ def _tools(
             after=name,
             form="listed",
             grades=Grades(prompt=Grade.RISKY, attachment=Grade.RISKY),
-            reason="nobody has reviewed what the server says and does with it",
+            reason=_UNREVIEWED,
         )
     for name in new:
         if name in old and exact_text(old[name]) != exact_text(new[name]):

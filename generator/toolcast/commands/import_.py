@@ -110,6 +110,12 @@ _MOST_NOTES = 40
     multiple=True,
     help="Which source counts where several contradict each other.",
 )
+@click.option("--keep", is_flag=True, help="Remove nothing that is not listed.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Remove specs that you have added to, too, and more than half of the tools.",
+)
 @dry_run_option
 @format_option("what was done is")
 @project_option
@@ -118,6 +124,8 @@ def command(
     toolset: str,
     given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
+    keep: bool,
+    force: bool,
     dry_run: bool,
     format_: str,
     project: str | None,
@@ -126,7 +134,8 @@ def command(
 
     A FILE holds the answer of an MCP server to `tools/list`, or a list of tools in OpenAI's
     or Anthropic's form. What it says is kept letter for letter. Import again, and only what
-    changed there changes in the specs: what you added to them stays.
+    changed there changes in the specs: what you added to them stays. The spec of a tool that
+    is not listed any more goes, and its name is reserved.
     """
     from ..edits.project_edit import Refusal, unified_diff
     from ..edits.writing import write
@@ -140,18 +149,20 @@ def command(
     source = one_source_or_end(sources, preferred, format_)
     workspace = _workspace(project)
     try:
-        imported = importing(workspace, source, toolset)
+        imported = importing(workspace, source, toolset, keep=keep, force=force)
         if not dry_run:
             write(workspace.root, imported.edit)
     except Refusal as refusal:
         _refuse(refusal)
     if format_ == "json":
         click.echo(_json(imported, toolset))
-        return
-    if dry_run:
-        for row in unified_diff(imported.edit):
-            click.echo(printable(row))
-    _report(imported, source, toolset)
+    else:
+        if dry_run:
+            for row in unified_diff(imported.edit):
+                click.echo(printable(row))
+        _report(imported, source, toolset)
+    if imported.refused or (imported.staying and not keep):
+        sys.exit(FINDINGS)
 
 
 def _workspace(project: str | None) -> Workspace:
@@ -183,18 +194,14 @@ def _read(files: tuple[str, ...]) -> list[Source]:
 def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     """What live servers list, read twice, to tell what varies."""
     from ..imports.forms import source_of_server
-    from ..imports.source_file import unsayable
+    from ..imports.source_file import takable
     from ..servers.read_server import read_server
     from ..servers.server_listing import ListingError
 
     sources = []
     try:
         for server in servers:
-            source = source_of_server(read_server(server, twice=True))
-            problems = list(unsayable(source))
-            if problems:
-                raise ListingError("\n".join(problems))
-            sources.append(source)
+            sources.append(takable(source_of_server(read_server(server, twice=True))))
     except ListingError as error:
         fail(f"{error}\nnothing was written")
     return sources
@@ -214,7 +221,9 @@ def _json(imported: Imported, toolset: str) -> str:
         "new": imported.new,
         "changed": imported.changed,
         "unchanged": imported.unchanged,
-        "gone": imported.not_in_source,
+        "removed": imported.removed,
+        "staying": dict(imported.staying),
+        "left_out": imported.refused,
         "notes": imported.notes,
     }
     return json.dumps(value, indent=2)
@@ -226,13 +235,19 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
-    for name in imported.not_in_source:
-        click.echo(
-            printable(
-                f"gone: `{name}` is in {toolset}, and {source.name} does not have it; its"
-                " spec stays"
-            )
+    for name in imported.removed:
+        words = (
+            f"removed: `{name}`: {source.name} does not have it; its name is reserved"
         )
+        click.echo(printable(words))
+    for name, why in imported.staying.items():
+        words = f"stays: `{name}`: {source.name} does not have it, but {why}"
+        click.echo(printable(words))
+    if imported.staying:
+        help_ = "`--force` removes it all the same, `--keep` says that all are to stay"
+        click.echo(f"  help: {help_}")
+    for line in imported.refused:
+        click.echo(f"left out: {printable(line)}")
     for note in imported.notes[:_MOST_NOTES]:
         click.echo(f"note: {note}")
     if len(imported.notes) > _MOST_NOTES:

@@ -153,11 +153,13 @@ class Editing:
 
 
 def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
-    """The tool that a command names.
+    """The tool that a command names, by its name or as reports do, by `toolset/tool`.
 
     Raises:
         Refusal: there is none, or there are several.
     """
+    if toolset_name is None and "/" in name:
+        toolset_name, _, name = name.partition("/")
     toolsets = [one for one in workspace.toolsets if toolset_name in (None, one.name)]
     if not toolsets:
         names = [toolset.name for toolset in workspace.toolsets]
@@ -215,7 +217,7 @@ def specs_after(
     loaded = load_workspace(workspace.root, files=files, known=_read_before(workspace))
     if loaded.workspace is None or has_errors(loaded.findings):
         message = "the specs could not be read after it"
-        raise Refusal(message, findings=tuple(loaded.findings))
+        raise Refusal(message, findings=tuple(_of_errors(loaded.findings)))
     brought = [f for f in _errors(loaded.workspace) if f.rule not in passed]
     if brought:
         there = {_said(finding, renamed) for finding in _errors(workspace)}
@@ -246,6 +248,10 @@ def _errors(workspace: Workspace) -> list[Finding]:
     today = datetime.date.today()
     found = check_workspace(workspace, today, {Severity.ERROR})
     found = without_suppressed(workspace, found, today)
+    return _of_errors(found)
+
+
+def _of_errors(found: Iterable[Finding]) -> list[Finding]:
     return [one for one in in_order(found) if has_errors([one])]
 
 

@@ -115,7 +115,7 @@ def rename_mentions(
         for source, path in _texts_with(toolset, pattern):
             if path != _CONTENT:
                 editing.text(source).rewrite(
-                    path, lambda text: _renamed(text, pattern, new)
+                    path, lambda text: renamed_text(text, pattern, new)
                 )
         for spec in toolset.mcp_resources:
             _rename_in_content(editing, toolset, spec, pattern, new)
@@ -131,14 +131,15 @@ def _rename_in_content(
     """Changes the name in the file that a resource holds, where it is text."""
     before = spec.content or b""
     try:
-        after = _renamed(before.decode("utf-8"), pattern, new).encode("utf-8")
+        after = renamed_text(before.decode("utf-8"), pattern, new).encode("utf-8")
     except UnicodeDecodeError:
         return
     if after != before:
         editing.set_bytes(f"{toolset.folder}/{spec.file}", before, after)
 
 
-def _renamed(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
+def renamed_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
+    """A text that says another name where the pattern finds a tool's."""
     as_new = mention_pattern([new])
     for mention in reversed(list(mentions_in(text, pattern))):
         if mention.is_code:

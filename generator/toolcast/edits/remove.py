@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Mapping, Set
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..python_code.handler import handler_code
@@ -57,11 +58,9 @@ def remove(
         message = f"other texts say `{tool.name}`:{_listed(mentions)}"
         raise Refusal(message, "change them, or add `--anyway` and change them then")
     editing = Editing()
-    editing.text(tool.source)
-    editing.remove(tool.source.file)
-    _take_from_lists(editing, toolset, tool)
-    take_from_server(editing, owned)
-    _reserve(editing, toolset, tool, reason or _reason(tool))
+    take_out(editing, owned)
+    names = (tool.name, *tool.renamed_from)
+    reserve(editing, toolset, dict.fromkeys(names, reason or _reason(tool)))
     before, after = editing.files()
     edited = specs_after(
         workspace, after, passed=("name/former-alive", "prompt/other-tools")
@@ -78,6 +77,14 @@ def remove(
     ]
     done = f"`{tool.name}` is removed, and its name reserved"
     return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
+
+
+def take_out(editing: Editing, owned: Owned) -> None:
+    """Removes a spec, and takes its tool from what names it as one of several."""
+    editing.text(owned.tool.source)
+    editing.remove(owned.tool.source.file)
+    _take_from_lists(editing, *owned)
+    take_from_server(editing, owned)
 
 
 def _take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
@@ -135,19 +142,29 @@ def _reason(tool: ToolSpec) -> str:
     return f"Removed on {today}{instead}."
 
 
-def _reserve(editing: Editing, toolset: Toolset, tool: ToolSpec, reason: str) -> None:
+def reserve(
+    editing: Editing,
+    toolset: Toolset,
+    reasons: Mapping[str, str],
+    free: Set[str] = frozenset(),
+) -> None:
+    """Reserves names, each with its reason; those that are `free` are not reserved any more."""
     text = editing.text(toolset.source)
-    entries = [
-        {"name": name, "reason": reason}
-        for name in dict.fromkeys((tool.name, *tool.renamed_from))
-        if name not in toolset.reserved_names
-    ]
-    if "reserved_names" in toolset.fields:
+    new = {k: v for k, v in reasons.items() if k not in toolset.reserved_names}
+    entries = [{"name": name, "reason": reason} for name, reason in new.items()]
+    there = toolset.source.tree.get("reserved_names")
+    if free:
+        kept = [one for one in there if one["name"] not in free] + entries
+        if kept:
+            text.set_block("reserved_names", kept, "name")
+        else:
+            text.remove_key(("reserved_names",))
+    elif there is not None:
         for entry in entries:
             text.append(("reserved_names",), entry)
-        return
-    before = next(key for key in _MAY_FOLLOW if key in toolset.fields)
-    text.insert_key((before,), "reserved_names", entries)
+    elif entries:
+        before = next(key for key in _MAY_FOLLOW if key in toolset.fields)
+        text.insert_key((before,), "reserved_names", entries)
 
 
 def _handler(workspace: Workspace, owned: Owned) -> list[Left]:

@@ -26,21 +26,23 @@ Entry = Mapping[str, str]
 """A mapping of texts, as it is written into a file."""
 
 _GONE = object()
+_UNSEEN = "yaml/forbidden-character"
 _BOM = b"\xef\xbb\xbf"
 _CLOSING = re.compile(r"(?:[\s,]|(?<=\s)#[^\n]*\n)*[\]}]")
 
 
 class CannotEdit(Exception):
-    """A value stands in a layout that cannot be edited by positions.
+    """A value stands in a layout that cannot be edited by positions, or none can be given there.
 
     Attributes:
         path: the value's.
     """
 
-    def __init__(self, file: str, line: int, path: Path) -> None:
+    def __init__(self, file: str, line: int, path: Path, why: str = "") -> None:
         where = f"{file}:{line}" if line else file
         name = f"`{dotted(path)}`" if path else "it"
-        super().__init__(f"{where}: {name} stands in a layout that is not edited here")
+        why = why or f"{name} stands in a layout that is not edited here"
+        super().__init__(f"{where}: {why}")
         self.path = path
 
 
@@ -127,9 +129,11 @@ class SpecText:
         self._at(path).append(copy.deepcopy(item))
 
     def remove_item(self, path: Path, index: int) -> None:
-        """Takes an item, by its place in the file as it was read, from a list."""
+        """Takes an item, by its place in the file as it was read, from a list, once."""
         there = self._read(path)
         removed = self._removed.setdefault(path, set())
+        if index in removed:
+            return
         removed.add(index)
         # Its place is kept until the end, so that the others have theirs.
         self._at(path)[index] = _GONE
@@ -157,7 +161,7 @@ class SpecText:
             value: a text or truth value, a list of texts, a mapping of such, or a list of
                 mappings of texts.
         """
-        mapping = self._at(after[:-1])
+        after = self._insert_behind(after, key, value)
         start, _ = self._offsets(after, at_key=True)
         container, _ = self._offsets(after[:-1])
         if self.text[container : container + 1] == "{":
@@ -166,7 +170,6 @@ class SpecText:
         else:
             margin = " " * (start - self._line_start(start))
             self._new_lines(self._behind(after), _block_key(key, value, margin))
-        _insert_behind(mapping, str(after[-1]), key, value)
 
     def set_block(self, key: str, value: Any, after: str) -> None:
         """Gives a key of the file itself another value, in block style.
@@ -176,13 +179,14 @@ class SpecText:
             after: the key behind which it goes where the file does not have it.
         """
         lines = str(block(key, value))
-        if key in self.source.tree:
+        there = self.source.tree
+        if key in there:
             start, _ = self._offsets((key,), at_key=True)
             self._replace(start, self._behind((key,)), lines)
             self.value[key] = copy.deepcopy(value)
-        else:
-            self._new_lines(self._behind((after,)), lines)
-            _insert_behind(self.value, after, key, value)
+            return
+        read = self._insert_behind((after,), key, value)
+        self._new_lines(self._behind(read), lines)
 
     def remove_key(self, path: Path) -> None:
         """Takes a key and its value, in lines of their own, from a mapping."""
@@ -190,8 +194,10 @@ class SpecText:
         start, _ = self._offsets(path, at_key=True)
         if self.text[container : container + 1] == "{":
             raise self.cannot(path)
-        self._edits = [e for e in self._edits if not start <= e[0] < self._behind(path)]
-        self._remove_lines(path, start, self._behind(path))
+        behind = self._behind(path)
+        # What comes right before it stays: it belongs to the key above.
+        self._edits = [e for e in self._edits if not (start < e[1] and e[0] < behind)]
+        self._remove_lines(path, start, behind)
         del self._at(path[:-1])[path[-1]]
 
     def result(self) -> bytes:
@@ -220,7 +226,8 @@ class SpecText:
             or has_errors(findings)
             or _spelled(document.value) != _spelled(_without_gone(self.value))
         ):
-            raise self.cannot(())
+            unseen = (f.message for f in findings if f.rule == _UNSEEN)
+            raise CannotEdit(self.source.file, 0, (), next(unseen, ""))
         return data
 
     def _read(self, path: Path) -> Any:
@@ -241,6 +248,22 @@ class SpecText:
 
     def _offsets(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
         return self.source.offsets(path, at_key=at_key)
+
+    def _insert_behind(self, after: Path, key: str, value: Any) -> Path:
+        """Puts a key into a mapping's value, behind another and those that were put there before.
+
+        Returns:
+            The path of the last key before it that stands in the text.
+        """
+        read, mapping = self._read(after[:-1]), self._at(after[:-1])
+        names = list(mapping)
+        place = names.index(after[-1]) + 1
+        while place < len(names) and names[place] not in read:
+            place += 1
+        rest = {name: mapping.pop(name) for name in names[place:]}
+        mapping |= {key: copy.deepcopy(value), **rest}
+        last = next(name for name in reversed(names[:place]) if name in read)
+        return (*after[:-1], last)
 
     def _replace(self, start: int, end: int, new: str) -> None:
         self._edits.append((start, end, new))
@@ -339,15 +362,6 @@ def _is_plain(text: str) -> bool:
         return text[:1] != "`" and isinstance(resolve_plain(text), str)
     except AmbiguousScalar:
         return False
-
-
-def _insert_behind(mapping: dict[str, Any], after: str, key: str, value: Any) -> None:
-    items = list(mapping.items())
-    mapping.clear()
-    for name, inner in items:
-        mapping[name] = inner
-        if name == after:
-            mapping[key] = copy.deepcopy(value)
 
 
 def _flow(value: Any) -> str:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from ..model.model import Toolset, Workspace
 from .texts import texts_in
 
+NOT_LISTED = "The server does not list it any more."
+"""Why an import reserves a name; it is free again where the server lists it again."""
 _BEFORE, _BEHIND = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 # As clients call a server's tool: `mcp__notes__find_note`.
 _OF_SERVER = r"mcp__[A-Za-z0-9_-]+?__"

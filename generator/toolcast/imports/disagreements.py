@@ -298,9 +298,12 @@ def reconciled(sources: Sequence[Source], preferred: Mapping[str, str]) -> Sourc
         source=", ".join(one.name for one in sources),
         tools=tuple(tools),
         notes=tuple(note for one in sources for note in one.listing.notes),
+        is_partial=any(one.listing.is_partial for one in sources),
     )
     forms = tuple(dict.fromkeys(form for one in sources for form in one.forms))
-    return Source(listing.source, forms, listing, {}, fields, notes=(*notes, *left_out))
+    refused = {k: v for s in sources for k, v in s.refused.items() if k not in names}
+    notes += tuple(left_out)
+    return Source(listing.source, forms, listing, {}, fields, notes, refused)
 
 
 def _completed(name: str, having: Sequence[Source]) -> Mapping[str, Any]:

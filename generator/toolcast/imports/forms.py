@@ -18,7 +18,7 @@ Nothing is changed on the way: a value is put at its place as it came, or is nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
@@ -40,6 +40,8 @@ class Source:
         fields: what the form says of a tool that MCP does not, by the tool's name: fields
             of a spec.
         notes: what is not taken, a line each, escaped; the listing has notes of its own.
+        refused: listed tools of which no spec can be, and which the listing does not have
+            here, by their names: what is wrong, a line each, escaped.
     """
 
     name: str
@@ -48,10 +50,17 @@ class Source:
     cannot_say: Mapping[str, frozenset[str]] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def tool(self, name: str) -> Mapping[str, Any] | None:
         """A tool as MCP lists it."""
         return next((t for t in self.listing.tools if t["name"] == name), None)
+
+    def without(self, refused: Mapping[str, str]) -> Source:
+        """The source without tools of which no spec can be, each with a line that says why."""
+        tools = tuple(t for t in self.listing.tools if t["name"] not in refused)
+        listing = replace(self.listing, tools=tools)
+        return replace(self, listing=listing, refused={**self.refused, **refused})
 
     def can_say(self, name: str, member: str) -> bool:
         """Whether the form of a tool has a place for a member of an MCP tool."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +14,6 @@ from toolcast_runtime.core.definitions.tool import distinct_name
 from ..edits.free_names import free_file_names
 from ..edits.project_edit import Editing, ProjectEdit, Refusal, specs_after
 from ..edits.spec_text import CannotEdit
-from ..encoders.yaml_block import block
 from ..facts.tool_lists import MEMBERS, mcp_definition
 from ..language.spec_language import schema_text
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -24,101 +22,10 @@ from ..project import WORKSPACE_FILE
 from ..reading.project_files import DiskFiles
 from ..suggestions import first_of
 from .forms import Source
-
-_LONGEST_SUMMARY = 120
-_SENTENCE = re.compile(r"(.*?[.!?])(?:\s|$)")
-
-
-def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """What a new spec says of a tool, from which MCP's definition is made key for key.
-
-    A member that MCP does not define goes to `mcp.extra`; where the tool has no description,
-    `mcp.omit` says so. A description of one short line is the summary, and not said twice.
-    """
-    fields: dict[str, Any] = {}
-    has_summary = _is_summary(tool.get("description"))
-    for member, value in tool.items():
-        if member == "name":
-            fields["name"] = value
-            if not has_summary:
-                # Here a reader looks for it; it has no place in MCP's definition.
-                fields["summary"] = summary_of(tool)
-        elif member == "description" and has_summary:
-            fields["summary"] = value
-        elif member in MEMBERS:
-            fields[MEMBERS[member]] = value
-        else:
-            fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
-    if "description" not in tool:
-        fields.setdefault("mcp", {})["omit"] = ["description"]
-    return fields
-
-
-def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
-    """`fields_of` for a tool that has a spec, whose own summary stays where it may."""
-    fields = fields_of(tool)
-    if "description" in spec and "description" not in fields and "summary" in fields:
-        fields = {"description" if k == "summary" else k: v for k, v in fields.items()}
-    if "description" in fields or "description" not in tool:
-        # It is no part of what is listed, so that it is its author's.
-        fields.pop("summary", None)
-    mcp = spec.get("mcp")
-    if isinstance(mcp, Mapping):
-        own = {k: v for k, v in mcp.items() if k not in ("extra", "omit")}
-        if own or "mcp" in fields:
-            fields["mcp"] = {**own, **fields.get("mcp", {})}
-    return fields
-
-
-def summary_of(tool: Mapping[str, Any]) -> str:
-    """One line: the first sentence that the tool says of itself, else its name."""
-    for member in ("description", "title"):
-        for line in str(tool.get(member) or "").splitlines():
-            words = " ".join("".join(c for c in line if c.isprintable()).split())
-            if words:
-                return _short(words)
-    return str(tool["name"])
-
-
-def _short(words: str) -> str:
-    if len(words) <= _LONGEST_SUMMARY:
-        return words
-    sentence = _SENTENCE.match(words)
-    if sentence and len(sentence[1]) <= _LONGEST_SUMMARY:
-        return sentence[1]
-    return words[: _LONGEST_SUMMARY - 4].rpartition(" ")[0] + " ..."
-
-
-def _is_summary(value: Any) -> bool:
-    return (
-        isinstance(value, str)
-        and 0 < len(value) <= _LONGEST_SUMMARY
-        and value == value.strip()
-        and value.isprintable()
-    )
-
+from .own_decisions import Decided, decided
+from .spec_fields import fields_of, needed_fields, said_of, spec_text
 
 _TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
-
-
-def spec_text(
-    schemas: str | None, file: str, kind: str, fields: Mapping[str, Any]
-) -> bytes:
-    """A spec file, which begins with the line by which editors complete and check it.
-
-    Args:
-        schemas: where the project has its schemas, `{}` for the kind; None leaves the line
-            out.
-        file: where it will be, relative to the project's root.
-        kind: of `KINDS`.
-        fields: JSON, in the order in which they are written.
-    """
-    opening = ""
-    if schemas is not None:
-        path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
-        opening = f"# yaml-language-server: $schema={path}\n"
-    lines = (str(block(key, value)) for key, value in fields.items())
-    return "".join((opening, *lines)).encode()
 
 
 def schemas_of(workspace: Workspace, toolset: Toolset | None) -> str | None:
@@ -206,11 +113,10 @@ def _clients(source: Source) -> dict[str, Any]:
     return clients
 
 
-_TASKS = {
-    "rule": "expose/task-support",
-    "reason": "The server that it comes from runs it as a task only.",
-}
 _MOST_NAMED = 8
+_LONGEST_REASON = 400
+_PASSED = ("name/former-alive", "prompt/other-tools")
+"""Errors that texts of a server may bring, which only it can write otherwise."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +129,9 @@ class Imported:
         changed: the fields that change, by the tool's name.
         toolset_fields: those of the toolset that change.
         unchanged: how many tools the specs say already.
-        not_in_source: tools of the toolset that the source does not have; they stay.
+        removed: tools of the toolset that the source does not have.
+        staying: others that it does not have, and why their specs stay all the same.
+        refused: tools that no spec can be of, which are left out: a line each, escaped.
         notes: what specs do not say, or say in another way, a line each, escaped.
     """
 
@@ -232,63 +140,88 @@ class Imported:
     changed: Mapping[str, tuple[str, ...]]
     toolset_fields: tuple[str, ...]
     unchanged: int
-    not_in_source: tuple[str, ...]
+    removed: tuple[str, ...]
+    staying: Mapping[str, str]
+    refused: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def importing(workspace: Workspace, source: Source, name: str) -> Imported:
+def importing(
+    workspace: Workspace,
+    source: Source,
+    name: str,
+    *,
+    keep: bool = False,
+    force: bool = False,
+) -> Imported:
     """Makes the specs of a toolset say what a source lists.
 
     A tool without a spec gets one. In a spec that is there only the fields change that
-    say something else than the source: every other byte stays. What is gone from the
-    source is told, and stays.
+    say something else than the source: every other byte stays. The spec of a tool that the
+    source does not have goes, see `own_decisions`. A tool whose spec would have an error is
+    left out, and its spec stays as it is.
 
     Args:
         workspace: the project; one without toolsets where there is no toolcast.yaml yet.
         source: one list, checked by `imports/source_file.py`.
         name: of the toolset; one that is not there is made.
+        keep: removes nothing.
+        force: removes specs that a person has added to, and more than half of the tools.
 
     Raises:
         Refusal: the specs could not be what the source says; with their findings.
     """
     toolset = next((one for one in workspace.toolsets if one.name == name), None)
+    there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
     editing = Editing()
     toolset_fields: tuple[str, ...] = ()
     changed: dict[str, tuple[str, ...]] = {}
-    if toolset is None:
-        folder, schemas, files = new_toolset(workspace, editing, source, name)
-    else:
-        files = {}
-        folder, schemas = toolset.folder, schemas_of(workspace, toolset)
-        toolset_fields = change_toolset(editing, toolset, source)
-    there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
-    orders = [tool.order for tool in there.values() if tool.order is not None]
-    order = int(max(orders, default=0))
-    new = [t["name"] for t in source.listing.tools if t["name"] not in there]
-    called = free_file_names(new, there.values())
-    for tool in source.listing.tools:
-        spec = there.get(tool["name"])
-        if spec is not None:
-            fields = _change(editing, spec, tool)
-            if fields:
-                changed[spec.name] = fields
-            continue
-        order += 1
-        more = {**source.fields.get(tool["name"], {}), **_needed(toolset, tool)}
-        file = f"{folder}/{called[tool['name']]}.yaml"
-        spec_fields = {**fields_of(tool), **more, "order": order}
-        files[file] = spec_text(schemas, file, "tool", spec_fields)
+    files: dict[str, bytes] = {}
+    places: dict[str, str] = {}
+    odd: dict[str, str] = {}
     try:
-        before, after = editing.files()
+        if toolset is None:
+            folder, schemas, files = new_toolset(workspace, editing, source, name)
+            here = Decided({tool["name"]: tool for tool in source.listing.tools})
+        else:
+            folder, schemas = toolset.folder, schemas_of(workspace, toolset)
+            toolset_fields = change_toolset(editing, toolset, source)
+            here = decided(editing, toolset, source, schemas, keep=keep, force=force)
+        for listed, tool in here.tools.items():
+            spec = there.get(tool["name"])
+            if spec is not None:
+                places[spec.source.file] = listed
+                try:
+                    changed[spec.name] = _change(editing, spec, tool)
+                except CannotEdit as error:
+                    odd[listed] = str(error)
+        before, after = ({}, {}) if odd else editing.files()
     except CannotEdit as error:
         raise Refusal(f"{error}", "make this change by hand") from None
+    changed = {tool: fields for tool, fields in changed.items() if fields}
+    orders = [tool.order for tool in there.values() if tool.order is not None]
+    last = int(max(orders, default=0))
+    new = {name: tool for name, tool in here.tools.items() if tool["name"] not in there}
+    called = free_file_names(new, there.values())
+    for order, (tool_name, tool) in enumerate(new.items(), last + 1):
+        more = {**source.fields.get(tool_name, {}), **needed_fields(toolset, tool)}
+        file = f"{folder}/{called[tool_name]}.yaml"
+        spec_fields = {**fields_of(tool), **more, "order": order}
+        files[file] = spec_text(schemas, file, "tool", spec_fields)
+        places[file] = tool_name
     _refuse_taken(workspace.root, files)
     edit = ProjectEdit(
         f"{source.name} is imported into {folder}",
         {**before, **dict.fromkeys(files)},
         {**after, **files},
     )
-    notes = _verified(workspace, edit, source, name)
+    made = None if odd else _tried(workspace, edit, places, odd)
+    if made is None:
+        rest = source.without({tool: f"`{tool}`: {why}" for tool, why in odd.items()})
+        if not rest.listing.tools:
+            raise Refusal("\n".join(rest.refused.values()))
+        return importing(workspace, rest, name, keep=keep, force=force)
+    notes = _differences(made, name, here.tools.values())
     distinct = [
         f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"
         " that name"
@@ -298,41 +231,37 @@ def importing(workspace: Workspace, source: Source, name: str) -> Imported:
     all_notes = (
         *source.notes,
         *source.listing.notes,
+        *here.notes,
         *distinct,
         *notes,
         *_left_out(source),
     )
-    listed = {tool["name"] for tool in source.listing.tools}
     return Imported(
         edit,
         tuple(new),
         changed,
         toolset_fields,
-        len(listed) - len(new) - len(changed),
-        tuple(tool for tool in there if tool not in listed),
+        len(here.tools) - len(new) - len(changed),
+        here.removed,
+        here.staying,
+        tuple(source.refused.values()),
         tuple(dict.fromkeys(all_notes)),
     )
-
-
-def _needed(toolset: Toolset | None, tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields that the toolset asks of each tool, as far as an import can say them."""
-    more: dict[str, Any] = {}
-    if toolset is not None and "cli" in toolset.targets:
-        more["cli"] = {"keyword": None, "reason": "It was imported without one."}
-    if toolset is not None and "prompts" in toolset.targets and toolset.sections:
-        more["section"] = toolset.sections[0].name
-    execution = tool.get("execution")
-    if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
-        more["suppress"] = [_TASKS]
-    return more
 
 
 def _change(
     editing: Editing, spec: ToolSpec, tool: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Makes a spec say what the tool is; the names of the fields that change."""
+    """Makes a spec say what the tool is; the names of the fields that change.
+
+    Raises:
+        CannotEdit: it cannot say that; then the edit is of no use.
+    """
     tree = spec.source.tree
     spec_fields = said_of(tree, tool)
+    needed = needed_fields(None, tool).get("suppress", [])
+    if needed and needed[0] not in tree.get("suppress", []):
+        spec_fields["suppress"] = [*tree.get("suppress", []), *needed]
     text = editing.text(spec.source)
     changed: list[str] = []
     last = "name"
@@ -349,6 +278,8 @@ def _change(
     if "description" in tree and "description" not in tool:
         text.remove_key(("description",))
         changed.append("description")
+    if changed:
+        text.result()
     return tuple(changed)
 
 
@@ -360,19 +291,40 @@ def _refuse_taken(root: str, files: Mapping[str, bytes]) -> None:
         raise Refusal(f"{named} is there already, and is no spec of such a tool")
 
 
-def _verified(
-    workspace: Workspace, edit: ProjectEdit, source: Source, name: str
-) -> list[str]:
-    """Notes on what the specs do not say exactly as the source does.
+def _tried(
+    workspace: Workspace,
+    edit: ProjectEdit,
+    places: Mapping[str, str],
+    odd: dict[str, str],
+) -> Workspace | None:
+    """The workspace after an edit; None, with what is wrong in `odd`, where tools have errors.
+
+    Args:
+        places: the names of the tools that are imported, by the files of their specs.
 
     Raises:
-        Refusal: the specs would have errors.
+        Refusal: something else would have errors.
     """
-    made = specs_after(workspace, edit.after)
+    try:
+        return specs_after(workspace, edit.after, passed=_PASSED)
+    except Refusal as refusal:
+        for one in refusal.findings:
+            if one.place.file in places:
+                words = escaped(f"{one.rule}: {one.message}", _LONGEST_REASON)
+                odd.setdefault(places[one.place.file], words)
+        if not odd:
+            raise
+        return None
+
+
+def _differences(
+    made: Workspace, name: str, tools: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """Notes on what the specs of a toolset do not say exactly as the listed tools do."""
     toolset = next(one for one in made.toolsets if one.name == name)
     specs = {tool.name: tool for tool in toolset.tools}
     notes = []
-    for tool in source.listing.tools:
+    for tool in tools:
         # What a spec adds of its own, a person's yes for one, is none of the source's.
         definition = mcp_definition(replace(specs[tool["name"]], confirm=None))
         given, spec_fields = json.dumps(tool), json.dumps(definition)

@@ -54,15 +54,34 @@ def _bytes_of(path: str) -> bytes:
 
 def source_in(data: bytes, name: str) -> Source:
     """The source of a file's bytes; raises as `read_source`."""
-    source = listed_in(data, name)
-    problems = list(unsayable(source))
-    if problems:
-        raise ListingError(_told_at(escaped(name, 1000), problems))
-    return source
+    return takable(_listed_in(data, name), f"{escaped(name, 1000)}: ")
+
+
+def takable(source: Source, place: str = "") -> Source:
+    """A source without the tools that no spec can be of, which it names as refused.
+
+    Raises:
+        ListingError: no other tool is there. Each line begins with the place.
+    """
+    refused: dict[str, str] = {}
+    for name, why in _unsayable(source):
+        refused.setdefault(name, why)
+    rest = source.without(refused)
+    if refused and not rest.listing.tools:
+        raise ListingError(_told_at(place, list(refused.values())))
+    return rest
 
 
 def listed_in(data: bytes, name: str) -> Source:
     """As `source_in`, but names may be there twice, and be such as no spec can say."""
+    source = _listed_in(data, name)
+    problems = [why for _, why in _too_large(source)]
+    if problems:
+        raise ListingError(_told_at(f"{escaped(name, 1000)}: ", problems))
+    return source
+
+
+def _listed_in(data: bytes, name: str) -> Source:
     shown = escaped(name, 1000)
     try:
         value, twice = _json_or_lines(data)
@@ -71,21 +90,17 @@ def listed_in(data: bytes, name: str) -> Source:
         raise ListingError(f"{place}: no JSON: {problem}{_hint(data, name)}") from None
     if twice:
         raise ListingError("\n".join(_duplicates(data, shown, twice)))
-    # Definitions are bounded one by one: a list may be long, a tool may not be endless.
     try:
-        source = source_of(value, shown)
-        problems = list(_too_large(source))
+        return source_of(value, shown)
     except ListingError as error:
         problems = str(error).split("\n")
-    if problems:
-        raise ListingError(_told_at(shown, problems))
-    return source
+        raise ListingError(_told_at(f"{shown}: ", problems)) from None
 
 
-def _told_at(shown: str, problems: list[str]) -> str:
+def _told_at(place: str, problems: list[str]) -> str:
     more = len(problems) - _MOST_TOLD
     told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
-    return "\n".join(f"{shown}: {one}" for one in told)
+    return "\n".join(f"{place}{one}" for one in told)
 
 
 def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
@@ -110,26 +125,30 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     return values, tuple(twice)
 
 
-def unsayable(source: Source) -> Iterator[str]:
-    """What of a source no spec can say, a line for each."""
+def _unsayable(source: Source) -> Iterator[tuple[str, str]]:
+    """The tools of a source that no spec can be of, each with a line that says why."""
     names = Counter(tool["name"] for tool in source.listing.tools)
     for name, times in names.items():
         if times > 1:
-            yield f"the tool `{escaped(name, 80)}` is there {times} times"
+            yield name, f"the tool `{escaped(name, 80)}` is there {times} times"
     for name in names:
         if not is_name_of_tool(name):
-            yield (
-                f"`{escaped(name, 80)}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
-            )
+            shown = escaped(name, 80)
+            why = f"`{shown}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
+            yield name, why
     yield from _too_large(source)
 
 
-def _too_large(source: Source) -> Iterator[str]:
-    """Which tools have more in them than is compared or written, a line for each."""
+def _too_large(source: Source) -> Iterator[tuple[str, str]]:
+    """The tools that have more in them than is compared or written, each with a line.
+
+    Definitions are bounded one by one: a list may be long, a tool may not be endless.
+    """
     for index, tool in enumerate(source.listing.tools):
         problem = measure(dict(tool)).problem
         if problem is not None:
-            yield f"tools[{index}] (`{escaped(tool['name'], 80)}`) has {problem}"
+            shown = f"tools[{index}] (`{escaped(tool['name'], 80)}`)"
+            yield tool["name"], f"{shown} has {problem}"
 
 
 def _hint(data: bytes, name: str) -> str:

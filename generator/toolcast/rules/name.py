@@ -27,7 +27,7 @@ from ..facts.skill_texts import (
 )
 from ..facts.texts import prose_of
 from ..facts.tool_lists import LANGCHAIN_LOSES, name_problem
-from ..facts.tool_names import tool_names
+from ..facts.tool_names import NOT_LISTED, tool_names
 from ..findings import Place, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -166,10 +166,18 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
 def alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     yield from _reserved(toolset)
     yield from _clashes(toolset)
+    yield from _said(toolset, workspace, not_listed=False)
+
+
+def _said(
+    toolset: Toolset, workspace: Workspace, *, not_listed: bool
+) -> Iterator[Problem]:
+    """Texts that say the name of a tool that is gone, by our doing or by its server's."""
     names = tool_names(toolset, workspace)
     for owner, path, text in prose_of(toolset):
         for name, help_ in names.gone_in(text):
-            yield at(owner, path, f"the text still says `{name}`", help_)
+            if (toolset.reserved_names.get(name) == NOT_LISTED) is not_listed:
+                yield at(owner, path, f"the text still says `{name}`", help_)
 
 
 def _reserved(toolset: Toolset) -> Iterator[Problem]:
@@ -215,6 +223,7 @@ def _clashes(toolset: Toolset) -> Iterator[Problem]:
 
 @rule("name/former-alive", on="toolset", severity=Severity.WARNING)
 def in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    yield from _said(toolset, workspace, not_listed=True)
     found = scanned(workspace)
     not_live = tool_names(toolset, workspace).removed
     for mention in found.mentions:

@@ -20,22 +20,26 @@ _NEWEST = "2026-07-28"
 
 def declared_listing(
     toolset: Toolset,
-    protocol: str | None = None,
+    live: ServerListing,
     client: str | None = None,
     *,
     has_skills: bool = False,
 ) -> ServerListing:
-    """The listing of a toolset's own tools, resources and prompts.
+    """The listing of a toolset's own tools, resources and prompts, to compare a server with.
+
+    What the revision does not have in which that was read is left out, unless the server says
+    it all the same: the newest has no `execution`, in older ones an `outputSchema` is that of
+    an object. What the server says otherwise at a second reading may vary.
 
     Args:
         toolset: whose.
-        protocol: the revision in which it is spoken of: the newest has no `execution`, in
-            older ones an `outputSchema` is that of an object.
+        live: what the server lists.
         client: who is served; None for a server that serves everything.
         has_skills: the server lists the toolset's skills, too; their sizes are left out,
             which the specs do not say.
     """
     tools = []
+    said = {tool["name"]: tool for tool in live.tools}
     served = None if client is None else toolset.client(client)
     others = toolset.excluded("mcp")
     if served is not None:
@@ -45,19 +49,20 @@ def declared_listing(
         if tool.name in others:
             continue
         definition = mcp_definition(tool)
-        if protocol == _NEWEST:
-            definition.pop("execution", None)
-        elif protocol is not None:
-            returns = definition.get("outputSchema")
-            if not isinstance(returns, dict) or returns.get("type") != "object":
-                definition.pop("outputSchema", None)
+        returns = definition.get("outputSchema")
+        is_object = isinstance(returns, dict) and returns.get("type") == "object"
+        unsaid = "outputSchema" if live.protocol != _NEWEST else "execution"
+        if unsaid not in said.get(tool.name, ()) and not (
+            unsaid == "outputSchema" and is_object
+        ):
+            definition.pop(unsaid, None)
         tools.append(definition)
     shown = [spec for spec in toolset.mcp_resources if _is_for(spec.clients, client)]
     resources = [spec for spec in shown if spec.uri is not None]
     templates = [spec for spec in shown if spec.uri is None]
     return ServerListing(
         toolset.name,
-        protocol,
+        live.protocol,
         instructions=toolset.instructions,
         tools=tuple(tools),
         resources=(
@@ -72,6 +77,7 @@ def declared_listing(
         prompts=tuple(
             spec.mcp for spec in toolset.mcp_prompts if _is_for(spec.clients, client)
         ),
+        varying=live.varying,
     )
 
 

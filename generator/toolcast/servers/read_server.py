@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped, without
+from toolcast_runtime.core.calls.untrusted_text import escaped, without, without_in
 from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
@@ -95,7 +95,7 @@ async def _once(server: ExternalServer, resolved: Resolved) -> ServerListing:
     for is_newest_tried in (True, False):
         kind = StdioMessages if server.command is not None else HttpMessages
         async with kind(resolved) as messages:
-            reading = _Reading(server, messages)
+            reading = _Reading(server, messages, resolved.secrets)
             if await reading.connect(is_newest_tried):
                 return await reading.listing()
             if not is_newest_tried:
@@ -109,8 +109,22 @@ class _Reading:
 
     server: ExternalServer
     messages: Messages
+    secrets: tuple[str, ...]
     protocol: str = _NEWEST
     hello: Mapping[str, Any] | None = None
+    has_echoed: bool = False
+
+    async def _ask(
+        self, method: str, params: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """An answer, without what the server was sent as a secret and says back."""
+        answer = await self.messages.ask(method, params)
+        try:
+            shown: Mapping[str, Any] | None = without_in(answer, self.secrets)
+        except RecursionError:
+            raise ListingError("it answers what is nested too deep") from None
+        self.has_echoed |= shown != answer
+        return shown
 
     async def connect(self, is_newest_tried: bool) -> bool:
         """Whether the server said hello, in the newest revision that it speaks."""
@@ -134,7 +148,7 @@ class _Reading:
             async with asyncio.timeout(
                 min(_DISCOVER_SECONDS, self.server.connect_timeout / 2)
             ):
-                answer = await self.messages.ask("server/discover", self._params({}))
+                answer = await self._ask("server/discover", self._params({}))
         except TimeoutError:
             return False
         result = _result(answer)
@@ -147,7 +161,7 @@ class _Reading:
         self.protocol = _OLDER
         self.messages.adopt(_OLDER)
         params = {"protocolVersion": _OLDER, "capabilities": {}, "clientInfo": _CLIENT}
-        answer = await self.messages.ask("initialize", params)
+        answer = await self._ask("initialize", params)
         if answer is None:
             return False
         result = _result(answer)
@@ -181,6 +195,8 @@ class _Reading:
                 if refusal.code != _METHOD_NOT_FOUND or kind == family in declared:
                     words = escaped(str(refusal))
                     notes.append(f"it refused `{KINDS[kind][0]}`: {words}")
+        if self.has_echoed:
+            notes.append("it says back a secret that it was sent, which is hidden here")
         if self.messages.noise:
             notes.append(escaped(self._noise().removesuffix("; ")))
         notes += duplicate_notes(list(self.messages.twice))
@@ -216,7 +232,7 @@ class _Reading:
         envelope: Mapping[str, Any] = {}
         params: Mapping[str, Any] = {}
         for number in range(_MOST_PAGES):
-            answer = await self.messages.ask(method, self._params(params))
+            answer = await self._ask(method, self._params(params))
             if answer is None:
                 raise ListingError(self.messages.why_lost())
             result = _result(answer)

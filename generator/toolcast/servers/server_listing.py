@@ -7,6 +7,7 @@ from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 from ..reading.exact_json import JsonProblem, exact_text, read_json
@@ -73,8 +74,9 @@ class ServerListing:
             (`ttlMs`, `_meta`, ...), by the key of `KINDS`; of several pages the first.
         notes: what was odd, a sentence each, escaped: noise on stdout, a list that the
             server declares and refuses, keys that an object has twice.
-        varying: what a second reading gave otherwise; empty where there was one reading.
+        varying: where a second reading may differ by itself; empty where there was one reading.
         again: the second reading; None where there was one.
+        is_partial: it is a page of a list that has more.
     """
 
     source: str
@@ -90,6 +92,7 @@ class ServerListing:
     notes: tuple[str, ...] = ()
     varying: tuple[Variation, ...] = ()
     again: ServerListing | None = None
+    is_partial: bool = False
 
     def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:
         """The entries of a kind, by its key in `KINDS`."""
@@ -172,11 +175,13 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
             " one, nor an array of tools"
         )
     entries = {kind: checked_entries(kind, value.get(kind, [])) for kind in KINDS}
-    if isinstance(value.get("nextCursor"), str):
+    is_partial = isinstance(value.get("nextCursor"), str)
+    if is_partial:
         notes += ("it is one page of several: it has a `nextCursor`",)
     known = {"serverInfo", "capabilities", "instructions", "protocolVersion"}
     rest = {k: v for k, v in value.items() if k not in {*KINDS, *known, "nextCursor"}}
-    return told_listing(source, value, entries, {"tools": rest}, notes)
+    listing = told_listing(source, value, entries, {"tools": rest}, notes)
+    return replace(listing, is_partial=is_partial)
 
 
 def told_listing(
@@ -267,17 +272,23 @@ def _varying(value: Any, source: str) -> Iterator[Variation]:
         raise problem
 
 
-_WORD = re.compile(r"[\w+/=]+|[^\w+/=]")
-_DAYS = frozenset(
-    word.casefold()
-    for words in (day_name, day_abbr, month_name, month_abbr, ("am", "pm"))
+_DAYS = "|".join(
+    word
+    for words in (day_name, day_abbr, month_name, month_abbr)
     for word in words
     if word
 )
+_BY_ITSELF = re.compile(
+    r"(?P<path>(?<![\w:/\\.])(?:file://)?(?:[A-Za-z]:)?(?:[/\\~][\w.+-]+)+[/\\]?)"
+    r"|(?P<number>(?<![\w@/\\-])\d+(?:[-:.,/T +]?\d+)*"
+    r"(?:\ ?(?:ms|s|min|h|%|Z|[ap]m|[AP]M|st|nd|rd|th))?(?![\w@/\\]))"
+    rf"|(?P<day>\b(?:{_DAYS})\b)"
+)
+"""What may be another one at each start: a path, a count, a time, a date."""
 
 
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
-    """Where they differ, each place once. The order of entries and of keys says nothing."""
+    """Where two readings differ as a server may by itself, see `explains`; each place once."""
     # Whoever reads a lock alone needs no servers.
     from toolcast_runtime.rooms.external.listing import differing
 
@@ -292,7 +303,9 @@ def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...
                 found += [Variation(kind, name, path) for path in paths]
     if one.instructions != other.instructions:
         found.append(Variation("instructions", ""))
-    return tuple(dict.fromkeys(found))
+    sides = ((one, other), (other, one))
+    is_by_itself = (any(explains(each, *side) for side in sides) for each in found)
+    return tuple(dict.fromkeys(compress(found, is_by_itself)))
 
 
 def _by_name(
@@ -304,33 +317,16 @@ def _by_name(
     return named
 
 
-def explains(
-    variation: Variation,
-    reviewed: ServerListing,
-    one: ServerListing,
-    other: ServerListing,
-) -> bool:
-    """Whether what varies in two readings is why they are not as it was reviewed.
+def explains(variation: Variation, reviewed: ServerListing, now: ServerListing) -> bool:
+    """Whether a place that varies is another one now by that alone.
 
-    It is where one of them is what was reviewed, where all words are there in another
-    order, and where only those words are others that are others in each reading, or that
-    are numbers and names of days, as a time has them that was another hour. A word more,
-    or one that both have and was not reviewed, is a change. So is a new entry, also where
-    one reading does not have it.
+    It is where an entry is left out, and where only dates, times, counts and paths are others.
+    Every other word, one more, and a new entry are changes.
     """
-    values = [_value(variation, side) for side in (reviewed, one, other)]
-    if values[0] is None:
-        return False
-    was, first, second = (_words(value) for value in values)
-    if was in (first, second) or sorted(was) == sorted(first) == sorted(second):
-        return True
-    if not len(was) == len(first) == len(second):
-        return False
-    return all(
-        a == b or (_is_of_time(a) and _is_of_time(b))
-        for a, b, c in zip(was, first, second, strict=True)
-        if b == c
-    )
+    was, is_ = (_value(variation, side) for side in (reviewed, now))
+    if was is None or (not variation.path and variation.kind in KINDS):
+        return was is not None and is_ is None
+    return _constant(was) == _constant(is_)
 
 
 def _value(variation: Variation, side: ServerListing) -> Any:
@@ -351,9 +347,7 @@ def _value(variation: Variation, side: ServerListing) -> Any:
     return found
 
 
-def _is_of_time(word: str) -> bool:
-    return word.casefold() in _DAYS or any(letter.isdigit() for letter in word)
-
-
-def _words(value: Any) -> list[str]:
-    return _WORD.findall("" if value is None else exact_text(value))
+def _constant(value: Any) -> str:
+    """A value's text without what may vary by itself."""
+    text = value if isinstance(value, str) else exact_text(value)
+    return _BY_ITSELF.sub(lambda found: f"\0{found.lastgroup}", text)

@@ -56,7 +56,7 @@ def change(rule: str, grades: Grades) -> Change:
         ("1.4.2+<b>", "x/y", Grades(), ""),
         ("1.4.\u0662", "x/y", Grades(), ""),
         ("1.4." + "9" * 5_000, "x/y", Grades(), ""),
-        (None, "x/y", Grades(), ""),
+        (None, "x/y", Grades(), "0.1.0"),
     ],
 )
 def test_a_change_asks_for_a_version(

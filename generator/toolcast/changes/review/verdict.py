@@ -77,6 +77,7 @@ def limits_text(at: Limits) -> str:
     return ",".join(f"{name}={at[name].word}" for name in AUDIENCES if name in at)
 
 
+_FIRST = "0.1.0"
 _NUMBER = r"(0|[1-9][0-9]{0,17})"
 _VERSION = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
@@ -157,7 +158,8 @@ def _proposal(
     numbers = _numbers(old)
     if numbers is None:
         why = _no_version(old)
-        return Proposal(now.name, old, current, step, "", why, changes)
+        first = "" if old else _FIRST
+        return Proposal(now.name, old, current, step, first, why, changes)
     if numbers[0] == 0 and step != "patch":
         below = {"major": "minor", "minor": "patch"}[step]
         reason += f"; below 1.0.0 that is a {below} step"

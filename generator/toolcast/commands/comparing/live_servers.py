@@ -161,7 +161,7 @@ def verify(
             words = f"{counted(others, 'tool')} of `mcp_servers` {verb} not compared"
             click.echo(f"note: {meant.name}: {words}", err=True)
     has_skills = "skills" in own.targets and not is_proxied
-    declared = declared_listing(own, listing.protocol, client, has_skills=has_skills)
+    declared = declared_listing(own, listing, client, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
     owner = Owner(own.name, own.source.file, files)
     changes = listing_changes(declared, listing, owner)
