@@ -55,7 +55,7 @@ def listening_at(
 
     Raises:
         SettingsError: it cannot be started; all that is missing is told.
-        UnknownClientError: an endpoint is of a client that the toolset does not have.
+        UnknownClientError: as of `http_app`.
     """
     problems = []
     try:

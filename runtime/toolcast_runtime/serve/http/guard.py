@@ -30,11 +30,7 @@ MOST_LEVELS = 200
 """Of the JSON in a request; more overflow the stack of what reads them."""
 
 ADMITTED = "toolcast.admitted"
-"""The extension of ASGI by which a server learns that a request's head was let in, and says
-whether there is room.
-
-The scope of such a request has it, too.
-"""
+"""In the scope of a request that was let in; the extension by which its server finds room."""
 
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""

@@ -295,15 +295,12 @@ class BoundedProtocol(H11Protocol):
 
     def admit(self) -> bool:
         """Whether there is room for a request of its, which was let in."""
-        is_new = _admitted.pop(self, self) is self
-        if (
-            is_new
-            and len(_admitted) >= most_admitted()
-            and not _is_room_made(_admitted)
-        ):
+        is_full = len(_admitted) >= most_admitted()
+        if self not in _admitted and is_full and not _is_room_made(_admitted):
             return False
         if not self.transport.is_closing():
             _waiting.pop(self, None)
+            _admitted.pop(self, None)
             _admitted[self] = None
         return True
 
@@ -349,11 +346,9 @@ class BoundedProtocol(H11Protocol):
             scope["extensions"] = {**scope.get("extensions", {}), ADMITTED: self.admit}
 
             async def sent(message: Any) -> None:
-                if (
-                    message["type"] == "http.response.start"
-                    and self in _waiting
-                    and len(_waiting) > most_connections() // 4
-                ):
+                begins = message["type"] == "http.response.start"
+                is_crowded = len(_waiting) > most_connections() // 4
+                if begins and is_crowded and self in _waiting:
                     headers = [*message.get("headers", ()), _LAST_ANSWER]
                     message = {**message, "headers": headers}
                 await send(message)

@@ -62,7 +62,7 @@ class NotThere(Exception):
 
 
 class TooMany(NotThere):
-    """So many wait for the authorization server that this caller would wait too long."""
+    """This caller would wait too long."""
 
     retry_after = "1"
 
