@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...core.calls.handlers import own_function
+from ...core.calls.untrusted_text import OneASecond
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
@@ -27,6 +28,7 @@ from .records import Ledger, Record
 from .secret_arguments import Redaction
 
 _logger = logging.getLogger("toolcast.ledger")
+_logger.addFilter(OneASecond())
 
 _PATIENCE = 10.0
 
@@ -61,10 +63,11 @@ class Recorder:
         if self._settings is None:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
             return _unrecorded()
+        kind = {"kind": (id(self), tool.name)}
         try:
             ledger = self._opened(self._settings)
         except LedgerError:
-            _logger.exception("a call of %s is refused", tool.name)
+            _logger.exception("a call of %s is refused", tool.name, extra=kind)
             return _unrecorded()
         if self._settings.keep is not None:
             from .tables import keep_no_longer
@@ -93,7 +96,9 @@ class Recorder:
         try:
             await ledger.write(record)
         except LedgerError:
-            _logger.exception("call %s of %s is refused", record.id, tool.name)
+            _logger.exception(
+                "call %s of %s is refused", record.id, tool.name, extra=kind
+            )
             return _unrecorded()
         except asyncio.CancelledError:
             ledger.write_soon(ended(ToolResponse(error="cancelled"), "cancelled"))

@@ -158,15 +158,13 @@ def connected(path: Path) -> sqlite3.Connection:
         make_private(str(path), beside=_BESIDE)
         for ending in _BESIDE if is_new else ():
             Path(f"{path}{ending}").unlink(missing_ok=True)
-        connection = sqlite3.connect(
-            path, isolation_level=None, check_same_thread=False
-        )
+        opened = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            _set_up(connection, path)
+            _set_up(opened, path)
         except BaseException:
-            connection.close()
+            opened.close()
             raise
-        return connection
+        return opened
 
 
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -186,11 +184,10 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
-    try:
+    with suppress(OSError):
         status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return None
 
 
 def changed(path: Path, statement: str, given: Sequence[Any]) -> int:
