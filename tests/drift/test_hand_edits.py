@@ -205,13 +205,11 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def output(project: Project, *words: str, **env: str) -> str:
+def output(project: Project, *words: str, folder: str = "generated", **env: str) -> str:
     """What plain pytest says of the outputs, but for the lists over stdio."""
     plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
     given = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
-    return project.run(
-        "-m", "pytest", "-q", "-rs", "generated", *given, env=plain
-    ).stdout
+    return project.run("-m", "pytest", "-q", "-rs", folder, *given, env=plain).stdout
 
 
 @pytest.fixture(scope="module")
@@ -247,3 +245,17 @@ def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) ->
         assert "the specs are not here, and TOOLCAST_REQUIRE_SPECS is set" in failed
     finally:
         (copied.root / "elsewhere.yaml").rename(copied.root / "toolcast.yaml")
+
+
+def test_resources_and_mcp_prompts_are_held_to_their_specs(
+    clinic_project: Path, tmp_path: Path
+) -> None:
+    project = Project(tmp_path / "copy")
+    shutil.copytree(clinic_project, project.root, ignore=CACHES)
+    for kind in ("mcp_prompts", "mcp_resources"):
+        file = next((project.root / "clinic_tools/reception" / kind).glob("*.json"))
+        text = file.read_text("utf-8")
+        file.write_text(text.replace('"description": "', '"description": "Not ', 1))
+        told = output(project, "-k", "mcp_prompts_are_what", folder="clinic_tools")
+        file.write_text(text, "utf-8")
+        assert f"{kind}: {file.stem} differs from the specs" in told

@@ -24,6 +24,7 @@ from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
+from toolcast_runtime.rooms.ledger import records
 from toolcast_runtime.rooms.ledger.recorder import open_ledger
 from toolcast_runtime.rooms.ledger.tables import ApprovalsTable, remove_old
 
@@ -183,6 +184,34 @@ async def test_a_database_that_is_started_again_costs_no_call(
     assert all(r.success for r in await asyncio.gather(*running, begins))
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 5
+
+
+async def test_what_ended_while_the_database_was_away_is_recorded_when_it_is_back(
+    url: str, server: str, handlers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Longer than calls wait for it."""
+    ledger = "toolcast_runtime.rooms.ledger.postgresql_ledger"
+    monkeypatch.setattr(f"{ledger}._RETURN_SECONDS", 0.2)
+    monkeypatch.setattr(records, "_AGAIN_SECONDS", 0.1)
+    name = url.rpartition("/")[2]
+
+    def work() -> int:
+        asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        asked_of(
+            server,
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
+        )
+        return 1
+
+    handlers.work = work
+    kept = InDatabase(url)
+    assert (await kept.call("work")).success
+    assert "the ledger cannot be written" in ((await kept.call("work")).error or "")
+    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    async with asyncio.timeout(20):
+        while [row["outcome"] for row in kept.rows()] != ["ok"]:
+            await asyncio.sleep(0.1)
+    await kept.calls.close()
 
 
 async def test_without_a_database_no_call_happens_until_it_is_there(

@@ -7,15 +7,14 @@ agent is an entry of `agents` with its id and the place that it lives on, and
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.folder import Folder, alone_in
 from toolcast_runtime.core.regular_file import read_regular
 
 from ..plan.agent_servers import is_of_another_kind
@@ -177,7 +176,7 @@ class Settings:
         target = Path(os.path.realpath(self.path))
         try:
             above = str(target.parent)
-            with Folder.at(above, create=True) as folder, _alone_in(folder):
+            with Folder.at(above, create=True) as folder, alone_in(folder):
                 if Settings.read(self.path) != before:
                     raise SettingsError(f"{self.path} has just been changed")
                 data = self.text.encode()
@@ -232,16 +231,3 @@ def _is_list_of_objects(value: Any) -> bool:
     if value is None:
         return True
     return isinstance(value, list) and all(isinstance(one, dict) for one in value)
-
-
-@contextlib.contextmanager
-def _alone_in(folder: Folder) -> Iterator[None]:
-    """Keeps other runs of this program out; a run that is killed keeps nobody out."""
-    if folder.descriptor is None:
-        # Windows; there the comparison before the write has to do.
-        yield
-        return
-    import fcntl
-
-    fcntl.flock(folder.descriptor, fcntl.LOCK_EX)
-    yield

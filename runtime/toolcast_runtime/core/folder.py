@@ -311,6 +311,17 @@ def locked(folder: Folder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def alone_in(folder: Folder) -> Iterator[None]:
+    """Waits for others who are alone in a folder; whoever is killed keeps nobody out."""
+    if folder.descriptor is not None:  # Windows cannot, nor some file systems
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.flock(folder.descriptor, fcntl.LOCK_EX)
+    yield
+
+
+@contextlib.contextmanager
 def _lock_file(path: str) -> Iterator[None]:
     """Windows cannot lock a folder: a file of the user's stands for it."""
     import msvcrt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -9,6 +10,8 @@ from typing import Any
 
 MOST_SHOWN = 300
 _HIDDEN = "[hidden]"
+# Looked up now: where no file can be opened any more, the log has to tell it.
+codecs.lookup("unicode_escape")
 # What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
 # the selector of a symbol's picture.
 _UNSEEN = re.compile(

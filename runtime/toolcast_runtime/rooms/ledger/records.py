@@ -197,6 +197,9 @@ def storable(text: str | None) -> str | None:
 _logger = logging.getLogger("toolcast.ledger")
 
 _LARGEST_BATCH = 500
+_MOST_OWED = 10_000
+"""Ends of calls that are kept while they cannot be written."""
+_AGAIN_SECONDS = 2.0
 _MOST_SECONDS = 60.0
 """How long ending waits for the thread."""
 
@@ -237,6 +240,10 @@ class RecordBatches(ABC, Generic[_C]):
         self, connection: _C | None, records: list[Record]
     ) -> tuple[_C | None, Failed]:
         """Commits a batch, in the thread; gives the connection that the next one has."""
+
+    def _end(self, connection: _C) -> None:
+        """Closes the connection, in the thread."""
+        connection.close()
 
     async def write(self, record: Record) -> None:
         """Returns when the record is committed."""
@@ -287,8 +294,9 @@ class RecordBatches(ABC, Generic[_C]):
     def _run(self, waiting: queue.SimpleQueue[_Item | None]) -> None:
         connection: _C | None = None
         is_open = True
+        owed: list[Record] = []
         while is_open:
-            given, is_open = _next_batch(waiting)
+            given, is_open = _next_batch(waiting, _AGAIN_SECONDS if owed else None)
             # A call that was given up before it began does not happen. What an ended one did
             # is recorded, whoever waits for it.
             batch = [
@@ -297,25 +305,32 @@ class RecordBatches(ABC, Generic[_C]):
                 if done.set_running_or_notify_cancel() or record.outcome != "started"
             ]
             failed: Failed = {}
-            if batch:
-                records = [record for record, _ in batch]
+            late = len(owed)
+            if batch or owed:
+                records = [*owed, *(record for record, _ in batch)]
                 connection, failed = self._write_batch(connection, records)
+                # What was done is recorded when the place for it is back.
+                ended = [each for each in records if each.outcome != "started"]
+                owed = ended[:_MOST_OWED] if connection is None else []
             with self._lock:
                 self._unwritten -= len(given)
                 if waiting is self._waiting and self._thread is not None:
                     self._connection = connection
             for number, (_, done) in enumerate(batch):
-                _tell(done, failed.get(number))
+                _tell(done, failed.get(late + number))
         if connection is not None:
-            connection.close()
+            self._end(connection)
 
 
 def _next_batch(
-    waiting: queue.SimpleQueue[_Item | None],
+    waiting: queue.SimpleQueue[_Item | None], seconds: float | None
 ) -> tuple[list[_Item], bool]:
-    """What waits to be written, and whether more may come."""
+    """What waits to be written, after some seconds nothing, and whether more may come."""
     batch: list[_Item] = []
-    item = waiting.get()
+    try:
+        item = waiting.get(timeout=seconds)
+    except queue.Empty:
+        return batch, True
     while item is not None:
         batch.append(item)
         if len(batch) == _LARGEST_BATCH:

@@ -9,14 +9,16 @@ come meanwhile as one batch.
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import sqlite3
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from ...core.folder import make_private
+from ...core.folder import Folder, alone_in, make_private
 from ...core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,
@@ -28,6 +30,8 @@ from .records import (
     made,
     values,
 )
+
+_logger = logging.getLogger("toolcast.ledger")
 
 _MOST_AT_ONCE = 1 << 16
 """Characters of a record that is committed where its call runs."""
@@ -57,6 +61,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
+        self._file: tuple[int, int] | None = None
         self._in_log = 0
 
     async def write(self, record: Record) -> None:
@@ -78,6 +83,8 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             connection = self._connection
             if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
                 return False
+            if self._file != _file_at(self._path):
+                return False
             try:
                 row = values(record)
                 characters = sum(len(v) for v in row if isinstance(v, str))
@@ -93,8 +100,14 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         self, connection: sqlite3.Connection | None, records: list[Record]
     ) -> tuple[sqlite3.Connection | None, Failed]:
         try:
+            if connection is not None and self._file != _file_at(self._path):
+                _logger.warning("%s was moved or removed: it is begun anew", self._path)
+                self._end(connection)
+                connection = None
             if connection is None:
+                before = _file_at(self._path)
                 connection = connected(self._path)
+                self._file = before or _file_at(self._path)
                 # A process that was killed has left its log behind.
                 self._in_log = _size(Path(f"{self._path}-wal"))
             _wait_for_others(connection, is_patient=True)
@@ -109,6 +122,12 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             return None, dict.fromkeys(range(len(records)), lost)
         self._in_log += _EACH_COMMIT * len(records)
         return connection, failed
+
+    def _end(self, connection: sqlite3.Connection) -> None:
+        """The log is moved into the file, wherever that is now: SQLite itself would leave it."""
+        with closing(connection), suppress(sqlite3.Error):
+            _wait_for_others(connection, is_patient=True)
+            connection.execute("PRAGMA wal_checkpoint(FULL)").fetchall()
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         """Moves the log into the file when it has grown; what is written next begins it anew.
@@ -132,26 +151,46 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    make_private(str(path), beside=_BESIDE)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    parent = Folder.at(str(path.parent), create=True, mode=0o700)
+    with parent, alone_in(parent):
+        # What another file of its name has left may be open still, and would be taken for its.
+        is_new = not os.path.lexists(path)
+        make_private(str(path), beside=_BESIDE)
+        for ending in _BESIDE if is_new else ():
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _set_up(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    _wait_for_others(connection, is_patient=True)
+    _use_wal(connection)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("BEGIN IMMEDIATE")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        raise LedgerError(f"{path} was written by a newer version")
+    tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
+    for text in made(version, {name for (name,) in tables}):
+        connection.execute(text)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
     try:
-        _wait_for_others(connection, is_patient=True)
-        _use_wal(connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.execute("BEGIN IMMEDIATE")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > VERSION:
-            raise LedgerError(f"{path} was written by a newer version")
-        tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
-        for text in made(version, {name for (name,) in tables}):
-            connection.execute(text)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def changed(path: Path, statement: str, given: Sequence[Any]) -> int:

@@ -30,6 +30,7 @@ from .generated_package import (
     raw_tools_list,
     same,
     same_tools,
+    spelled,
     text_of,
 )
 
@@ -204,6 +205,17 @@ def _spec_tests(
             same("the order of the sections", live, known, "spec")
             for key in ("name", "title", "instructions") if server else ():
                 same(key, getattr(server, key), toolset.get(key), "spec")
+
+        def test_resources_and_mcp_prompts_are_what_their_specs_say(self) -> None:
+            for folder in ("mcp_resources", "mcp_prompts") if server else ():
+                files = (package.folder / folder).glob("*.json")
+                values = [spelled(text_of(file)) for file in files]
+                live = {value["mcp"]["name"]: value for value in values}
+                said = specs().offers(folder)
+                same(folder, sorted(live), sorted(said), "spec")
+                for name, one in said.items():
+                    found = {key: live[name].get(key) for key in one}
+                    same(f"{folder}: {name}", found, one, "spec")
 
         def test_prompt_files_have_the_texts_of_the_toolset(self) -> None:
             from .specs import shown

@@ -52,6 +52,13 @@ _LEFT_OUT: dict[str, Any] = {
 """Values of fields that say what their absence does."""
 _SECONDS, _HEADING = {"number": "60"}, "Platform Capabilities"
 """The `timeout` and the preamble's heading of a toolset that has none."""
+_OFFERED = {
+    **{name: name for name in ("name", "title", "uri")},
+    "uri_template": "uriTemplate",
+    "description": "description",
+    "mime_type": "mimeType",
+}
+"""What MCP lists of a resource or prompt, by the field that says it."""
 _ASKS = "anthropic/requiresUserInteraction"
 _SHARED = "definitions.yaml"
 _OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
@@ -109,6 +116,7 @@ class Specs:
     """
 
     def __init__(self, root: Path, folder: str) -> None:
+        self._folder = root / folder
         self.toolset: Mapping[str, Any] = read_spec(root / folder / "toolset.yaml")
         read = {path: read_spec(path) for path in _specs_below(root / folder)}
         shared = root / _SHARED
@@ -195,6 +203,32 @@ class Specs:
         if "confirm" in spec and "when" not in spec["confirm"]:
             listed["_meta"] = {_ASKS: True, **(spec.get("meta") or {})}
         return listed
+
+    def offers(self, folder: str) -> dict[str, dict[str, Any]]:
+        """What the definitions of resources or MCP prompts have to say, by their names.
+
+        Args:
+            folder: `mcp_resources` or `mcp_prompts`.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for path in (self._folder / folder).glob("*.yaml"):
+            spec = read_spec(path)
+            mcp = {_OFFERED[key]: spec[key] for key in _OFFERED if key in spec}
+            keys = ("name", "description", "required")
+            asked = spec.get("arguments") and [
+                {key: one[key] for key in keys if one.get(key)}
+                for one in spec["arguments"]
+            ]
+            messages = [{"role": "user", **one} for one in spec.get("messages", ())]
+            found[spec["name"]] = {
+                "mcp": {**mcp, "arguments": asked} if asked else mcp,
+                "messages": messages or None,
+                **{
+                    key: spec.get(key) or None for key in ("handler", "uses", "clients")
+                },
+                **({} if "file" in spec else {"text": spec.get("text")}),
+            }
+        return found
 
     def texts(self, used: Collection[str]) -> Iterator[tuple[str, str, str]]:
         """What the toolset says in prompt files: of each how it begins and ends.

@@ -22,11 +22,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
+from ...core.access import AccessError
 from ..mcp.sdk_server import CALLED, build_server
-from .guard import AllowedHosts, Guard, Turns, put_back, read_message, refusal
+from ..mcp.sealing import SealingError, sealing
+from ..telemetry.log_lines import OneASecond
+from .guard import ADMITTED, AllowedHosts, Guard, Turns, put_back, read_message, refusal
 from .listening import Listening
 from .sessions import MOST_SESSIONS, Sessions
-from .settings import AdminAnswer, AdminRequest, AdminRoute
+from .settings import AdminAnswer, AdminRequest, AdminRoute, HttpSettings, SettingsError
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -36,12 +39,37 @@ if TYPE_CHECKING:
     from ..oauth.resource_server import ResourceServer
 
 _logger = logging.getLogger("toolcast.http")
+_logger.addFilter(OneASecond())
 
 _BETWEEN = 1.0
 """Seconds between two looks at readiness, however often and by whomever it is asked."""
 
 _PATIENCE = 5.0
 """Seconds that a look may take before its answer is no."""
+
+
+def listening_at(
+    server: ToolsetServer, settings: HttpSettings, host: str, *, several: bool
+) -> Listening:
+    """Where a server listens, and for whom.
+
+    Raises:
+        SettingsError: it cannot be started; all that is missing is told.
+        UnknownClientError: as of `http_app`.
+    """
+    problems = []
+    try:
+        listening = Listening.on(settings, host)
+    except SettingsError as error:
+        problems.append(str(error))
+    try:
+        for each in settings.endpoints:
+            sealing(server, each.client, is_one_of_several=several)
+    except (SealingError, AccessError) as error:
+        problems.append(str(error))
+    if problems:
+        raise SettingsError("; ".join(problems))
+    return listening
 
 
 def http_app(
@@ -260,7 +288,8 @@ async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
 class _Logged:
     """Writes one line a request: who, where, what came of it. Nothing that was sent.
 
-    A call that was answered has a line of its own.
+    A call that was answered has a line of its own. Requests of whoever was not let in have one
+    a second.
     """
 
     def __init__(self, app: ASGIApp, client: str | None) -> None:
@@ -294,6 +323,7 @@ class _Logged:
                     "path": scope["path"],
                     "status": status,
                     "milliseconds": taken,
+                    "kind": None if ADMITTED in scope else (id(self), status),
                 },
             )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -30,7 +30,7 @@ MOST_LEVELS = 200
 """Of the JSON in a request; more overflow the stack of what reads them."""
 
 ADMITTED = "toolcast.admitted"
-"""The extension of ASGI by which a server learns that a request's head was let in."""
+"""In the scope of a request that was let in; the extension by which its server finds room."""
 
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""
@@ -55,6 +55,7 @@ _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _SEPARATORS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[,\[{]', re.DOTALL)
 _QUOTE = ord('"')
 _PORT = re.compile(r":\d{1,5}\Z")
+_Result = TypeVar("_Result")
 _LOWERED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -150,16 +151,24 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = self._refusal(scope)
-        if refused is None and not (self._tokens is None and self._oauth is None):
+        if refused is None and self._oauth is not None:
+            found = await _while_there(self._refusal_of_token(scope), receive)
+            if found is None:
+                return
+            refused, receive = found
+        elif refused is None and self._tokens is not None:
             refused = await self._refusal_of_token(scope)
         if refused is None:
             refused = self._refusal_of_head(scope)
         if refused is not None:
             await refused(scope, receive, send)
             return
+        scope[ADMITTED] = True
         admitted = scope.get("extensions", {}).get(ADMITTED)
-        if admitted is not None:
-            admitted()
+        if admitted is not None and not admitted():
+            full = refusal(503, "the server is full", {"retry-after": "1"})
+            await full(scope, receive, send)
+            return
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await self._body(receive)
@@ -262,6 +271,31 @@ class Guard:
                 return bytes(body)
 
 
+async def _while_there(
+    work: Coroutine[Any, Any, _Result], receive: Receive
+) -> tuple[_Result, Receive] | None:
+    """What the work gives, and what the caller sends; None when they leave before that."""
+    kept: list[Message] = []
+
+    async def leaving() -> None:
+        while not kept or kept[-1]["type"] == "http.request":
+            if kept and kept[-1].get("more_body", False):
+                # The rest of a body is not heard before somebody asks for it.
+                await asyncio.Event().wait()
+            kept.append(await receive())
+
+    async def heard() -> Message:
+        return kept.pop(0) if kept else await receive()
+
+    working, left = asyncio.create_task(work), asyncio.create_task(leaving())
+    try:
+        await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
+        return (working.result(), heard) if working.done() else None
+    finally:
+        working.cancel()
+        left.cancel()
+
+
 def _problem_with_json(body: bytes) -> str | None:
     if nesting(body) > MOST_LEVELS:
         return f"is more than {MOST_LEVELS} levels deep"
@@ -339,9 +373,6 @@ def _only(headers: Headers, name: str) -> str | None:
     """A header that stands there once; None when it is absent or ambiguous."""
     values = headers.getlist(name)
     return values[0] if len(values) == 1 else None
-
-
-_Result = TypeVar("_Result")
 
 
 class Turns:

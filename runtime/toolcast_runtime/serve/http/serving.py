@@ -37,7 +37,7 @@ from ..stdio.process import (
     gc_freeze,
 )
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
-from .app import http_app
+from .app import http_app, listening_at
 from .guard import ADMITTED
 from .listening import Listening, tell_endpoints
 from .settings import SettingsError
@@ -115,13 +115,13 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         http=BoundedProtocol,
         # Nothing here speaks it; uvicorn would log the addresses that are asked for.
         ws="none",
-        # As many are taken at once; more wait in the system's queue.
-        backlog=most_waiting(),
+        # As many are taken at once: what was sent on these is read before the next come.
+        backlog=most_connections() // 24,
     )
     if options.workers > 1:
         listener = settings.bind_socket()
         # Who comes before the first worker is ready waits, and is not refused.
-        listener.listen(settings.backlog)
+        listener.listen(_QUEUE)
         tell_endpoints(listening, _origin(options.host, [listener]))
         supervise(settings, listener, options.grace)
         return
@@ -152,10 +152,11 @@ def _app(
     server: ToolsetServer, options: HttpOptions, ending: Ending
 ) -> tuple[ASGIApp, Listening]:
     """The application of one process, and where it is to be reached."""
-    listening = Listening.on(_settings(server, options), options.host)
     if options.local_tools:
         server = replace(server, external=False)
     several = options.replica or options.workers > 1
+    settings = _settings(server, options)
+    listening = listening_at(server, settings, options.host, several=several)
     router = http_app(server, listening, is_one_of_several=several)
     return ending_app(router, ending, server.registry), listening
 
@@ -186,36 +187,44 @@ LAST_SECONDS = 0.5
 """How long a connection on which nothing runs may bring a request when the server ends."""
 
 _LAST_ANSWER = (b"connection", b"close")
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n"
+    b"connection: close\r\ncontent-length: 0\r\n\r\n"
+)
 
-MOST_WAITING = 200
-"""Connections that no request was admitted on; fewer where descriptors are few."""
+MOST_CONNECTIONS = 1_200
+"""Fewer where descriptors are few."""
 
 MOST_ADMITTED = 1_000
 """Connections that a request was admitted on; fewer where descriptors are few."""
 
 _FEWEST = 16
+_QUEUE = 1_024
+"""Connections that the system keeps until they are taken; it may keep fewer."""
+_UNREAD_SECONDS = 0.05
+"""How long a connection may bring nothing before it makes room for others."""
 # In the order in which they came, or were last let in.
 _waiting: dict[BoundedProtocol, None] = {}
 _admitted: dict[BoundedProtocol, None] = {}
 
 
-def most_waiting() -> int:
-    """How many connections may wait to be admitted: a quarter of the descriptors at most."""
-    return _of_descriptors(MOST_WAITING, 4)
+def most_connections() -> int:
+    """How many there may be: three quarters of the descriptors at most."""
+    return _of_descriptors(MOST_CONNECTIONS, 3)
 
 
 def most_admitted() -> int:
-    """How many connections may be admitted: half of the descriptors at most."""
+    """How many may be admitted: half of the descriptors at most, so that others are heard."""
     return _of_descriptors(MOST_ADMITTED, 2)
 
 
-def _of_descriptors(most: int, part: int) -> int:
+def _of_descriptors(most: int, quarters: int) -> int:
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return most
-    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return most if descriptors < 0 else max(_FEWEST, min(most, descriptors // part))
+    few = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most if few < 0 else max(_FEWEST, min(most, few * quarters // 4))
 
 
 async def _stop_listening(server: uvicorn.Server) -> None:
@@ -231,7 +240,7 @@ async def _stop_listening(server: uvicorn.Server) -> None:
             own.setblocking(False)
             with contextlib.suppress(OSError), own:
                 # The next statement closes it: what comes in between is lost.
-                while len(taken) < most_waiting():
+                while len(taken) < most_connections():
                     taken.append(own.accept()[0])
     loop = asyncio.get_running_loop()
 
@@ -248,10 +257,11 @@ async def _stop_listening(server: uvicorn.Server) -> None:
 class BoundedProtocol(H11Protocol):
     """uvicorn's HTTP with a deadline for heads and a bound on connections.
 
-    Where one connection too many waits to be admitted, that which waits longest is closed: a
-    newcomer is always answered. A connection counts as admitted from the first request whose
-    host and token were right. Of too many of these, that which has asked for nothing for the
-    longest time is closed.
+    A connection waits to be admitted until the first request whose host and token were right.
+    Of too many, of either kind, that is closed which brings nothing and is there for longest.
+    Where whole requests of all of them are here, the answer is 503: of those that wait to the
+    oldest, so that a newcomer is always heard; of those admitted to the newest, since calls run.
+    While many wait, a connection that is not admitted has one answer.
     """
 
     def connection_made(self, transport: Any) -> None:
@@ -260,8 +270,9 @@ class BoundedProtocol(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._await_head()
         _waiting[self] = None
-        while len(_waiting) > most_waiting():
-            next(iter(_waiting)).give_up()
+        is_full = len(_waiting) + len(_admitted) > most_connections()
+        if is_full and not _is_room_made(_waiting):
+            next(iter(_waiting)).make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
@@ -282,15 +293,31 @@ class BoundedProtocol(H11Protocol):
         if self.cycle is None or self.cycle.response_complete:
             self.timeout_keep_alive_handler()
 
-    def admit(self) -> None:
-        """A request of its was let in."""
-        if self.transport.is_closing():
-            return
-        _waiting.pop(self, None)
-        _admitted.pop(self, None)
-        _admitted[self] = None
-        while len(_admitted) > most_admitted():
-            next(iter(_admitted)).give_up()
+    def admit(self) -> bool:
+        """Whether there is room for a request of its, which was let in."""
+        is_full = len(_admitted) >= most_admitted()
+        if self not in _admitted and is_full and not _is_room_made(_admitted):
+            return False
+        if not self.transport.is_closing():
+            _waiting.pop(self, None)
+            _admitted.pop(self, None)
+            _admitted[self] = None
+        return True
+
+    def is_quiet(self) -> bool:
+        """Whether no whole request of its is here, though one had the time to come."""
+        if self._is_asked and not self.cycle.more_body:
+            return False
+        return self.loop.time() - self._since > _UNREAD_SECONDS
+
+    def make_room(self) -> None:
+        """Ends the connection, with an answer if a request has none yet."""
+        if self.cycle is None or not self.cycle.response_started:
+            self._forget()
+            self.transport.write(_FULL)
+            self.transport.close()
+        else:
+            self.give_up()
 
     def give_up(self) -> None:
         """Ends the connection at once; what it was sending is lost."""
@@ -304,6 +331,7 @@ class BoundedProtocol(H11Protocol):
 
     def _await_head(self) -> None:
         self._forget_deadline()
+        self._since, self._is_asked = self.loop.time(), False
         self._deadline = self.loop.call_later(HEAD_SECONDS, self.give_up)
 
     def _forget_deadline(self) -> None:
@@ -314,14 +342,32 @@ class BoundedProtocol(H11Protocol):
     def _watched(self, app: Any) -> ASGIApp:
         async def watched(scope: Scope, receive: Receive, send: Send) -> None:
             self._forget_deadline()
+            self._since, self._is_asked = self.loop.time(), True
             scope["extensions"] = {**scope.get("extensions", {}), ADMITTED: self.admit}
+
+            async def sent(message: Any) -> None:
+                begins = message["type"] == "http.response.start"
+                is_crowded = len(_waiting) > most_connections() // 4
+                if begins and is_crowded and self in _waiting:
+                    headers = [*message.get("headers", ()), _LAST_ANSWER]
+                    message = {**message, "headers": headers}
+                await send(message)
+
             try:
-                await app(scope, receive, send)
+                await app(scope, receive, sent)
             finally:
                 if not self.transport.is_closing():
                     self._await_head()
 
         return watched
+
+
+def _is_room_made(among: dict[BoundedProtocol, None]) -> bool:
+    """Whether there was a connection to close that brings nothing."""
+    quiet = next((each for each in among if each.is_quiet()), None)
+    if quiet is not None:
+        quiet.make_room()
+    return quiet is not None
 
 
 def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
@@ -335,7 +381,7 @@ def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
             # While it serves, uvicorn has its server's own method for a handler.
             server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
             if server is not None:
-                _stop_listening_first(server)
+                _listening(server)
             loop = asyncio.get_running_loop()
             starting = asyncio.ensure_future(registry.__aenter__())
 
@@ -360,15 +406,26 @@ def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
     return started
 
 
-def _stop_listening_first(server: uvicorn.Server) -> None:
-    """Of a worker nobody makes the server but uvicorn, so that it cannot be of a class of ours."""
-    shutdown = server.shutdown
+def _listening(server: uvicorn.Server) -> None:
+    """Few are taken at once and many may wait before that; at the end no more are taken first.
+
+    Of a worker nobody makes the server but uvicorn, so that it cannot be of a class of ours.
+    """
+    shutdown, serve = server.shutdown, server.main_loop
+
+    async def served() -> None:
+        for each in server.servers:
+            for listener in each.sockets:
+                with listener.dup() as own:
+                    own.listen(_QUEUE)
+        await serve()
 
     async def stopped(sockets: list[socket.socket] | None = None) -> None:
         await _stop_listening(server)
         await shutdown(sockets)
 
     server.shutdown = stopped  # type: ignore[method-assign]
+    server.main_loop = served  # type: ignore[method-assign]
 
 
 def supervise(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:

@@ -57,12 +57,16 @@ class McpServer(ToolsetServer):
 
         return build_server(self, client)
 
-    def asgi_app(self) -> AsgiApp:
+    def asgi_app(self, *, one_process: bool = False) -> AsgiApp:
         """The ASGI application of all endpoints, with tokens, hosts and its own lifespan.
 
         It is built when its lifespan starts.
+
+        Args:
+            one_process: no other process answers at its address. Then clients of the older
+                era have sessions, and a person is asked without a key.
         """
-        return AsgiApp(self)
+        return AsgiApp(self, one_process=one_process)
 
     def main(self, arguments: list[str] | None = None) -> None:
         """Serves stdio or HTTP, or prints the tools; `--help` names the options."""
@@ -86,16 +90,17 @@ _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - it is told to nobody who listens
 class AsgiApp:
     """What a server such as uvicorn runs, or an application of Starlette or FastAPI mounts.
 
-    Nobody tells it the address that it is reached at, nor how many processes there are. So it
-    takes itself for one of several at every address: without a token for each client, and
-    without allowed hosts, it does not start.
+    Nobody tells it the address that it is reached at. So it takes itself for one at every
+    address: without a token for each client, and without allowed hosts, it does not start.
 
     Args:
         server: what is served.
+        one_process: see `McpServer.asgi_app`.
     """
 
-    def __init__(self, server: ToolsetServer) -> None:
+    def __init__(self, server: ToolsetServer, *, one_process: bool = False) -> None:
         self._server = server
+        self._several = not one_process
         self._running: ASGIApp | None = None
 
     @asynccontextmanager
@@ -103,24 +108,22 @@ class AsgiApp:
         """Serves within it: `FastAPI(lifespan=app.lifespan)` where this one is mounted.
 
         Raises:
-            SettingsError: a token, the allowed hosts or a package is missing.
-            SealingError: a tool has to ask a person, and no key is set.
+            SettingsError: a package is missing; or tokens, allowed hosts, the key that a tool
+                with a `confirm` needs, or who may have which tool: all of them in one line.
             UnknownClientError: an endpoint is of a client that the toolset does not have.
-            AccessError: who may have which tool cannot be found out.
             LifespanError: the toolset's own lifespan cannot be started.
         """
         if importlib.util.find_spec("mcp") is None:
             raise SettingsError("it needs mcp: pip install 'toolcast-runtime[mcp]'")
-        from ..http.app import http_app
-        from ..http.listening import Listening, tell_endpoints
+        from ..http.app import http_app, listening_at
+        from ..http.listening import tell_endpoints
 
-        if self._server.http is None:
+        server, several = self._server, self._several
+        if server.http is None:
             raise SettingsError("the toolset has no settings for HTTP")
-        listening = Listening.on(self._server.http, _ANY_ADDRESS)
-        router = http_app(
-            self._server, listening, is_one_of_several=True, is_alone=False
-        )
-        async with self._server.registry, router.lifespan_context(router):
+        listening = listening_at(server, server.http, _ANY_ADDRESS, several=several)
+        router = http_app(server, listening, is_one_of_several=several, is_alone=False)
+        async with server.registry, router.lifespan_context(router):
             self._running = router
             tell_endpoints(listening)
             try:

@@ -10,9 +10,11 @@ RFC 8414, OpenID Connect Discovery 1.0, RFC 7517 (keys).
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import time
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -25,8 +27,10 @@ from jwt.exceptions import PyJWTError
 from ..http.listening import Issuer, is_safe_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from ssl import SSLContext
+
+    _Ask = Callable[[], Awaitable[dict[str, Any]]]
 
 _MOST_BYTES = 256 * 1024
 _SECONDS = 5.0
@@ -38,7 +42,12 @@ _MOST_KEYS = 100
 _LONGEST_URL = 200
 _LONGEST_TOKEN = 16 * 1024
 _SKEW = 30
-_TYPES = frozenset((None, "jwt", "at+jwt", "application/at+jwt"))
+_AT_ONCE = 8
+_MOST_QUESTIONS = 24
+_REFUSED_SECONDS = 10.0
+_KNOWN_SECONDS = 3_600.0
+_MOST_REMEMBERED = 10_000
+_TYPES = frozenset(("jwt", "at+jwt", "application/at+jwt"))
 _ASYMMETRIC = frozenset(
     "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()
 )
@@ -48,6 +57,53 @@ _logger = logging.getLogger("toolcast.http")
 
 class NotThere(Exception):
     """The authorization server does not answer as it must; nothing can be checked."""
+
+    retry_after = "30"
+
+
+class TooMany(NotThere):
+    """This caller would wait too long."""
+
+    retry_after = "1"
+
+
+class Questions:
+    """Few are asked at once, and one for each token; a few more wait, and further ones do not.
+
+    What nobody waits for any more is not asked any further.
+    """
+
+    def __init__(self) -> None:
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._asked: dict[bytes, asyncio.Task[dict[str, Any]]] = {}
+        self._callers = Counter[bytes]()
+
+    async def answer(self, about: bytes, ask: _Ask) -> dict[str, Any]:
+        """What is answered to a question about a token.
+
+        Raises:
+            NotThere: there is no answer; `TooMany`, it was not asked.
+        """
+        if about not in self._asked:
+            if len(self._asked) >= _MOST_QUESTIONS:
+                raise TooMany("too many questions wait for the authorization server")
+            self._asked[about] = asyncio.create_task(self._in_turn(ask))
+        asked = self._asked[about]
+        self._callers[about] += 1
+        try:
+            return await asyncio.shield(asked)
+        finally:
+            self._callers[about] -= 1
+            if not self._callers[about]:
+                del self._callers[about], self._asked[about]
+                asked.cancel()
+
+    async def _in_turn(self, ask: _Ask) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(_SECONDS), self._turns:
+                return await ask()
+        except TimeoutError:
+            raise NotThere(f"no answer within {_SECONDS:g} s") from None
 
 
 class AuthorizationServer:
@@ -64,6 +120,7 @@ class AuthorizationServer:
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = self._tried = float("-inf")
         self._renewal: asyncio.Task[None] | None = None
+        self._line = asyncio.Semaphore(_MOST_QUESTIONS)
 
     async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
         """The key of an id; None when the server has no such key for the algorithm.
@@ -100,8 +157,11 @@ class AuthorizationServer:
         else:
             self._tried = time.monotonic()
             self._renewal = asyncio.create_task(self._renew())
-        # A caller who goes away does not end what others wait for.
-        await asyncio.shield(self._renewal)
+        if self._line.locked():
+            raise TooMany("too many wait for the keys of the authorization server")
+        async with self._line:
+            # A caller who goes away does not end what others wait for.
+            await asyncio.shield(self._renewal)
 
     async def _renew(self) -> None:
         try:
@@ -235,6 +295,10 @@ class AccessTokens:
     def __init__(self, issuer: Issuer, server: AuthorizationServer) -> None:
         self._issuer = issuer
         self._server = server
+        # Until when digests of tokens count as inactive, or as of somebody known, who does not
+        # wait behind others.
+        self._refused, self._known = dict[bytes, float](), dict[bytes, float]()
+        self._of_known, self._of_others = Questions(), Questions()
 
     async def claims(self, token: str, audience: str) -> Mapping[str, Any]:
         """What a token says, checked.
@@ -269,7 +333,7 @@ class AccessTokens:
             raise TokenRefused("the token's algorithm is not taken")
         if "crit" in head:
             raise TokenRefused("the token has a header that must be understood")
-        if (kind.lower() if isinstance(kind, str) else kind) not in _TYPES:
+        if kind is not None and str(kind).lower() not in _TYPES:
             raise TokenRefused("the token is no access token")
         key = await self._server.key(number, algorithm)
         if key is None:
@@ -293,15 +357,27 @@ class AccessTokens:
     async def _introspected(
         self, token: str, audiences: list[str]
     ) -> Mapping[str, Any]:
-        uri = await self._server.introspection_uri()
-        form = {"token": token, "token_type_hint": "access_token"}
-        try:
-            credentials = self._issuer.credentials and self._issuer.credentials()
-        except ValueError:
-            raise NotThere("the credentials for introspection cannot be read") from None
-        found = await fetch(uri, form, credentials)
+        async def ask() -> dict[str, Any]:
+            uri = await self._server.introspection_uri()
+            form = {"token": token, "token_type_hint": "access_token"}
+            try:
+                credentials = self._issuer.credentials and self._issuer.credentials()
+            except ValueError:
+                why = "the credentials for introspection cannot be read"
+                raise NotThere(why) from None
+            return await fetch(uri, form, credentials)
+
+        digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+        now = time.monotonic()
+        if self._refused.get(digest, now) > now:
+            raise TokenRefused(_INACTIVE)
+        is_known = self._known.get(digest, now) > now
+        questions = self._of_known if is_known else self._of_others
+        found = await questions.answer(digest, ask)
         if found.get("active") is not True:
-            raise TokenRefused("the token is not active")
+            _remember(self._refused, digest, _REFUSED_SECONDS)
+            raise TokenRefused(_INACTIVE)
+        _remember(self._known, digest, _KNOWN_SECONDS)
         given = found.get("aud")
         named = given if isinstance(given, list) else [given]
         if not any(each in audiences for each in named if isinstance(each, str)):
@@ -326,7 +402,16 @@ class AccessTokens:
         return found
 
 
+def _remember(until: dict[bytes, float], digest: bytes, seconds: float) -> None:
+    """Among the latest ones."""
+    until.pop(digest, None)
+    until[digest] = time.monotonic() + seconds
+    if len(until) > _MOST_REMEMBERED:
+        del until[next(iter(until))]
+
+
 _MALFORMED = "the token is malformed"
+_INACTIVE = "the token is not active"
 _WHY: dict[type[Exception], str] = {
     jwt.ExpiredSignatureError: "the token has expired",
     jwt.ImmatureSignatureError: "the token is not valid yet",

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 _logger = logging.getLogger("toolcast.http")
-_RETRY = "30"
 
 
 class ResourceServer:
@@ -98,16 +97,16 @@ class ResourceServer:
             caller, held = self._caller(claims)
         except TokenRefused as refused:
             why = str(refused)
-            _logger.info("%s refuses a token: %s", scope["path"], why)
+            self._tell("%s refuses a token: %s", scope["path"], why)
             asked = self.challenge(realm, error="invalid_token", error_description=why)
             return refusal(401, why, {"www-authenticate": asked})
         except NotThere as error:
-            _logger.error("no token can be checked: %s", error)
+            self._tell("no token can be checked: %s", str(error), level=logging.ERROR)
             late = "tokens cannot be checked at present"
-            return refusal(503, late, {"retry-after": _RETRY})
+            return refusal(503, late, {"retry-after": error.retry_after})
         if not held.intersection(self._opening):
             why = "the token lacks a scope for this endpoint"
-            _logger.info("%s refuses a token: %s", scope["path"], why)
+            self._tell("%s refuses a token: %s", scope["path"], why)
             asked = self.challenge(
                 realm, error="insufficient_scope", error_description=why
             )
@@ -124,6 +123,10 @@ class ResourceServer:
             )
         )
         return None
+
+    def _tell(self, text: str, *words: str, level: int = logging.INFO) -> None:
+        """Logs what anybody can bring about, once a second for each reason."""
+        _logger.log(level, text, *words, extra={"kind": (id(self), words[-1])})
 
     def gives(self, permission: str) -> bool:
         """Whether a scope gives a permission at this endpoint."""

@@ -1,0 +1,173 @@
+"""A ledger's file that is removed, moved or replaced while it is written: no row is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ledger.test_ledger_processes import ROOT
+from tests.runtime.kept_ledger import Kept
+from toolcast_runtime.ledger import LedgerError, Record
+from toolcast_runtime.rooms.ledger import records
+from toolcast_runtime.rooms.ledger.records import RecordBatches
+
+ENDINGS = ("", "-wal", "-shm")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def remove_all(path: Path) -> None:
+    for ending in ENDINGS:
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+
+
+def rotate(path: Path) -> None:
+    path.rename(f"{path}.1")
+
+
+def rotate_all(path: Path) -> None:
+    for ending in ENDINGS:
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{ending}").rename(f"{path}.1{ending}")
+
+
+def put_another(path: Path) -> None:
+    """By a backup, say."""
+    other = Path(f"{path}.new")
+    with (
+        closing(sqlite3.connect(path)) as source,
+        closing(sqlite3.connect(other)) as copy,
+    ):
+        source.backup(copy)
+    other.replace(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
+@pytest.mark.parametrize("how", [remove, remove_all, rotate, rotate_all, put_another])
+async def test_rows_go_to_the_file_that_is_there(
+    kept: Kept,
+    handlers: Any,
+    how: Callable[[Path], None],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    handlers.echo = lambda given: given["number"]
+    for number in range(3):
+        assert (await kept.call("echo", {"number": number})).success
+    how(kept.path)
+    caplog.set_level(logging.WARNING, "toolcast.ledger")
+    for number in range(3, 9):
+        assert (await kept.call("echo", {"number": number})).success
+    assert "was moved or removed" in caplog.text
+    before = [0, 1, 2] if how is put_another else []
+    assert [row["result"] for row in kept.rows()] == [
+        str(number) for number in (*before, *range(3, 9))
+    ]
+    if (old := Path(f"{kept.path}.1")).exists():
+        assert len(Kept(old).rows()) == 3
+    await kept.calls.close()
+
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from toolcast_runtime.ledger import LedgerError, Record
+from toolcast_runtime.rooms.ledger.sqlite_ledger import SqliteLedger
+
+async def main():
+    ledger = SqliteLedger(Path(sys.argv[1]))
+    for number in range(200):
+        id = f"{sys.argv[2]}-{number}"
+        record = Record(id, "toys", "spin", None, "2026-01-01", {}, "ok")
+        try:
+            await ledger.write(record)
+        except LedgerError:
+            # It was moved while it was made: a call is refused then.
+            await ledger.write(record)
+        if number % 10 == 0:
+            await asyncio.sleep(0.01)
+    await ledger.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
+def test_several_processes_write_while_it_is_rotated(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "ledger.sqlite3"
+    command = [sys.executable, "-c", WRITER, str(path)]
+    writers = [
+        subprocess.Popen([*command, str(number)], cwd=ROOT) for number in range(4)
+    ]
+    try:
+        for number in range(3):
+            while not path.exists() or path.stat().st_size == 0:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            path.rename(f"{path}.{number}")
+        assert [writer.wait(60) for writer in writers] == [0] * 4
+    finally:
+        for writer in writers:
+            writer.kill()
+    ids: list[str] = []
+    for file in tmp_path.glob("state/ledger.sqlite3*"):
+        if not file.name.endswith(("-wal", "-shm")):
+            with closing(sqlite3.connect(file)) as found:
+                assert found.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                if not found.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                    continue  # moved before it was a ledger
+                ids += [id for (id,) in found.execute("SELECT id FROM calls")]
+    assert len(ids) == len(set(ids)) == 800
+
+
+class Away(RecordBatches[sqlite3.Connection]):
+    """A place for records that is away for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_away = True
+        self.rows: list[Record] = []
+
+    def _write_batch(
+        self, connection: sqlite3.Connection | None, records: list[Record]
+    ) -> tuple[sqlite3.Connection | None, dict[int, LedgerError]]:
+        if self.is_away:
+            lost = LedgerError("it is away")
+            return None, dict.fromkeys(range(len(records)), lost)
+        self.rows += records
+        return sqlite3.connect(":memory:", check_same_thread=False), {}
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+async def test_what_has_ended_is_recorded_when_the_place_for_it_is_back(
+    monkeypatch: pytest.MonkeyPatch, is_closed: bool
+) -> None:
+    monkeypatch.setattr(records, "_AGAIN_SECONDS", 60 if is_closed else 0.05)
+    ledger = Away()
+    begun = Record("1", "toys", "spin", None, "2026-01-01", {})
+    ended = replace(begun, outcome="ok")
+    for record in (begun, ended, replace(ended, id="2")):
+        with pytest.raises(LedgerError):
+            await ledger.write(record)
+    ledger.is_away = False
+    if is_closed:
+        await ledger.close()
+    async with asyncio.timeout(20):
+        while not ledger.rows:
+            await asyncio.sleep(0.02)
+    # A call that was refused did not happen.
+    assert [(row.id, row.outcome) for row in ledger.rows] == [("1", "ok"), ("2", "ok")]
+    await ledger.close()
