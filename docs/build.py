@@ -44,9 +44,8 @@ The smallest tool:
 
 ```yaml
 name: ping
-summary: Answer with pong.
+description: Answer with pong.
 parameters: {type: object}
-cli: {keyword: ping}
 ```
 
 YAML is read strictly: no anchors, tags, merge keys, directives, duplicate keys or second

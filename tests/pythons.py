@@ -61,7 +61,11 @@ def main() -> int:
             continue
         print(f"Python {version}", flush=True)
         run = ["make", f"VENV=.venv-{version}", f"PYTHON={found[version]}"]
-        part = ["test-fast", f"FAST={' '.join(sys.argv[1:])}"] if sys.argv[1:] else ["test"]
+        part = (
+            ["test-fast", f"FAST={' '.join(sys.argv[1:])}"]
+            if sys.argv[1:]
+            else ["test"]
+        )
         done = subprocess.run([*run, *part], cwd=ROOT)
         results[version] = "failed" if done.returncode else "passed"
     print("\n".join(f"Python {version}: {word}" for version, word in results.items()))

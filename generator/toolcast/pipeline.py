@@ -18,7 +18,7 @@ from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
 from .rules.handler import gone_imports
-from .rules.running import check_workspace, without_suppressed
+from .rules.running import by_their_authors, check_workspace, without_suppressed
 
 if TYPE_CHECKING:
     from .documents.filling import Document
@@ -73,7 +73,8 @@ def generate(
     progress.stage("checking")
     day = today or datetime.date.today()
     findings += check_workspace(workspace, day)
-    findings = in_order(without_suppressed(workspace, findings, day))
+    findings = without_suppressed(workspace, findings, day)
+    findings = in_order(by_their_authors(workspace, findings))
     if has_errors(findings):
         return Generated(workspace, {}, findings)
 

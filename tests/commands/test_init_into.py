@@ -81,7 +81,11 @@ def test_what_setuptools_needs_is_told_where_it_builds(repository: Path) -> None
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
-        ("pytest.ini", "", "  pytest.ini\n    [pytest]\n    testpaths = ... src/"),
+        (
+            "pytest.ini",
+            "[pytest]\ntestpaths = a\n",
+            "  pytest.ini\n    [pytest]\n    testpaths = ... src/",
+        ),
         ("setup.cfg", "[tool:pytest]\n", "  pyproject.toml\n"),
     ],
 )

@@ -166,9 +166,9 @@ def test_missing_handlers_package_is_made(project: Path) -> None:
 
 def test_spec_with_an_error_stops_it(project: Path) -> None:
     spec = project / "specs/demo/count_words.yaml"
-    spec.write_text(spec.read_text().replace("summary:", "sumary:"))
+    spec.write_text(spec.read_text().replace("title:", "titel:"))
     done = run(project, "toolcast", "new", "x", expect=1)
-    assert "did you mean `summary`?" in done.stderr
+    assert "did you mean `title`?" in done.stderr
     assert not (project / "specs/demo/x.yaml").exists()
 
 

@@ -34,10 +34,11 @@ def test_a_new_tool_is_seen_by_the_clients_that_may_have_it() -> None:
     seen = effects(toolset, {**toolset, "jot": {}}, EffectKind.SEEN)
 
     assert [(e.reader, e.tool, e.before, e.after) for e in seen] == [
-        ("a", "jot", [], ["langchain", "mcp", "prompts", "registry"])
+        ("a", "jot", [], ["cli", "langchain", "mcp", "prompts", "registry"])
     ]
     assert seen[0].message == (
-        "`a` sees it in MCP's list, the registry, LangChain's tools and the prompt docs"
+        "`a` sees it in MCP's list, the registry, LangChain's tools, the prompt docs and the"
+        " commands"
     )
     assert not seen[0].is_worse
 

@@ -59,7 +59,6 @@ LINE = "# yaml-language-server: $schema="
 SPEC = f"""\
 {LINE}../schemas/toolcast.schema.json#/$defs/tool
 name: find-visits
-summary: Finds the visits of a day.
 title: Find visits
 description: |-
   Finds the visits of a day.
@@ -159,7 +158,7 @@ def test_only_what_changed_there_changes(tmp_path: Path) -> None:
     mine = "# Ours: ask Ada.\n" + SPEC.replace(
         "order: 1", "order: 1\ntimeout: 5  # slow"
     )
-    mine = mine.replace("summary: Finds the visits of a day.", "summary: My own words.")
+    mine = mine.replace("title: Find", "summary: My own words.\ntitle: Find")
     spec.write_text(mine, "utf-8")
     changed = {**TOOL, "description": "Other words.", "icons": []}
     del changed["title"]

@@ -111,10 +111,10 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
 def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> None:
     """Compares one tool's outputs with its spec."""
     definition = definition_of(spec)
-    description = spec.get("description", spec["summary"])
+    description = spec["description"] if "description" in spec else spec["summary"]
     assert exact(tool["definition"]) == exact(definition)
     assert exact(json.loads(tool["served"])) == exact(definition)
-    assert tool["summary"] == spec["summary"]
+    assert tool["summary"] == summary_of(spec)
     assert tool["description"] == description
     function = {
         "name": spec["name"],
@@ -150,7 +150,13 @@ def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> 
 
 def bullet_of(spec: Mapping[str, Any]) -> str:
     """A tool's line in the prompt docs."""
-    return f"- **{spec['name']}**: {spec['summary'].strip()}"
+    return f"- **{spec['name']}**: {summary_of(spec).strip()}"
+
+
+def summary_of(spec: Mapping[str, Any]) -> str:
+    """A tool's line: a spec without one begins with it, as those of this repository do."""
+    summary: str = spec.get("summary") or spec["description"].partition(". ")[0]
+    return summary if "summary" in spec or summary.endswith(".") else f"{summary}."
 
 
 def decoded(docs: str) -> str:

@@ -74,7 +74,7 @@ toy, every tool                          tokens     budget
   preamble                                   24          -
   section_talk                                8          -
   section_tools                              14          -
-  cli                                        14          -
+  cli                                        26          -
 
 Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
 """,

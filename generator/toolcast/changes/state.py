@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from toolcast_runtime.core.definitions.tool import first_sentence
+
 from ..facts.network_reach import is_secret_text, secret_places
 from ..language.spec_language import annotated, parts
 from ..model.endpoints import endpoints, variable
@@ -104,6 +106,9 @@ def tool_pair(
         if "examples" in state.values:
             state.values["examples"] = [*map(_example, state.values["examples"])]
         state.values["module"] = tool.module
+        # That a target comes or goes is told by itself.
+        if tool.cli is not None and all("cli" in side.targets for side in toolsets):
+            state.values.setdefault("cli", {"keyword": tool.cli.keyword})
     if tools[0].name != tools[1].name:
         # With another name comes another module.
         del states[0].values["module"], states[1].values["module"]
@@ -216,7 +221,10 @@ def _default(default: Any, above: Any, path: Path, owner: _Owner) -> Any:
             return ABSENT
         return _MADE[default["by"]](owner.toolset, owner.package, path)
     file, _, field = default["of"].rpartition(".")
-    return (owner.values if file else above).get(field, ABSENT)
+    value = (owner.values if file else above).get(field, ABSENT)
+    return (
+        first_sentence(value) if "as" in default and isinstance(value, str) else value
+    )
 
 
 def _program(toolset: Toolset, package: str, path: Path) -> Any:

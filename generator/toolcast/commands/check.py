@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from ..findings import Severity
+from ..findings import Finding, Severity
 from .exit_codes import USAGE, about_run, counted, fail, print_findings, project_root
 from .options import all_option, findings_format_option, project_option
 
@@ -17,8 +17,7 @@ from .options import all_option, findings_format_option, project_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note"]),
-    default="error",
-    help="The least severity that fails.",
+    help="The least severity that fails. Default: `fail_on` of toolcast.yaml, else error.",
 )
 @click.option(
     "--preflight",
@@ -29,19 +28,21 @@ from .options import all_option, findings_format_option, project_option
 @all_option
 @findings_format_option
 def command(
-    project: str | None, fail_on: str, is_tried: bool, every: bool, format_: str
+    project: str | None, fail_on: str | None, is_tried: bool, every: bool, format_: str
 ) -> None:
     """Check specs, rules, and that the outputs are exactly what the specs give.
 
     Writes nothing. Outputs differ (they are stale, or edited by hand), are missing,
     orphaned or foreign; what a spec caused is said once, at the spec. Where many findings
-    say the same of different names, the text counts them and names three places.
+    say the same of different names, the text counts them and names three places; notes that
+    no spec can suppress are counted. --all shows each.
     """
     from ..documents.filling import stale_regions
     from ..findings import has_errors, in_order
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
+    from ..rules.table import rules
     from .progress import progress
 
     root = project_root(project)
@@ -64,8 +65,19 @@ def command(
 
         findings = in_order([*findings, *preflight(workspace)])
     about = about_run(root, generated, every=every)
-    least = Severity[fail_on.upper()]
-    code = print_findings(findings, format_, fail_on=least, about=about)
+    decided = fail_on or (workspace.fail_on if workspace is not None else "error")
+    least = Severity[decided.upper()]
+    standing: list[Finding] = []
+    if format_ == "text" and not every and least > Severity.NOTE:
+        known = rules(about.extensions)
+        for_ever = {id_ for id_, one in known.items() if not one.can_be_suppressed}
+        notes = (one for one in findings if one.severity is Severity.NOTE)
+        standing = [one for one in notes if one.rule in for_ever]
+    others = [finding for finding in findings if finding not in standing]
+    code = print_findings(others, format_, fail_on=least, about=about)
+    if standing:
+        number = counted(len(standing), "standing note")
+        click.echo(f"{number}: `toolcast check --all` shows what is reached", err=True)
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":

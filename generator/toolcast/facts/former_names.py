@@ -165,19 +165,26 @@ def _said_in(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[Mention
 
 
 def code_free(text: str) -> str:
-    """A Python module with blanks for what is neither a literal nor a comment."""
+    """A Python module with blanks for what is neither a literal nor a comment.
+
+    `__all__` lists names of Python, which are literals by their form only.
+    """
     rows = text.split("\n")
     shown = [[" "] * len(row) for row in rows]
     open_: list[tuple[int, int]] = []
+    exports = False
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             start = token.start
+            exports = token.type != tokenize.NEWLINE and (
+                exports or token.string == "__all__"
+            )
             if token.type == _BEGINS:
                 open_.append(start)
                 continue
             if token.type == _ENDS:
                 start = open_.pop()
-            elif token.type not in _TEXTS:
+            elif token.type not in _TEXTS or exports:
                 continue
             (first, begin), (last, end) = start, token.end
             for number in range(first, last + 1):

@@ -72,6 +72,12 @@ def is_of_definition(path: Path) -> bool:
     return path[0] in _DEFINITION or path[0] == "mcp"
 
 
+def listed_fields(tool: ToolSpec) -> frozenset[str]:
+    """The fields that hold what MCP lists of a tool beside its name."""
+    is_own = {"summary", "description"} <= {*tool.fields}
+    return frozenset({*_DEFINITION, "mcp"} - ({"summary"} if is_own else set()))
+
+
 def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
     """The strings of a value that stands at a path, keys before what they lead to."""
     if isinstance(value, str):
@@ -86,7 +92,7 @@ def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
 
 
 def _definition(tool: ToolSpec) -> Iterator[_Part]:
-    for field in _DEFINITION:
+    for field in filter(tool.fields.__contains__, _DEFINITION):
         yield (field,), getattr(tool, field)
     yield ("mcp", "extra"), tool.mcp_extra
 
@@ -96,7 +102,7 @@ def _prose(tool: ToolSpec) -> Iterator[_Part]:
     yield ("guidance",), tool.guidance
     if tool.actions is not None:
         yield ("actions",), _actions(tool.actions)
-    if tool.cli is not None:
+    if tool.cli is not None and "cli" in tool.fields:
         yield ("cli",), tool.cli._asdict()
     for index, example in enumerate(tool.examples):
         yield ("examples", index), example.as_json
@@ -106,6 +112,11 @@ def _prose(tool: ToolSpec) -> Iterator[_Part]:
 def _actions(actions: Actions) -> dict[str, Any]:
     values = {action.name: action._asdict() for action in actions.values}
     return {"parameter": actions.parameter, "values": values}
+
+
+def summary_field(tool: ToolSpec) -> str:
+    """The field that the summary is read from."""
+    return "summary" if "summary" in tool.fields else "description"
 
 
 Prose = Iterator[tuple[Path, str]]
@@ -133,7 +144,8 @@ def prose_of(toolset: Toolset) -> Iterator[tuple[Owner, Path, str]]:
 def prose_of_tool(tool: ToolSpec) -> Prose:
     """A tool's texts: its own, its parameters', its actions', its examples', its skill's."""
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
-        yield from _text(getattr(tool, field), field)
+        if field in tool.fields:
+            yield from _text(getattr(tool, field), field)
     for field, schema in tool.schemas.items():
         for path, subschema in schema.subschemas.items():
             for keyword in ("title", "description"):

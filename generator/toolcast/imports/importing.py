@@ -271,7 +271,11 @@ def _change(
             text.set_block(field, value, last)
             changed.append(field)
         last = field
-    for field in (*MEMBERS.values(), "mcp"):
+    # A summary alone was the description, which stands in a field of its own now.
+    was_description = (
+        ("summary",) if "description" in changed and "description" not in tree else ()
+    )
+    for field in (*MEMBERS.values(), "mcp", *was_description):
         if field in tree and field not in spec_fields and field != "description":
             text.remove_key((field,))
             changed.append(field)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Mapping
 from typing import Any
+
+from toolcast_runtime.core.definitions.tool import first_sentence
 
 from ..encoders.yaml_block import block
 from ..facts.tool_lists import MEMBERS, mcp_definition
 from ..model.model import Toolset, ToolSpec
 
-_LONGEST_SUMMARY = 120
-_SENTENCE = re.compile(r"(.*?[.!?])(?:\s|$)")
+_LONGEST_SUMMARY = 200
 _TASKS = {
     "rule": "expose/task-support",
     "reason": "The server that it comes from runs it as a task only.",
@@ -23,18 +23,15 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     """What a new spec says of a tool, from which MCP's definition is made key for key.
 
     A member that MCP does not define goes to `mcp.extra`; where the tool has no description,
-    `mcp.omit` says so. A description of one short line is the summary, and not said twice.
+    `mcp.omit` says so, and the summary is its title or name.
     """
     fields: dict[str, Any] = {}
-    has_summary = _is_summary(tool.get("description"))
     for member, value in tool.items():
         if member == "name":
             fields["name"] = value
-            if not has_summary:
+            if not first_sentence(tool.get("description") or ""):
                 # Here a reader looks for it; it has no place in MCP's definition.
-                fields["summary"] = summary_of(tool)
-        elif member == "description" and has_summary:
-            fields["summary"] = value
+                fields["summary"] = _summary_of(tool)
         elif member in MEMBERS:
             fields[MEMBERS[member]] = value
         else:
@@ -47,9 +44,10 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
 def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
     """`fields_of` for a tool that has a spec, whose own summary stays where it may."""
     fields = fields_of(tool)
-    if "description" in spec and "description" not in fields and "summary" in fields:
-        fields = {"description" if k == "summary" else k: v for k, v in fields.items()}
-    if "description" in fields or "description" not in tool:
+    if "description" not in spec and _is_line(fields.get("description")):
+        # The spec says it as the summary.
+        fields = {"summary" if k == "description" else k: v for k, v in fields.items()}
+    if "summary" in spec and ("description" in fields or "description" not in tool):
         # It is no part of what is listed, so that it is its author's.
         fields.pop("summary", None)
     mcp = spec.get("mcp")
@@ -60,31 +58,16 @@ def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def summary_of(tool: Mapping[str, Any]) -> str:
-    """One line: the first sentence that the tool says of itself, else its name."""
-    for member in ("description", "title"):
-        for line in str(tool.get(member) or "").splitlines():
-            words = " ".join("".join(c for c in line if c.isprintable()).split())
-            if words:
-                return _short(words)
-    return str(tool["name"])
+def _is_line(text: Any) -> bool:
+    is_one = isinstance(text, str) and text.splitlines() == [text]
+    return is_one and bool(text.strip()) and len(text) <= _LONGEST_SUMMARY
 
 
-def _short(words: str) -> str:
-    if len(words) <= _LONGEST_SUMMARY:
-        return words
-    sentence = _SENTENCE.match(words)
-    if sentence and len(sentence[1]) <= _LONGEST_SUMMARY:
-        return sentence[1]
-    return words[: _LONGEST_SUMMARY - 4].rpartition(" ")[0] + " ..."
-
-
-def _is_summary(value: Any) -> bool:
+def _summary_of(tool: Mapping[str, Any]) -> str:
+    """One line for a tool that does not describe itself: its title, else its name."""
+    title = str(tool.get("title") or "")
     return (
-        isinstance(value, str)
-        and 0 < len(value) <= _LONGEST_SUMMARY
-        and value == value.strip()
-        and value.isprintable()
+        " ".join("".join(c for c in title if c.isprintable()).split()) or tool["name"]
     )
 
 
@@ -129,7 +112,8 @@ def is_untouched(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
     ):
         return False
     definition = mcp_definition(tool)
-    made = {**fields_of(definition), **needed_fields(toolset, definition)}
+    made = {**fields_of(definition), **said_of(source.tree, definition)}
+    made |= needed_fields(toolset, definition)
     return all(
         field == "order" or (field in made and made[field] == value)
         for field, value in source.tree.items()

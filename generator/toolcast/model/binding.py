@@ -17,7 +17,12 @@ from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from toolcast_runtime.core.definitions.tool import distinct_name, spec_name
+from toolcast_runtime.core.definitions.tool import (
+    command_name,
+    distinct_name,
+    first_sentence,
+    spec_name,
+)
 from toolcast_runtime.core.regular_file import NoRegularFile
 
 from ..extensions import fields_of
@@ -29,6 +34,7 @@ from ..reading.yaml_reader import MAX_BYTES, read_yaml
 from .mcp_servers import McpServer
 from .model import (
     Case,
+    CliDecision,
     Example,
     Section,
     TokenBudget,
@@ -125,6 +131,7 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
     return bind(
         ToolSpec,
         value,
+        summary=value.get("summary") or first_sentence(value["description"]),
         fields=tuple(value),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],
@@ -225,6 +232,11 @@ def bind_toolset(
     targets = value.get("targets")
     if targets is None:
         targets = dict.fromkeys(default_targets)
+    if "cli" in targets:
+        others = {(e["tool"], e["target"]) for e in value.get("exclusions", ())}
+        shown = (t for t in tools if t.cli is None and (t.name, "cli") not in others)
+        made = {t: replace(t, cli=CliDecision(command_name(t.name))) for t in shown}
+        tools = tuple(made.get(tool, tool) for tool in tools)
     preamble = value.get("preamble", {})
     budget = value.get("token_budget", {})
     upfront = budget.get("upfront", {})

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.definitions.tool import WINDOWS_DEVICES
+from toolcast_runtime.core.definitions.tool import WINDOWS_DEVICES, first_sentence
 from toolcast_runtime.core.validation.explanation import shortened
 
 from ..findings import Finding
@@ -86,6 +86,8 @@ def check_schema(
 
     `extensions` names the extensions whose fields belong to the spec language, too.
     """
+    if kind == "tool":
+        yield from _without_text(document)
     validator = _validator(kind, extensions)
     if validator.is_valid(document.value):
         return
@@ -97,6 +99,18 @@ def check_schema(
             for step in list(error.schema_path)[:-1]:
                 part = part[step]
         yield from _findings(document, error, part)
+
+
+def _without_text(document: Document) -> Iterator[Finding]:
+    """The finding of a tool without a summary whose description has no words, either."""
+    value = document.value if isinstance(document.value, dict) else {"summary": ""}
+    text = value.get("description") or ""
+    if "summary" in value or not isinstance(text, str) or first_sentence(text):
+        return
+    path: Path = ("description",) if "description" in value else ()
+    message = "the description is empty" if path else "the key `description` is missing"
+    help_ = "say what the tool does; its first sentence is the summary"
+    yield document.source.error("spec/missing-key", path, message, help_)
 
 
 @cache

@@ -8,22 +8,19 @@ from typing import NamedTuple
 from ..reading.characters import is_plain
 
 LONGEST = 16_000
-_LONGEST_SUMMARY = 120
 
 
 class Docstring(NamedTuple):
     """A docstring, in texts that can be seen.
 
     Attributes:
-        summary: its first sentence, in one line; empty without one.
-        text: what it says as a whole, without its sections; empty when the summary is all.
+        text: what it says as a whole, without its sections.
         parameters: what it says of each parameter.
         types: the type that it gives a parameter, as it stands there.
         result: what it says of the result.
         problem: why it was not read; empty when it was.
     """
 
-    summary: str = ""
     text: str = ""
     parameters: Mapping[str, str] = {}
     types: Mapping[str, str] = {}
@@ -74,17 +71,7 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
 
 
 def _plain(text: str, docstring: Docstring) -> Docstring:
-    first, _, rest = text.strip().partition("\n\n")
-    summary = _words(first)
-    if len(summary) <= _LONGEST_SUMMARY and not rest.strip():
-        return docstring._replace(summary=summary)
-    if len(summary) > _LONGEST_SUMMARY:
-        sentence, dot, _ = summary.partition(". ")
-        short = sentence + dot.strip()
-        if len(short) > _LONGEST_SUMMARY:
-            short = short[: _LONGEST_SUMMARY - 4].rpartition(" ")[0] + " ..."
-        return docstring._replace(summary=short, text=_lines(text))
-    return docstring._replace(summary=summary, text=_lines(text))
+    return docstring._replace(text=_lines(text))
 
 
 def _words(text: str | None) -> str:

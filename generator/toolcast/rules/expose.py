@@ -80,10 +80,11 @@ def _served_client(toolset: Toolset, target: str) -> Iterator[Problem]:
 
 @rule("expose/cli-decision", on="tool", severity=Severity.ERROR, target="cli")
 def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if tool.cli is None:
+    asked = where.toolset.targets["cli"].get("decisions")
+    if asked == "required" and "cli" not in tool.fields:
         help_ = "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`"
         yield at(tool, (), f"`{tool.name}` has no CLI decision", help_)
-    elif tool.cli.keyword is None and not tool.cli.reason:
+    elif tool.cli is not None and tool.cli.keyword is None and not tool.cli.reason:
         message = f"`{tool.name}` is not in the CLI, and no reason is given"
         help_ = "add `reason:` beside `keyword: null`"
         yield at(tool, ("cli", "keyword"), message, help_)

@@ -23,7 +23,7 @@ from ..facts.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..facts.texts import definition_texts, joined_texts, texts_in
+from ..facts.texts import definition_texts, joined_texts, summary_field, texts_in
 from ..facts.token_costs import client_costs, estimated_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -529,7 +529,7 @@ def description_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     length = len(tool.model_description)
     limits = limits_here(where.toolset, tool, Limited.DESCRIPTION)
     for least in crossed(limits, 0, length)[:1]:
-        field = "description" if tool.description is not None else "summary"
+        field = "summary" if tool.description is None else "description"
         what = "refuses more" if least.is_refused else "cuts off the rest"
         message = (
             f"the description has {length:,} characters; {least.client} takes"
@@ -653,9 +653,11 @@ def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
     for owner in skill_owners(toolset):
         if (owner.skill or {}).get("description"):
             continue
-        field, text = "summary", made_description(owner)
+        text = made_description(owner)
         if isinstance(owner, Toolset):
             field = "instructions" if owner.instructions else "title"
+        else:
+            field = summary_field(owner)
         made = f"the skill's description, made of the `{field}`, has"
         if field == "title":
             message = "neither `skill.description` nor `instructions` say what the skill is for"
@@ -700,8 +702,37 @@ _MOST = 200
 def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if len(tool.summary) > _MOST:
         message = f"the summary has {len(tool.summary)} characters; {_MOST} are a line"
-        help_ = "keep what the tool does; the rest belongs in `description`"
+        help_ = "say shortly what the tool does; the rest belongs in `description`"
+        yield at(tool, (summary_field(tool),), message, help_)
+
+
+# Where a script puts no blanks between words, each letter is one.
+_WORD = re.compile(r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]+")
+_COMMON = frozenset("""
+a about after all an and any are as at be before but by can do does each every for from has have
+if in into is it its more no not of on one only or other out so that the their them then this
+those to up use used uses using what when where which who with you your
+""".split())
+_BEGINNING = 4
+
+
+@rule("prompt/summary-mismatch", on="tool", severity=Severity.WARNING)
+def summary_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    texts = tool.summary, tool.description or ""
+    if "summary" not in tool.fields or any(map(_TODO.match, texts)):
+        return
+    said, described = map(_beginnings, texts)
+    # One word is no sentence that could say another thing.
+    if min(len(said), len(described)) > 1 and said.isdisjoint(described):
+        message = "the summary and the description have no word in common"
+        help_ = "remove the summary: it is then the description's first sentence"
         yield at(tool, ("summary",), message, help_)
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    """How the words of a text begin that say what it is about: `lists` as `listing` does."""
+    words = map(str.lower, _WORD.findall(text))
+    return frozenset(word[:_BEGINNING] for word in words if word not in _COMMON)
 
 
 _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")

@@ -6,11 +6,13 @@ import datetime
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..facts.texts import (
     all_texts,
     is_of_definition,
+    listed_fields,
     prose_of_mcp_spec,
     prose_of_tool,
     prose_of_toolset,
@@ -19,6 +21,7 @@ from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
+from ..reading.tree import Source
 from ..suggestions import did_you_mean
 from .places import Parameter, SchemaNode, Text, ToolSchema, Where
 from .rule import Rule
@@ -52,6 +55,39 @@ def check_workspace(
         for problem in rule.problems(*given)
     ]
     return [*found, *_removals_over(workspace, today or datetime.date.today())]
+
+
+def by_their_authors(
+    workspace: Workspace, findings: Iterable[Finding]
+) -> Iterator[Finding]:
+    """The findings; warnings about what a server alone can write are notes.
+
+    The spec of a tool whose calls a server answers has what that server lists. Where its list
+    changes, a review is told of it as ever.
+    """
+    theirs: dict[str, tuple[Source, Collection[str]]] = {}
+    for toolset in workspace.toolsets:
+        if toolset.proxy is not None:
+            theirs[toolset.source.file] = toolset.source, ("instructions",)
+        for tool in toolset.tools:
+            if toolset.proxy_of(tool) is not None:
+                theirs[tool.source.file] = tool.source, listed_fields(tool)
+    for finding in findings:
+        if finding.severity is Severity.WARNING and finding.place.file in theirs:
+            source, fields = theirs[finding.place.file]
+            field = _field_at(source, finding.place.line)
+            # A tool's own decisions are told at its name, too.
+            if field in fields or (
+                field == "name" and finding.rule.startswith("name/")
+            ):
+                finding = replace(finding, severity=Severity.NOTE)
+        yield finding
+
+
+def _field_at(source: Source, line: int) -> str:
+    """The field of a spec that a line is in."""
+    begun = (k for k in source.tree if source.span((k,), at_key=True).line <= line)
+    return max(begun, key=lambda key: source.span((key,), at_key=True).line, default="")
 
 
 def _places(

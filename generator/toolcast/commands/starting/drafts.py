@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from toolcast_runtime.core.definitions.tool import (
     WINDOWS_DEVICES,
+    command_name,
     module_name,
     spec_name,
 )
@@ -244,8 +245,7 @@ def schemas_of(toolset: Toolset) -> str | None:
 
 def free_keyword(toolset: Toolset, name: str) -> str:
     """A keyword for the command line that no tool of the toolset has."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    plain = plain if plain[:1].isalpha() else f"tool-{plain}".rstrip("-")
+    plain = command_name(name)
     taken = {
         tool.cli.keyword.split()[0]
         for tool in toolset.tools

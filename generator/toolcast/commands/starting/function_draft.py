@@ -101,7 +101,7 @@ def draft_functions(
         files[spec] = _spec(toolset, section, called, tool, handler, reference)
         files |= adapter
         notes += tool.notes
-        if not tool.documented.summary:
+        if not tool.documented.text:
             notes.append(f"{tool.place}: without a docstring, the texts are TODOs")
         if not tool.gives_json or tool.fit is Fit.MADE:
             made.append(list(adapter)[-1])
@@ -270,15 +270,13 @@ def _spec(
 ) -> bytes:
     documented = tool.documented
     fields: dict[str, Any] = {"name": name}
-    fields["summary"] = documented.summary or f"TODO: say in one line what {name} does."
-    text = documented.text or documented.summary
+    text = documented.text or f"TODO: say what {name} does."
     if documented.result:
-        text = f"{text}\n\nReturns: {documented.result}".strip()
-    if text and text != documented.summary:
-        fields["description"] = text
+        text = f"{text}\n\nReturns: {documented.result}"
+    fields["description"] = text
     if "prompts" in toolset.targets:
         decided = {"text": None, "reason": _SAID_ELSEWHERE}
-        fields["when_to_use"] = decided if documented.summary else _WHEN
+        fields["when_to_use"] = decided if documented.text else _WHEN
     if section is not None:
         fields["section"] = section
     fields["parameters"] = tool.parameters

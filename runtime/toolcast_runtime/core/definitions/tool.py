@@ -189,6 +189,26 @@ class Tool:
         return text.encode("utf-8")
 
 
+# No sentence begins with a small letter or a digit: `e.g. files`, `approx. 5`.
+_END = re.compile(r"[.!?][\"')\]*_`]{0,4}(?= [^a-z\d])|[\u3002\uff01\uff1f]")
+
+
+def first_sentence(text: str) -> str:
+    """What a description says first, on one line: the summary of a tool that has no other.
+
+    Of a paragraph without an end of a sentence that is the whole; a list begins a new one.
+    Empty where a text has no words.
+    """
+    first, *more = text.strip().splitlines() or [""]
+    more = list(takewhile(lambda line: line.strip() and not _ITEM.match(line), more))
+    line = " ".join(" ".join([first, *more]).split())
+    end = _END.search(line)
+    return line if end is None else line[: end.end()]
+
+
+_ITEM = re.compile(r"\s*(?:[-*+\u2022#>|<]|\d+[.)])")
+
+
 def deprecation_line(deprecated: Mapping[str, Any]) -> str:
     """`Deprecated, and removed on 2030-01-31: use save_note instead. It is slow.`
 
@@ -265,6 +285,16 @@ def distinct_name(tool: str) -> str:
     It depends on the tool alone: what comes and goes beside it changes no name of a file.
     """
     return f"{module_name(tool)}_{sha256(tool.encode()).hexdigest()[:6]}"
+
+
+def command_name(tool: str) -> str:
+    """The command of a tool whose spec chooses none: its name in kebab case.
+
+    `list_peers` and `listPeers` are `list-peers`; a name without a letter in front gets one.
+    """
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", tool).lower()
+    name = re.sub(r"[^a-z0-9]+", "-", words).strip("-")
+    return name if name[:1].isalpha() else f"tool-{name}".rstrip("-")
 
 
 def look_alike_key(name: str) -> str:

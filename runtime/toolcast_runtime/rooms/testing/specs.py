@@ -15,7 +15,12 @@ from typing import Any
 
 import yaml
 
-from ...core.definitions.tool import deprecation_line, module_name
+from ...core.definitions.tool import (
+    command_name,
+    deprecation_line,
+    first_sentence,
+    module_name,
+)
 from .generated_package import text_of
 
 # As the spec language has them: JSON's words and numbers, else text.
@@ -147,7 +152,7 @@ class Specs:
         told = {
             "generated": f"by Toolcast from {self._files[name]}. DO NOT EDIT.",
             "mcp": mcp,
-            "summary": spec["summary"],
+            "summary": spec.get("summary") or first_sentence(spec["description"]),
             "description": (
                 description if mcp.get("description") != description else None
             ),
@@ -290,10 +295,10 @@ def _actions(actions: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {"parameter": actions["parameter"], "values": values}
 
 
-def _decision(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+def _decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The decision for the CLI, as far as it has an effect."""
     if "cli" not in spec:
-        return None
+        return {"keyword": command_name(spec["name"])}
     cli = spec["cli"]
     keys = ["reason"] if cli["keyword"] is None else ["keyword", "usage", "comment"]
     if "actions" in spec and "usage" in keys:

@@ -1,0 +1,91 @@
+"""The summary of a tool that has a description alone: its first sentence, on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import Project
+from toolcast_runtime.core.definitions.tool import command_name, first_sentence
+
+
+@pytest.mark.parametrize(
+    ("description", "summary"),
+    [
+        ("List the peers.", "List the peers."),
+        ("List the peers. Each has a role.", "List the peers."),
+        ("List files, e.g. those of\na folder. Then stop.", "List files, e.g. those of a folder."),
+        ("Take about approx. 5 of Node.js. It is quick.", "Take about approx. 5 of Node.js."),
+        ("Is it there? Yes.", "Is it there?"),
+        ("Read `a.` Then go.", "Read `a.`"),
+        ("Lists issues\n\nArgs:\n  a: A.", "Lists issues"),
+        ("Lists issues:\n- open\n- closed", "Lists issues:"),
+        ("\n\n  Lists\tissues  ", "Lists issues"),
+        ("一覧を返す。次に進む。", "一覧を返す。"),
+        ("version 1.5 of it", "version 1.5 of it"),
+        (" \n ", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_it_is_one_line(description: str, summary: str) -> None:
+    assert first_sentence(description) == summary
+
+
+def test_it_takes_no_time(in_time: None) -> None:
+    for text in ("a. " * 300_000, "." * 900_000, "\n " * 400_000, "-\n" * 400_000):
+        first_sentence(f"x{text}")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("list_peers", "list-peers"),
+        ("listPeers", "list-peers"),
+        ("HTTPGet.all", "httpget-all"),
+        ("7zip", "tool-7zip"),
+        ("..", "tool"),
+    ],
+)
+def test_a_command_is_the_name_in_kebab_case(name: str, command: str) -> None:
+    assert command_name(name) == command
+
+
+SPEC = """\
+description: >-
+  Answer with pong. Nothing else
+  is done.
+parameters: {type: object}
+"""
+
+
+def test_the_smallest_spec_has_a_line_and_a_command(
+    make_project: Callable[..., Project],
+) -> None:
+    targets = "targets: {mcp: {}, registry: {}, cli: {}, prompts: {}}\n"
+    project = make_project(
+        {"say_pong": f"{SPEC}handler: handlers.toy:pong\n"},
+        toolset=targets,
+        handlers="def pong() -> str:\n    return 'pong'\n",
+    )
+    project.generate()
+    folder = project.root / "generated/toy"
+    assert (
+        '"summary": "Answer with pong."' in (folder / "tools/say_pong.json").read_text()
+    )
+    block = (folder / "prompts/cli.md").read_text()
+    assert "generated.toy.cli say-pong" in block and "# Answer with pong." in block
+    assert (
+        "**say_pong**: Answer with pong."
+        in (folder / "prompts/preamble.md").read_text()
+    )
+    assert project.run("-m", "generated.toy.cli", "say-pong").stdout == "pong\n"
+
+
+@pytest.mark.parametrize("text", ["", "description: ''\n", "description: null\n"])
+def test_a_tool_that_says_nothing_is_an_error(
+    make_project: Callable[..., Project], text: str
+) -> None:
+    project = make_project({"note": f"{text}parameters: {{type: object}}\n"})
+    said = project.toolcast("check")
+    assert said.returncode == 1 and "error: spec/missing-key: the " in said.stderr
