@@ -16,10 +16,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ...core.calls.handlers import own_function
 from ...core.calls.untrusted_text import OneASecond
+from ...core.calls.work import in_thread, is_stuck
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
@@ -239,7 +241,11 @@ class FunctionLedger:
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return
-        given = await asyncio.to_thread(self._function, record)
+        if is_stuck(self._reference):
+            raise LedgerError("it does not end")
+        given, error = await in_thread(partial(self._function, record), self._reference)
+        if error is not None:
+            raise error
         if inspect.isawaitable(given):
             await given
 

@@ -109,7 +109,9 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 connection = connected(self._path)
                 self._file = before or _file_at(self._path)
                 # A process that was killed has left its log behind.
-                self._in_log = _size(Path(f"{self._path}-wal"))
+                self._in_log = 0
+                with suppress(FileNotFoundError):
+                    self._in_log = Path(f"{self._path}-wal").stat().st_size
             _wait_for_others(connection, is_patient=True)
             self._make_room(connection)
             failed = _write_all(connection, records)
@@ -214,13 +216,6 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:
