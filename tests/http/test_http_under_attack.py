@@ -162,6 +162,72 @@ def test_health_beside_floods(server: Served) -> None:
     assert server.process.poll() is None
 
 
+CHUNKED = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+PIECES = {
+    "chunks for health": (CHUNKED % b"/health", b"1\r\nx\r\n"),
+    "chunks without a token": (CHUNKED % b"/mcp/", b"1\r\nx\r\n"),
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("what", PIECES)
+def test_health_beside_floods_of_short_pieces(server: Served, what: str) -> None:
+    """Some bytes each, and as much work as for a long text."""
+    head, piece = PIECES[what]
+
+    def pieces() -> None:
+        with socket.create_connection(("127.0.0.1", server.port), 10) as one:
+            one.sendall(head)
+            end = time.monotonic() + 20
+            while time.monotonic() < end and not is_over:
+                one.sendall(piece * 10_000)
+
+    is_over: list[bool] = []
+    with attacked(pieces, 4):
+        try:
+            time.sleep(0.5)
+            assert median_of_health(server, 5) < MOST_SECONDS
+        finally:
+            is_over.append(True)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000, 200_000])
+def test_bodies_of_short_pieces_are_read_whole(server: Served, size: int) -> None:
+    """Chunk by chunk, line by line, in one piece and in many, and one behind the other."""
+    text = b'{"jsonrpc": "2.0", "id": 1,%b"method": "ping"}' % (b"\n" * 3_000)
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in text) + b"0\r\n\r\n"
+    more = (
+        b"Authorization: Bearer internal-token\r\nContent-Type: application/json\r\n"
+        b"Accept: application/json, text/event-stream\r\n\r\n"
+    )
+    chunked = (CHUNKED % b"/mcp/")[:-2] + more + chunks
+    plain = b"POST /mcp/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%b%b"
+    last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    sent = chunked + plain % (len(text), more, text) + chunked + last
+    sent = sent if size > 1 else plain % (len(text), more, text) + last
+    with socket.create_connection(("127.0.0.1", server.port), 10) as one:
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        for at in range(0, len(sent), size):
+            one.sendall(sent[at : at + size])
+        answers = b""
+        while part := one.recv(100_000):
+            answers += part
+    assert answers.count(b"HTTP/1.1 200 OK") == (4 if size > 1 else 2), answers
+    assert answers.endswith(b'{"status":"ok"}')
+
+
+def test_a_head_of_too_many_lines_is_refused(server: Served) -> None:
+    for count, status in ((150, b"200"), (500, b"400")):
+        with opened(
+            server,
+            1,
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            + b"a:\r\n" * count
+            + b"\r\n",
+        ) as (one,):
+            assert one.recv(12) == b"HTTP/1.1 " + status
+
+
 async def test_a_body_that_does_not_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -31,6 +32,8 @@ class Endpoint:
         self.headers: list[dict[str, str]] = []
         self.statuses: dict[str, int] = {}
         self.status = 200
+        self.is_endless = False
+        self.sent = 0
         self.url = ""
 
     def ids(self) -> list[str]:
@@ -49,6 +52,13 @@ def endpoint() -> Iterator[Endpoint]:
                 state.rows.append({**row, "path": self.path})
                 state.headers.append({k.lower(): v for k, v in self.headers.items()})
             self.send_response(status)
+            if state.is_endless:
+                self.close_connection = True
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    while state.sent < 1 << 26:
+                        state.sent += self.wfile.write(bytes(1 << 16))
+                return
             self.send_header("content-length", "0")
             self.end_headers()
 
@@ -184,6 +194,34 @@ async def test_an_outbox_that_is_full_takes_no_more(
     await until(lambda: len(endpoint.rows) == 2)
     await sink.write(ended("3"))
     await until(lambda: endpoint.ids() == ["1", "2", "3"])
+
+
+async def test_rows_that_waited_before_are_counted(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """Or each start would let in as many again."""
+    endpoint.status = 503
+    outbox = tmp_path / "o.sqlite3"
+    before = HttpSink(endpoint.url, outbox=outbox)
+    for number in range(3):
+        await before.write(ended(str(number)))
+    sink = HttpSink(endpoint.url, outbox=outbox, most_waiting=3)
+    await sink.write(record("4"))
+    await until(lambda: sink._waiting == 3)
+    with pytest.raises(LedgerError, match="3 rows wait in"):
+        await sink.write(ended("4"))
+
+
+async def test_an_answer_without_end_is_not_read(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.is_endless = True
+    sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3")
+    for number in ("1", "2"):
+        await sink.write(ended(number))
+    await until(lambda: sink.waiting() == 0)
+    assert endpoint.ids() == ["1", "2"]
+    assert endpoint.sent < 1 << 26
 
 
 async def test_several_sinks_of_one_outbox_post_each_row_once(

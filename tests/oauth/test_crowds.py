@@ -266,6 +266,36 @@ def test_of_many_tokens_few_are_asked_for_and_few_wait(
     asyncio.run(works())
 
 
+def test_tokens_for_others_have_no_questions_of_their_own(
+    registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has many of another service keeps nobody waiting who is at work."""
+
+    async def works() -> None:
+        said = {**issuer.claims(DESK), "active": True}
+        introspection = Introspection(monkeypatch, said)
+        introspection.answers.set()
+        async with serving(registry, _asking(issuer), introspection=True) as server:
+            assert (await server.ask("known")).status_code == 200
+            introspection.answer = {**said, "aud": "https://other.example"}
+            for number in range(24):
+                assert (await server.ask(f"other {number}")).status_code == 401
+            introspection.answers.clear()
+            others = [
+                asyncio.create_task(server.ask(f"other {number}"))
+                for number in range(24)
+            ]
+            await _until(lambda: len(introspection.asked) == 25 + 8)
+            introspection.answer = said
+            known = asyncio.create_task(server.ask("known"))
+            await _until(lambda: len(introspection.asked) == 25 + 8 + 1)
+            introspection.answers.set()
+            assert (await known).status_code == 200
+            await asyncio.gather(*others)
+
+    asyncio.run(works())
+
+
 def test_a_question_ends_with_the_last_who_waits_for_it(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

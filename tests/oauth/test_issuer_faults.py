@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import zlib
 from base64 import b64encode
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -31,6 +34,11 @@ FAULTS: dict[str, tuple[str, int, Any]] = {
     "no object": ("/keys", 200, []),
     "no list": ("/keys", 200, {"keys": {"one": {}}}),
     "no key": ("/keys", 200, {"keys": []}),
+    "a key without algorithm": (
+        "/keys",
+        200,
+        {"keys": [{"kty": "EC", "kid": "one", "alg": "none"}]},
+    ),
     "odd keys": ("/keys", 200, {"keys": [1, None, {}, {"kty": "EC", "kid": "one"}]}),
     "a secret as a key": (
         "/keys",
@@ -46,6 +54,26 @@ FAULTS: dict[str, tuple[str, int, Any]] = {
 def with_introspection(issuer: AuthorizationServer, **more: str) -> dict[str, str]:
     said = {"SHOP_OAUTH_CLIENT_ID": ID, "SHOP_OAUTH_CLIENT_SECRET": SECRET}
     return environment(issuer, **{k: v for k, v in {**said, **more}.items() if v})
+
+
+async def test_what_is_packed_is_not_unpacked(
+    issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some hundred bytes may be as many megabytes then."""
+    asked: list[httpx2.Request] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        packed = zlib.compress(b'{"keys": [' + b" " * 10_000_000 + b"]}")
+        packing = {"content-encoding": "deflate"}
+        stream = httpx2.ByteStream(packed)
+        return httpx2.Response(200, headers=packing, stream=stream)
+
+    client = partial(httpx2.AsyncClient, transport=httpx2.MockTransport(answer))
+    monkeypatch.setattr(httpx2, "AsyncClient", client)
+    with pytest.raises(asking.NotThere, match="answers no JSON object"):
+        await asking.fetch(issuer.url)
+    assert asked[0].headers["accept-encoding"] == "identity"
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,7 @@ _REFUSALS = frozenset([400, 409, 413, 415, 422])
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 _IDLE_SECONDS = 5.0
+_MOST_BYTES = 64 * 1024
 
 
 class HttpSink:
@@ -167,6 +168,8 @@ class HttpSink:
         """
         with closing(connected(self._outbox)) as outbox:
             outbox.execute(_CLAIMS)
+            # Others write there, too, and did before this process began.
+            self._waiting = _count(outbox)
             while (row := _claimed(outbox, self._timeout)) is not None:
                 try:
                     status = self._posted(client, row)
@@ -193,7 +196,14 @@ class HttpSink:
         headers |= {"Idempotency-Key": row["id"], "Content-Type": "application/json"}
         body = json.dumps(row, ensure_ascii=False).encode("utf-8", "backslashreplace")
         url = fill_in(self._url, os.environ)
-        answer = client.post(url, content=body, headers=headers)
+        with client.stream("POST", url, content=body, headers=headers) as answer:
+            # The status is enough; what comes after it may have no end.
+            end = time.monotonic() + self._timeout
+            with suppress(httpx.HTTPError):
+                for _ in answer.iter_raw():
+                    is_long = answer.num_bytes_downloaded > _MOST_BYTES
+                    if is_long or time.monotonic() > end:
+                        break
         if answer.status_code in _REFUSALS:
             return answer.status_code
         if not answer.is_success:

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
@@ -202,6 +203,8 @@ _QUEUE = 1_024
 """Connections that the system keeps until they are taken; it may keep fewer."""
 _UNREAD_SECONDS = 0.05
 """How long a connection may bring nothing before it makes room for others."""
+_LINES = 200
+"""Of heads, and of chunks, that are read of a connection in a turn; a head has hardly more."""
 # In the order in which they came, or were last let in.
 _waiting: dict[BoundedProtocol, None] = {}
 _admitted: dict[BoundedProtocol, None] = {}
@@ -261,17 +264,61 @@ class BoundedProtocol(H11Protocol):
     Where whole requests of all of them are here, the answer is 503: of those that wait to the
     oldest, so that a newcomer is always heard; of those admitted to the newest, since calls run.
     While many wait, a connection that is not admitted has one answer.
+
+    Each header and each chunk takes the time of a long text, however short it is: after some of
+    them the others have their turn.
     """
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self.app: Any = self._watched(self.app)
         self._deadline: asyncio.TimerHandle | None = None
+        self._unread, self._lines = bytearray(), 0
         self._await_head()
         _waiting[self] = None
         is_full = len(_waiting) + len(_admitted) > most_connections()
         if is_full and not _is_room_made(_waiting):
             next(iter(_waiting)).make_room()
+
+    def data_received(self, data: bytes) -> None:
+        """Reads what is short at once."""
+        is_in_turn = bool(self._unread)
+        self._unread += data
+        if is_in_turn:
+            self.transport.pause_reading()
+        else:
+            self._read_on()
+
+    def on_response_complete(self) -> None:
+        """The next request may be here."""
+        super().on_response_complete()
+        if self._unread:
+            self.loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        is_head = self.conn.their_state is h11.IDLE
+        if self.transport.is_closing() or not self._unread:
+            return
+        if self.conn.their_state is h11.DONE:
+            # It waits for the answer to the request before.
+            self.transport.pause_reading()
+            return
+        end = lines = 0
+        while lines < _LINES and (found := self._unread.find(b"\n", end)) >= 0:
+            end, lines = found + 1, lines + 1
+        end = end if lines == _LINES else len(self._unread)
+        piece = bytes(self._unread[:end])
+        del self._unread[:end]
+        super().data_received(piece)
+        is_head = is_head and self.conn.their_state is h11.IDLE
+        self._lines = self._lines + lines if is_head else 0
+        if self._lines > _LINES and not self.transport.is_closing():
+            self.send_400_response("The request has too many headers.")
+        elif self._unread:
+            self.transport.pause_reading()
+            self.loop.call_soon(self._read_on)
+        elif not self.flow.read_paused:
+            self.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()

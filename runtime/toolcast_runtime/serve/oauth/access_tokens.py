@@ -223,7 +223,7 @@ def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
             continue
         try:
             key = PyJWK(entry)
-        except (PyJWTError, ValueError, TypeError, KeyError):
+        except (PyJWTError, ValueError, TypeError, KeyError, NotImplementedError):
             continue
         if key.algorithm_name in _ASYMMETRIC:
             keys[number] = key
@@ -253,13 +253,14 @@ async def fetch(
                 url,
                 data=form,
                 auth=credentials,
-                headers={"accept": "application/json"},
+                # What is packed is small on the wire and may be anything when unpacked.
+                headers={"accept": "application/json", "accept-encoding": "identity"},
             ) as response,
         ):
             if response.status_code != 200:
                 raise NotThere(f"{url} answers {response.status_code}")
             body = bytearray()
-            async for part in response.aiter_bytes():
+            async for part in response.aiter_raw():
                 body += part
                 if len(body) > _MOST_BYTES:
                     raise NotThere(f"{url} answers more than {_MOST_BYTES} bytes")
@@ -376,7 +377,6 @@ class AccessTokens:
         if found.get("active") is not True:
             _remember(self._refused, digest, _REFUSED_SECONDS)
             raise TokenRefused(_INACTIVE)
-        _remember(self._known, digest, _KNOWN_SECONDS)
         given = found.get("aud")
         named = given if isinstance(given, list) else [given]
         if not any(each in audiences for each in named if isinstance(each, str)):
@@ -398,6 +398,7 @@ class AccessTokens:
             "access_token",
         ):
             raise TokenRefused("the token is no bearer token")
+        _remember(self._known, digest, _KNOWN_SECONDS)
         return found
 
 
