@@ -176,7 +176,7 @@ def test_a_document_is_named_once(project: Any) -> None:
     project.edit("toolcast.yaml", "docs/tools.md", "docs/tools.md, docs/tools.md")
     done = project.toolcast("check")
     assert done.returncode == 2
-    assert "`documents` names the same twice" in done.stderr
+    assert "has non-unique elements" in done.stderr
 
 
 def test_a_document_that_is_saved_meanwhile_is_left(

@@ -1,8 +1,8 @@
 """Each way in which outputs drifted from their specs is planted, and found or impossible.
 
 Once `toolcast check` names the file; once the generated tests alone fail, in plain pytest. They
-run `check` themselves, and besides that hold each live consumer to the definitions, so that
-most faults are found without the generator, too.
+run `check` themselves, and besides that hold the definitions to the specs and each live consumer
+to the definitions: `test_hand_edits.py` has what is found so, without the generator.
 
 Of the drifts that real projects had, these cannot be written any more:
 
@@ -60,7 +60,7 @@ class Fault:
 
 
 def edited(id: str, file: str, old: str, new: str) -> Fault:
-    """A fault in what only the spec says otherwise: `check`, run by the tests, finds it."""
+    """A fault that `check`, run by the tests, finds, whatever else does."""
     return Fault(id, file, old, new, (file, "output/"), CHECK)
 
 

@@ -150,7 +150,8 @@ def test_an_endpoint_takes_posts_alone(server: Served, method: str) -> None:
 
 def test_each_request_is_one_line_of_json(server: Served) -> None:
     before = len(server.lines)
-    server.send("/mcp/copilot/?secret=query-7c", b"{}")
+    let_in = {"Authorization": f"Bearer {token_of('copilot')}"}
+    server.send("/mcp/copilot/?secret=query-7c", b"{}", let_in)
     server.wait_for_log('"path": "/mcp/copilot/"', before)
     assert "query-7c" not in server.log
     for line in server.log.splitlines():
@@ -162,8 +163,9 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     call = {"name": "get_personality", "arguments": {}}
     # What earlier requests have to say comes before the line of this one.
     before = len(server.lines)
-    server.send("/mcp/", b"{}", method="PATCH")
-    server.wait_for_log('"method": "PATCH"', before)
+    let_in = {"Authorization": f"Bearer {token_of('internal')}"}
+    server.send("/mcp/", b"{}", let_in)
+    server.wait_for_log('"status": 400', before)
     before = len(server.lines)
     server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
     server.wait_for_log('"tool": "get_personality"', before)

@@ -209,3 +209,14 @@ async def test_the_files_beside_it_are_the_owners_too(
     modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in kept.path.parent.iterdir()}
     assert set(modes.values()) == {0o600} and len(modes) > 1
     await kept.calls.close()
+
+
+async def test_calls_that_are_refused_fill_no_log(
+    tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers.echo = lambda: "hello"
+    kept = Kept(tmp_path)  # a folder
+    for _ in range(20):
+        assert not (await kept.call("echo")).success
+    assert len([r for r in caplog.records if "is refused" in r.getMessage()]) <= 2
+    await kept.calls.close()

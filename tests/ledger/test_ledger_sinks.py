@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import HANDLERS, Kept
+from toolcast_runtime.core.calls import work
+from toolcast_runtime.core.calls.work import MOST_GIVEN_UP
 from toolcast_runtime.ledger import Record
 
 Sink = Callable[[Any, list[Record]], Any]
@@ -54,3 +57,26 @@ async def test_a_function_that_takes_no_record_lets_no_call_happen(
         kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
         assert "cannot be written" in ((await kept.call("work")).error or "")
     assert ran == []
+
+
+async def test_a_function_that_hangs_takes_nobody_elses_threads(
+    tmp_path: Path, handlers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After 16 calls that it has kept, further ones are refused at once."""
+    monkeypatch.setattr("toolcast_runtime.rooms.ledger.recorder._PATIENCE", 0.2)
+    release = threading.Event()
+    handlers.sink = lambda record: release.wait(60)
+    handlers.work = lambda: 1
+    kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
+    try:
+        for _ in range(2):
+            calls = [kept.call("work") for _ in range(MOST_GIVEN_UP)]
+            answers = await asyncio.gather(*calls)
+            assert not any(answer.success for answer in answers)
+        given_up = [t for t in threading.enumerate() if t.name == f"{HANDLERS}:sink"]
+        assert len(given_up) <= MOST_GIVEN_UP
+        async with asyncio.timeout(5):
+            assert await asyncio.to_thread(lambda: 1) == 1
+    finally:
+        release.set()
+        await work.until_ended(20)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import logging
 import re
+import time
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -77,3 +79,36 @@ def without_in(value: Any, secrets: tuple[str, ...]) -> Any:
             for key, item in value.items()
         }
     return value
+
+
+class OneASecond(logging.Filter):
+    """Lets one record of a kind by in a second; the next one says how many were left out.
+
+    So nobody fills a log who asks as often as they like. A record is of the kind that its
+    `extra` names as `kind`; one without is let by.
+
+    Args:
+        loggers: whose records are of one kind when they begin with the same line.
+    """
+
+    def __init__(self, *loggers: str) -> None:
+        super().__init__()
+        self._loggers = loggers
+        self._told: dict[object, tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is let by."""
+        kind = record.__dict__.pop("kind", None)
+        if record.name in self._loggers:
+            kind = str(record.msg).partition("\n")[0]
+        if kind is None:
+            return True
+        now = time.monotonic()
+        last, left_out = self._told.get(kind, (-1.0, 0))
+        if now - last < 1.0:
+            self._told[kind] = last, left_out + 1
+            return False
+        self._told[kind] = now, 0
+        if left_out:
+            record.msg = f"{record.msg} (and {left_out} more of the kind)"
+        return True

@@ -16,9 +16,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ...core.calls.handlers import own_function
+from ...core.calls.untrusted_text import OneASecond
+from ...core.calls.work import in_thread, is_stuck
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
@@ -27,6 +30,7 @@ from .records import Ledger, Record
 from .secret_arguments import Redaction
 
 _logger = logging.getLogger("toolcast.ledger")
+_logger.addFilter(OneASecond())
 
 _PATIENCE = 10.0
 
@@ -61,10 +65,11 @@ class Recorder:
         if self._settings is None:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
             return _unrecorded()
+        kind = {"kind": (id(self), tool.name)}
         try:
             ledger = self._opened(self._settings)
         except LedgerError:
-            _logger.exception("a call of %s is refused", tool.name)
+            _logger.exception("a call of %s is refused", tool.name, extra=kind)
             return _unrecorded()
         if self._settings.keep is not None:
             from .tables import keep_no_longer
@@ -93,7 +98,9 @@ class Recorder:
         try:
             await ledger.write(record)
         except LedgerError:
-            _logger.exception("call %s of %s is refused", record.id, tool.name)
+            _logger.exception(
+                "call %s of %s is refused", record.id, tool.name, extra=kind
+            )
             return _unrecorded()
         except asyncio.CancelledError:
             ledger.write_soon(ended(ToolResponse(error="cancelled"), "cancelled"))
@@ -234,7 +241,11 @@ class FunctionLedger:
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return
-        given = await asyncio.to_thread(self._function, record)
+        if is_stuck(self._reference):
+            raise LedgerError("it does not end")
+        given, error = await in_thread(partial(self._function, record), self._reference)
+        if error is not None:
+            raise error
         if inspect.isawaitable(given):
             await given
 

@@ -109,7 +109,9 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 connection = connected(self._path)
                 self._file = before or _file_at(self._path)
                 # A process that was killed has left its log behind.
-                self._in_log = _size(Path(f"{self._path}-wal"))
+                self._in_log = 0
+                with suppress(FileNotFoundError):
+                    self._in_log = Path(f"{self._path}-wal").stat().st_size
             _wait_for_others(connection, is_patient=True)
             self._make_room(connection)
             failed = _write_all(connection, records)
@@ -158,15 +160,13 @@ def connected(path: Path) -> sqlite3.Connection:
         make_private(str(path), beside=_BESIDE)
         for ending in _BESIDE if is_new else ():
             Path(f"{path}{ending}").unlink(missing_ok=True)
-        connection = sqlite3.connect(
-            path, isolation_level=None, check_same_thread=False
-        )
+        opened = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            _set_up(connection, path)
+            _set_up(opened, path)
         except BaseException:
-            connection.close()
+            opened.close()
             raise
-        return connection
+        return opened
 
 
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -186,11 +186,10 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
-    try:
+    with suppress(OSError):
         status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return None
 
 
 def changed(path: Path, statement: str, given: Sequence[Any]) -> int:
@@ -217,13 +216,6 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:

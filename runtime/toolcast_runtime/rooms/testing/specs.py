@@ -211,7 +211,7 @@ class Specs:
             folder: `mcp_resources` or `mcp_prompts`.
         """
         found: dict[str, dict[str, Any]] = {}
-        for path in (self._folder / folder).glob("*.yaml"):
+        for path in (self._folder / folder).glob("[!.]*.yaml"):
             spec = read_spec(path)
             mcp = {_OFFERED[key]: spec[key] for key in _OFFERED if key in spec}
             keys = ("name", "description", "required")
@@ -260,12 +260,12 @@ class Specs:
 def _specs_below(folder: Path) -> Iterator[Path]:
     """The specs of a toolset's tools, and their shared definitions."""
     for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.name in _OTHERS or path.is_symlink():
+        if path.name.startswith(".") or path.name in _OTHERS:
             continue
         if path.suffix.lower() in (".yaml", ".yml"):
             yield path
-        elif path.is_dir() and not (path / "toolset.yaml").exists():
-            yield from _specs_below(path)
+        elif path.is_dir() and not path.is_symlink():
+            yield from () if (path / "toolset.yaml").exists() else _specs_below(path)
 
 
 def _deprecation(spec: Mapping[str, Any]) -> str:

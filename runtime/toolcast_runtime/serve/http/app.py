@@ -23,9 +23,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
 from ...core.access import AccessError
+from ...core.calls.untrusted_text import OneASecond
 from ..mcp.sdk_server import CALLED, build_server
 from ..mcp.sealing import SealingError, sealing
-from ..telemetry.log_lines import OneASecond
 from .guard import ADMITTED, AllowedHosts, Guard, Turns, put_back, read_message, refusal
 from .listening import Listening
 from .sessions import MOST_SESSIONS, Sessions

@@ -160,14 +160,13 @@ class Guard:
             refused = await self._refusal_of_token(scope)
         if refused is None:
             refused = self._refusal_of_head(scope)
+        if refused is None:
+            scope[ADMITTED] = True
+            admitted = scope.get("extensions", {}).get(ADMITTED)
+            if admitted is not None and not admitted():
+                refused = refusal(503, "the server is full", {"retry-after": "1"})
         if refused is not None:
             await refused(scope, receive, send)
-            return
-        scope[ADMITTED] = True
-        admitted = scope.get("extensions", {}).get(ADMITTED)
-        if admitted is not None and not admitted():
-            full = refusal(503, "the server is full", {"retry-after": "1"})
-            await full(scope, receive, send)
             return
         try:
             async with asyncio.timeout(BODY_SECONDS):

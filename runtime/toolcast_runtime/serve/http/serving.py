@@ -193,7 +193,6 @@ _FULL = (
 )
 
 MOST_CONNECTIONS = 1_200
-"""Fewer where descriptors are few."""
 
 MOST_ADMITTED = 1_000
 """Connections that a request was admitted on; fewer where descriptors are few."""

@@ -363,8 +363,7 @@ class AccessTokens:
             try:
                 credentials = self._issuer.credentials and self._issuer.credentials()
             except ValueError:
-                why = "the credentials for introspection cannot be read"
-                raise NotThere(why) from None
+                raise NotThere("credentials for introspection cannot be read") from None
             return await fetch(uri, form, credentials)
 
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
@@ -372,8 +371,8 @@ class AccessTokens:
         if self._refused.get(digest, now) > now:
             raise TokenRefused(_INACTIVE)
         is_known = self._known.get(digest, now) > now
-        questions = self._of_known if is_known else self._of_others
-        found = await questions.answer(digest, ask)
+        lane = self._of_known if is_known else self._of_others
+        found = await lane.answer(digest, ask)
         if found.get("active") is not True:
             _remember(self._refused, digest, _REFUSED_SECONDS)
             raise TokenRefused(_INACTIVE)

@@ -14,18 +14,16 @@ import logging
 import os
 import select
 import sys
-import time
 from datetime import UTC, datetime
 from typing import Literal
 
-from ...core.calls.untrusted_text import escaped
+from ...core.calls.untrusted_text import OneASecond, escaped
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 _PATIENCE = 0.1
 """Seconds for the first line that is not taken; the next ones wait no more."""
-_SECOND = 1.0
 _PIECE: int = getattr(select, "PIPE_BUF", 512)
 """Bytes that a pipe takes whole, and in one, when it takes any."""
 
@@ -116,39 +114,6 @@ def _json_lines() -> logging.Formatter:
         # uvicorn's message once more, with codes for terminals.
         reserved_attrs=[*RESERVED_ATTRS, "color_message"],
     )
-
-
-class OneASecond(logging.Filter):
-    """Lets one record of a kind by in a second; the next one says how many were left out.
-
-    So nobody fills a log who asks as often as they like. A record is of the kind that its
-    `extra` names as `kind`; one without is let by.
-
-    Args:
-        loggers: whose records are of one kind when they begin with the same line.
-    """
-
-    def __init__(self, *loggers: str) -> None:
-        super().__init__()
-        self._loggers = loggers
-        self._told: dict[object, tuple[float, int]] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is let by."""
-        kind = record.__dict__.pop("kind", None)
-        if record.name in self._loggers:
-            kind = str(record.msg).partition("\n")[0]
-        if kind is None:
-            return True
-        now = time.monotonic()
-        last, left_out = self._told.get(kind, (-_SECOND, 0))
-        if now - last < _SECOND:
-            self._told[kind] = last, left_out + 1
-            return False
-        self._told[kind] = now, 0
-        if left_out:
-            record.msg = f"{record.msg} (and {left_out} more of the kind)"
-        return True
 
 
 def _zoned(record: logging.LogRecord) -> str:
