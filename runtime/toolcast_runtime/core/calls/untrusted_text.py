@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import logging
 import re
 import time
@@ -12,8 +11,8 @@ from typing import Any
 
 MOST_SHOWN = 300
 _HIDDEN = "[hidden]"
-# Looked up now: where no file can be opened any more, the log has to tell it.
-codecs.lookup("unicode_escape")
+# Its codec is loaded now: where no file can be opened any more, the log has to tell it.
+"".encode("unicode_escape")
 # What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
 # the selector of a symbol's picture.
 _UNSEEN = re.compile(

@@ -159,7 +159,8 @@ def connected(path: Path) -> sqlite3.Connection:
         is_new = not os.path.lexists(path)
         make_private(str(path), beside=_BESIDE)
         for ending in _BESIDE if is_new else ():
-            Path(f"{path}{ending}").unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                parent.remove_file(f"{path.name}{ending}")
         opened = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             _set_up(opened, path)
