@@ -14,9 +14,9 @@ import pytest
 
 from tests.http.serving import Served, rpc, served
 from toolcast_runtime.serve.http import guard
+from toolcast_runtime.serve.http.connections import HEAD_SECONDS
 from toolcast_runtime.serve.http.guard import AllowedHosts, Guard
 from toolcast_runtime.serve.http.listening import Tokens
-from toolcast_runtime.serve.http.serving import HEAD_SECONDS
 
 DESCRIPTORS = 256
 # The promise is 100 ms; the machine may have other work.
