@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from generated.kirishima import registry
 from tests.external.conftest import Open, call, until
 from tests.external.servers.running import HttpServer
 from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.rooms.external import transports
 from toolcast_runtime.rooms.external.session import IS_QUIET, quieten
 
 TOKEN = "hunter2-hunter2"
@@ -215,3 +217,69 @@ async def test_an_address_where_something_else_answers(
         listener.shutdown()
     assert "external server odd: not connected: " in caplog.text
     assert "\x1b" not in caplog.text and "Traceback" not in caplog.text
+
+
+class Slow(BaseHTTPRequestHandler):
+    """A server of the older era whose tool `wait` answers when it is let."""
+
+    protocol_version = "HTTP/1.1"
+    answers = Event()
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if "id" not in message:
+            return self._sent(202, b"")
+        said: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "initialize":
+            info = {"name": "slow", "version": "1"}
+            version = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+            said["result"] = {**version, "serverInfo": info}
+        elif message["method"] == "tools/list":
+            names = ("wait", "echo")
+            listed = [{"name": n, "inputSchema": {"type": "object"}} for n in names]
+            said["result"] = {"tools": listed}
+        elif message["method"] == "tools/call":
+            if message["params"]["name"] == "wait":
+                self.answers.wait(20)
+            said["result"] = {"content": [{"type": "text", "text": "there"}]}
+        else:
+            said["error"] = {"code": -32601, "message": "no such method"}
+        return self._sent(200, json.dumps(said).encode())
+
+    def _sent(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self._sent(405, b"")
+
+    do_DELETE = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keeps the test's output clean."""
+
+
+async def test_calls_beyond_the_connections_fail_alone(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All calls that ran were lost with the one that found no connection."""
+    monkeypatch.setattr(transports, "_CONNECTIONS", 3)
+    monkeypatch.setattr(transports, "_CONNECT_SECONDS", 0.5)
+    Slow.answers.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as listener:
+        Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{listener.server_port}/mcp"
+        tools = opened(ExternalServer("slow", url=url, connect_timeout=20.0))
+        await tools.list_tools()
+        calls = [asyncio.create_task(call(tools, "wait")) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        answer = await call(tools, "echo")
+        assert answer.error and answer.error.startswith("the tool's server refused")
+        Slow.answers.set()
+        assert [each.result for each in await asyncio.gather(*calls)] == ["there"] * 3
+        assert (await call(tools, "echo")).result == "there"
+        await tools.close()
+        listener.shutdown()

@@ -34,7 +34,7 @@ _STDERR_PAUSE = 0.01
 _GRACE = 1.0
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 300.0
-_CONNECTIONS = 20
+_CONNECTIONS = 50
 
 
 @dataclass
@@ -222,7 +222,7 @@ async def http_transport(server: Resolved) -> AsyncGenerator[tuple[Any, Any], No
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Ends an answer that is no event stream where it becomes too long.
+    """Ends an answer that is no event stream where it becomes too long or does not come.
 
     An event stream may go on for days; the SDK bounds each of its events.
     """
@@ -233,7 +233,11 @@ class _Bounded(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         # What is packed is small on the wire and may be anything when unpacked.
         request.headers["accept-encoding"] = "identity"
-        response = await self._inner.handle_async_request(request)
+        try:
+            response = await self._inner.handle_async_request(request)
+        except (httpx2.PoolTimeout, httpx2.ReadTimeout):
+            # An error would end the session, and with it the calls that others wait for.
+            return httpx2.Response(504, request=request)
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.ReadError("the answer is packed, which was not asked for")
         kind = response.headers.get("content-type", "")
