@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.middleware.base import BaseHTTPMiddleware
 
 from tests.http.serving import ROOT, Served
 from tests.oauth.authorization_server import AuthorizationServer, authorization_server
@@ -311,19 +312,59 @@ def test_a_question_ends_with_the_last_who_waits_for_it(
             await _until(lambda: introspection.asked == ["bad"])
             await asyncio.sleep(0.05)
             leaves[0].set()
-            assert await calls[0] == []
+            assert await calls[0] == 408
             assert not introspection.given_up
             leaves[1].set()
-            assert await calls[1] == []
+            assert await calls[1] == 408
             await _until(lambda: introspection.given_up)
 
     asyncio.run(works())
 
 
-async def _call(app: Any, leaves: asyncio.Event) -> list[Any]:
-    """What somebody is answered who asks, waits and leaves."""
-    sent: list[Any] = []
-    messages = [{"type": "http.request", "body": b"{}", "more_body": False}]
+def test_behind_a_middleware_nothing_that_was_sent_is_lost(
+    registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """One that gives up what it has received, when whoever waits for it is cancelled."""
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer)) as server:
+
+            async def passed_on(request: Any, call_next: Any) -> Any:
+                return await call_next(request)
+
+            app = BaseHTTPMiddleware(server.app, passed_on)
+            for _ in range(2):
+                async with asyncio.timeout(5):
+                    assert await _call(app, asyncio.Event(), issuer.token(DESK)) == 200
+
+    asyncio.run(works())
+
+
+def test_behind_a_middleware_callers_who_leave_make_no_traceback(
+    registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def works() -> None:
+        introspection = Introspection(monkeypatch, {"active": False})
+        async with serving(registry, _asking(issuer), introspection=True) as server:
+
+            async def passed_on(request: Any, call_next: Any) -> Any:
+                return await call_next(request)
+
+            leaves = asyncio.Event()
+            app = BaseHTTPMiddleware(server.app, passed_on)
+            call = asyncio.create_task(_call(app, leaves))
+            await _until(lambda: introspection.asked)
+            leaves.set()
+            assert await call == 408
+
+    asyncio.run(works())
+
+
+async def _call(app: Any, leaves: asyncio.Event, token: str = "bad") -> int:
+    """The status that somebody is answered who asks, waits and leaves; 0 for none."""
+    status = 0
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Any:
         if messages:
@@ -332,12 +373,20 @@ async def _call(app: Any, leaves: asyncio.Event) -> list[Any]:
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        nonlocal status
+        status = message.get("status", status)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            leaves.set()
 
-    headers = [(b"host", b"shop.example"), (b"authorization", b"Bearer bad")]
+    headers = [
+        (b"host", b"shop.example"),
+        (b"authorization", b"Bearer " + token.encode()),
+        (b"content-type", b"application/json"),
+        (b"accept", b"application/json, text/event-stream"),
+    ]
     scope = {"type": "http", "method": "POST", "path": "/mcp/", "headers": headers}
     await app(scope, receive, send)
-    return sent
+    return status
 
 
 ODD: dict[str, Any] = {

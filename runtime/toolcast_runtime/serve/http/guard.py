@@ -11,6 +11,7 @@ import asyncio
 import functools
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -154,6 +155,9 @@ class Guard:
         if refused is None and self._oauth is not None:
             found = await _while_there(self._refusal_of_token(scope), receive)
             if found is None:
+                # Nobody reads it, but a middleware makes a traceback of no answer.
+                with suppress(OSError):
+                    await refusal(408, "the caller has gone")(scope, receive, send)
                 return
             refused, receive = found
         elif refused is None and self._tokens is not None:
@@ -274,25 +278,37 @@ async def _while_there(
     work: Coroutine[Any, Any, _Result], receive: Receive
 ) -> tuple[_Result, Receive] | None:
     """What the work gives, and what the caller sends; None when they leave before that."""
-    kept: list[Message] = []
-
-    async def leaving() -> None:
-        while not kept or kept[-1]["type"] == "http.request":
-            if kept and kept[-1].get("more_body", False):
-                # The rest of a body is not heard before somebody asks for it.
-                await asyncio.Event().wait()
-            kept.append(await receive())
+    coming: list[asyncio.Task[Message]] = []
 
     async def heard() -> Message:
-        return kept.pop(0) if kept else await receive()
+        return await coming.pop(0) if coming else await receive()
 
-    working, left = asyncio.create_task(work), asyncio.create_task(leaving())
+    working = asyncio.create_task(work)
     try:
-        await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
-        return (working.result(), heard) if working.done() else None
+        while not working.done():
+            # It is never given up: what has come by then would be lost behind a middleware.
+            coming.append(asyncio.ensure_future(receive()))
+            coming[-1].add_done_callback(_told)
+            await asyncio.wait(
+                (working, coming[-1]), return_when=asyncio.FIRST_COMPLETED
+            )
+            if working.done():
+                break
+            message = coming[-1].result()
+            if message["type"] != "http.request":
+                return None
+            if message.get("more_body", False):
+                # The rest of a body is not heard before somebody asks for it.
+                await asyncio.wait((working,))
+        return working.result(), heard
     finally:
         working.cancel()
-        left.cancel()
+
+
+def _told(received: asyncio.Task[Message]) -> None:
+    """Nobody may wait any more for what was received."""
+    if not received.cancelled():
+        received.exception()
 
 
 def _problem_with_json(body: bytes) -> str | None:
