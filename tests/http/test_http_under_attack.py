@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
 import socket
 import statistics
 import sys
@@ -325,3 +327,18 @@ def test_a_body_of_too_many_values_is_refused(server: Served) -> None:
     )
     assert answer.status == 400
     assert "more than 10,000 values" in answer.message["error"]["message"]
+
+
+async def test_large_bodies_wait_for_no_name_that_is_not_resolved() -> None:
+    """The loop's own threads look names up, and whoever asks an issuer has one looked up."""
+    answers = threading.Event()
+    many = (os.cpu_count() or 1) + 8
+    waiting = (asyncio.to_thread(answers.wait, 20) for _ in range(many))
+    lookups = [asyncio.ensure_future(each) for each in waiting]
+    try:
+        await asyncio.sleep(0.1)
+        async with asyncio.timeout(5):
+            assert await guard.Turns().in_thread(lambda: "read") == "read"
+    finally:
+        answers.set()
+        await asyncio.gather(*lookups)

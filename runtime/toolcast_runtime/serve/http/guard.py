@@ -11,6 +11,7 @@ import asyncio
 import functools
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -400,6 +401,8 @@ class Turns:
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
+        # Those of the loop are taken while names of others cannot be resolved.
+        self._thread = ThreadPoolExecutor(1, "large bodies")
         self._free_until = 0.0
 
     async def wait(self) -> None:
@@ -431,7 +434,8 @@ class Turns:
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
         """What a function gives that runs in a thread, while nothing else has its turn."""
         async with self._lock:
-            return await asyncio.to_thread(work)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thread, work)
 
 
 def _is_large(value: Any, most: int) -> bool:
