@@ -89,7 +89,7 @@ def test_hooks_run_in_a_repository(tmp_path: Path, hooks: Path, below: str) -> N
     assert said.count("Passed") == 2
 
     spec = repository / below / "specs" / "demo" / "count_words.yaml"
-    spec.write_text(spec.read_text().replace("summary: Count", "summary: Number"))
+    spec.write_text(spec.read_text().replace("Count the words", "Number the words"))
     git(repository, "add", ".")
     code, said = pre_commit(repository, tmp_path)
     assert code == 1
@@ -98,8 +98,8 @@ def test_hooks_run_in_a_repository(tmp_path: Path, hooks: Path, below: str) -> N
     git(repository, "add", ".")
     assert pre_commit(repository, tmp_path)[0] == 0
 
-    spec.write_text(spec.read_text().replace("summary:", "sumary:"))
+    spec.write_text(spec.read_text().replace("title:", "titel:"))
     git(repository, "add", ".")
     code, said = pre_commit(repository, tmp_path)
     assert code == 1
-    assert "spec/unknown-key" in said and "did you mean `summary`" in said
+    assert "spec/unknown-key" in said and "did you mean `title`" in said

@@ -74,7 +74,10 @@ def test_the_next_steps_work_at_the_first_try(
         own = [line for line in out.splitlines() if not line.startswith("WARNING: ")]
         assert not re.search(r"(?i)warning|failed|skipped|error", "\n".join(own)), out
     shell(f"{sys.executable} -m ruff check --isolated .", folder)
-    shell("make generate check test types", folder)
+    shell("make generate types", folder)
+    # Until somebody has written what `new` left open, the check is red, and so are the tests.
+    said = shell("! make check 2>&1 && ! make test", folder)
+    assert set(re.findall(r"warning: (\S+):", said)) == {"prompt/todo"}, said
 
 
 def test_the_workflow_is_green_from_the_first_commit(

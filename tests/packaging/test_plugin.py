@@ -69,4 +69,6 @@ def test_a_project_that_lists_it(
         root / "generated/demo/owners.md"
     ).read_text("utf-8")
     assert "The team that answers for the tool." in toolcast("schema", "tool")
+    assert "toolcast schema --write" in toolcast("check", expect=1)
+    toolcast("schema", "--write")
     toolcast("check")

@@ -241,8 +241,8 @@ def in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 NEEDED = frozenset("""
-    toolcast toolcast_runtime anyio click httpx httpx2 jsonschema_rs jwt langchain_core langgraph mcp
-    mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
+    toolcast toolcast_runtime anyio click h11 httpx httpx2 jsonschema_rs jwt langchain_core langgraph
+    mcp mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
     typing_extensions uvicorn yaml
     """.split())
 
