@@ -234,6 +234,7 @@ def test_a_hand_edit_is_found(told: str, says: str) -> None:
     assert says in told
 
 
+@pytest.mark.slow
 def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) -> None:
     (copied.root / "toolcast.yaml").rename(copied.root / "elsewhere.yaml")
     try:
@@ -247,6 +248,7 @@ def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) ->
         (copied.root / "elsewhere.yaml").rename(copied.root / "toolcast.yaml")
 
 
+@pytest.mark.slow
 def test_resources_and_mcp_prompts_are_held_to_their_specs(
     clinic_project: Path, tmp_path: Path
 ) -> None:

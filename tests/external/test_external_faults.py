@@ -161,6 +161,7 @@ async def test_endless_notifications_leave_the_calls_alone(opened: Open) -> None
     assert (await call(tools, "echo", text="through")).result == "through"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["progress", "message", "tools/list_changed"])
 async def test_twenty_thousand_messages_of_a_call_keep_no_other_waiting(
     kind: str, opened: Open
