@@ -69,7 +69,7 @@ def worded(schema: Any, dialect: str, *, asserts_formats: bool = False) -> Any:
         asserts_formats: whether a text has to be of its `format`.
     """
     from jsonschema import validators
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it ships no types
 
     keywords = {"pattern": _asked("pattern"), "propertyNames": _names}
     if asserts_formats:
@@ -78,6 +78,7 @@ def worded(schema: Any, dialect: str, *, asserts_formats: bool = False) -> Any:
     kind = library.extend(getattr(library, METASCHEMAS[dialect][0]), keywords)
     # A part that names its dialect is given to that dialect's own validator, which uses `re`.
     schema = {key: inner for key, inner in schema.items() if key != "$schema"}
+    # The registry that is taken where none is given would fetch what it does not know.
     return kind(schema, registry=REGISTRY)
 
 

@@ -189,7 +189,7 @@ _MOST_SCHEMAS = 20_000
 _MOST_NAMES = 100_000
 """In the texts of one value."""
 _MOST_CHARACTERS = 300_000
-"""Of the longer texts of one value; reading them keeps an event loop for some 50 ms."""
+"""Of the longer texts of one value; reading them keeps an event loop for some 50 ms, at worst 90."""
 _LONGEST_NAME = 64
 _LONGEST_LAST_WORD = 16
 """No word of the two tables below is as long, so that more of a name tells nothing."""
