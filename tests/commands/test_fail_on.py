@@ -60,6 +60,7 @@ def test_a_part_of_a_package_is_scanned(tmp_path: Path) -> None:
     assert "scan:\n  - src/shop/agent\n" in text and "fail_on: warning\n" in text
 
 
+@pytest.mark.slow
 def test_a_former_name_in_a_text_of_this_repository_is_found(
     project_copy: Project,
 ) -> None:

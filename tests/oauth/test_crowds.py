@@ -112,10 +112,8 @@ def answered(server: Served, token: str) -> list[tuple[int, int]]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts descriptors in /proc")
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize(
-    "token",
-    [pytest.param(PLAIN, marks=pytest.mark.slow), "known"],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("token", [PLAIN, "known"])
 def test_bad_tokens_in_a_tight_loop(tmp_path: Path, token: str) -> None:
     with (
         authorization_server() as issuer,
