@@ -153,6 +153,7 @@ def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> Non
         ({"const": {"a": 1}}, {"const": {"a": 2}}, "const"),
         ({"const": {"a": 1}}, {"const": {"b": 1}}, "const"),
         ({"pattern": "a"}, {"pattern": "b"}, "pattern"),
+        ({"uniqueItems": False}, {"uniqueItems": True}, "uniqueItems"),
         ({"prefixItems": [{}]}, {"items": {}}, "items"),
         (
             {"properties": {"a": False}},
@@ -445,6 +446,7 @@ def test_null_is_a_type_of_the_list(schema: Schema, expected: Schema | None) -> 
     ("schema", "expected"),
     [
         ({"type": "string"}, None),
+        ({"type": "string", "const": "a"}, None),
         ({"enum": ["a"]}, None),
         (
             {"enum": ["a", None]},
