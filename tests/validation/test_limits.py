@@ -345,3 +345,25 @@ def test_so_many_are_checked(what: str) -> None:
     for count, is_taken in ((most, True), (most + 1, False)):
         value = [item] * count
         assert (work.excess(value, measure(value)) is None) is is_taken
+
+
+_TRIED = {"pattern": r"(?!/)\w+(?<!\.)$"}
+
+
+@pytest.mark.parametrize(("rows", "is_taken"), [(5_997, True), (5_998, False)])
+def test_six_thousand_places_are_looked_at(rows: int, is_taken: bool) -> None:
+    """One by one, where a text at one place is too long for a pattern at another."""
+    names = [str(number) for number in range(30)]
+    schema = {"properties": {"path": _TRIED, "rows": _items(required=names)}}
+    value = {"path": "notes", "text": "a" * 10_000, "rows": [{}] * rows}
+    assert (Work(schema).excess(value, measure(value)) is None) is is_taken
+
+
+def test_what_takes_hardly_a_look_counts_by_its_own_size() -> None:
+    members = {str(number): "a" for number in range(4_000)}
+    schema = {
+        "properties": {"path": _TRIED},
+        "additionalProperties": {"type": "string"},
+    }
+    value = {"path": "notes", "text": "a" * 10_000, **members}
+    assert Work(schema).excess(value, measure(value)) is None
