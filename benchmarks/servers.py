@@ -30,18 +30,18 @@ _FASTMCP = "fastmcp==4.1.2"
 _OURS, _LEDGER = "generated", "generated, with a ledger"
 _PLAIN, _HIGH, _FAST = "plain low-level SDK", "SDK's MCPServer", "FastMCP"
 CLIENTS = """\
-clients: {assistant: {allow: "*"}, guest: {allow: [pods_log]}}
+clients: {assistant: {allow: "*"}, guest: {allow: [get_pod_logs]}}
 targets: {registry: {}, mcp: {client: assistant}}
 """
 _LEDGER_LINE = "ledger: {path: ledger.sqlite3}\n"
 CALL: dict[str, Any] = {
-    "name": "pods_log",
+    "name": "get_pod_logs",
     "arguments": {
-        "name": "web-7f9c",
+        "cluster_name": "east",
         "namespace": "default",
-        "container": "app",
-        "previous": False,
-        "tail": 100,
+        "pod_name": "web-7f9c",
+        "container_name": "app",
+        "tail_lines": 100,
     },
 }
 
