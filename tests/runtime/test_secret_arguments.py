@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.ledger.secret_arguments import REDACTED, Redaction
+from toolcast_runtime.rooms.ledger.secret_arguments import (
+    REDACTED,
+    Redaction,
+    secrecy,
+)
 
 TEXT = {"type": "string"}
 HIDDEN = {"type": "string", "writeOnly": True}
@@ -240,3 +244,60 @@ def test_texts_that_take_long_to_read_are_hidden() -> None:
     text = "word " * 40_000
     shown = Redaction({}).of({"first": text, "second": text, "third": "word"})
     assert shown == {"first": text, "second": REDACTED, "third": "word"}
+
+
+@pytest.mark.parametrize(
+    ("secret", "names"),
+    [
+        (
+            "any",
+            "password password2 accesstoken authToken card_number 密码 passwordHash tokenV2"
+            " secret_key key_secret oldPassword mfa_code2",
+        ),
+        (
+            "text",
+            "tokens kms_key deploy_keys db_pass PHPSESSID session_id reset_password_later"
+            " api_key_count tokens_value connection_string",
+        ),
+        (
+            "none",
+            "key keys data pass_rate primary_key page_token next_page_tokens value key_value"
+            " token_count 7 _ sort_key_value",
+        ),
+    ],
+)
+def test_a_name_says_what_of_its_values_is_secret(secret: str, names: str) -> None:
+    assert {name: secrecy(name) for name in names.split()} == dict.fromkeys(
+        names.split(), secret
+    )
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(256, True), (257, False)])
+def test_a_name_of_256_characters_is_read(length: int, is_read: bool) -> None:
+    value = {"x" * length: "seen"}
+    assert (Redaction({}).of(value) == value) is is_read
+
+
+@pytest.mark.parametrize(("names", "is_read"), [(500, True), (501, False)])
+def test_names_of_fifty_thousand_characters_are_read(names: int, is_read: bool) -> None:
+    """Each counts as ten more."""
+    value = {f"{number:x>90}": "seen" for number in range(names)}
+    assert (Redaction({}).of(value) == value) is is_read
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(64, True), (65, False)])
+def test_a_name_beside_its_value_has_64_characters_at_most(
+    length: int, is_read: bool
+) -> None:
+    name = "password".rjust(length, "x")
+    shown = Redaction({}).of({"name": name, "value": "s3cret"})
+    assert (shown["value"] == REDACTED) is is_read
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
+def test_texts_of_three_hundred_thousand_characters_are_read(
+    more: int, is_read: bool
+) -> None:
+    """Those of 64 characters or less are not counted."""
+    value = ["x" * 64] * 10 + ["y" * 65, "z" * (300_000 - 65 + more)]
+    assert (Redaction({}).of(value) == value) is is_read
