@@ -301,3 +301,30 @@ def test_texts_of_three_hundred_thousand_characters_are_read(
     """Those of 64 characters or less are not counted."""
     value = ["x" * 64] * 10 + ["y" * 65, "z" * (300_000 - 65 + more)]
     assert (Redaction({}).of(value) == value) is is_read
+
+
+@pytest.mark.parametrize(
+    ("items", "shown"),
+    [
+        (["Cookie", "a", "Via", "b"], ["Cookie", REDACTED, "Via", "b"]),
+        (["Via", "Cookie", "a", "b"], ["Via", "Cookie", "a", "b"]),
+        (["Via", "Cookie", "a"], ["Via", "Cookie", "a"]),
+        (["password", "=", "a"], ["password", REDACTED, REDACTED]),
+        (["a", "--pin", "1", "2", "3"], ["a", "--pin", REDACTED, "2", "3"]),
+        (["nice", "-n", "mysql", "-pa"], ["nice", "-n", "mysql", REDACTED]),
+        (["nice", "-n", "1", "mysql", "-pa"], ["nice", "-n", "1", "mysql", "-pa"]),
+        (["Cookie"], ["Cookie"]),
+        ([["Cookie", "a"], 1], [["Cookie", REDACTED], 1]),
+    ],
+)
+def test_what_follows_a_name_in_a_list_is_hidden(items: list[Any], shown: Any) -> None:
+    assert Redaction({}).of(items) == shown
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(196, True), (197, False)])
+def test_json_in_a_text_is_read_to_a_depth(depth: int, is_read: bool) -> None:
+    """Two hundred levels, with those of the value that the text stands in."""
+    schema = {"properties": {"x": HIDDEN}}
+    text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
+    assert ("s3cret" in Redaction(schema).of({"text": text})["text"]) is not is_read
+    assert ("s3cret" in Redaction(schema).of([text])[0]) is not is_read
