@@ -150,6 +150,7 @@ class Work:
 
     Args:
         schema: any, valid or not.
+        parts: the subschemas that values are checked by; by default the whole schema.
 
     Attributes:
         has_alternatives: whether an error can hold those of alternatives.
@@ -157,9 +158,9 @@ class Work:
         most_missing: errors that there can be at one place for names that are missing.
     """
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, parts: Sequence[Any] | None = None) -> None:
         self._schema = schema
-        self._parts = self._read(References(schema))
+        self._parts = self._read([schema] if parts is None else [*parts])
         self._bounds = self._bound()
         schemas = [part.schema for part in self._parts.values()]
         self.has_alternatives = any(not _CHOICES.isdisjoint(one) for one in schemas)
@@ -239,10 +240,10 @@ class Work:
             for key in (*_ids([own.get(step, others)]), *every):
                 yield key, item[step], step
 
-    def _read(self, references: References) -> dict[int, _Part]:
-        """Every subschema, those that contain others before them."""
+    def _read(self, waiting: list[Any]) -> dict[int, _Part]:
+        """Every subschema that some lead to, those that contain others before them."""
+        references = References(self._schema)
         parts: dict[int, _Part] = {}
-        waiting = [self._schema]
         while waiting:
             schema = waiting.pop()
             if not isinstance(schema, Mapping) or id(schema) in parts:

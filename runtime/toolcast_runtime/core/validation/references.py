@@ -20,6 +20,7 @@ IN_PLACE = frozenset(
 )
 """Those whose schemas are for the same value, but for references."""
 
+_LEADING = IN_PLACE | frozenset(REFERENCES)
 _LISTED = frozenset("allOf anyOf oneOf prefixItems".split())
 _NAMED = frozenset(
     "properties patternProperties $defs definitions dependentSchemas dependencies".split()
@@ -152,6 +153,8 @@ class References:
 
     def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """The schemas that a validator may try a value of this one by: that of `not`, too."""
+        if _LEADING.isdisjoint(schema):
+            return
         yield from self.named(schema)
         yield from inner_schemas(schema, "not")
         yield from in_place(schema)
