@@ -177,8 +177,11 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_spelled_out(shown), re.IGNORECASE)
 
 
-# A boundary, and groups that may be left out, at the beginning of a pattern.
-_LEFT_OUT = re.compile(r"\A(?:\\b|\(\?:(?:[^()]|\((?:[^()])*\))*\)(?:\?|\{0,\d\}))+")
+# What may be left out at the beginning of a pattern, or looks at what is beside it.
+_LEFT_OUT = re.compile(
+    r"\A(?:\\b|\(\?<!\[[^]]*\]\)|\(\?=[^()]*\)"
+    r"|\(\?:(?:[^()]|\((?:[^()])*\))*\)(?:\?|\{0,\d\}))+"
+)
 
 
 @dataclass(frozen=True)
@@ -207,8 +210,8 @@ class Phrase:
     def within(self) -> re.Pattern[str]:
         """What has a match wherever the pattern has one: quicker, and in more texts.
 
-        A boundary in front, or what may be left out there, hides from `re` which letters to
-        look for first.
+        A boundary in front, what may be left out there, and a look at what is beside it hide
+        from `re` which letters to look for first.
         """
         rest = _LEFT_OUT.sub("", self.pattern).replace(r"|\b", "|")
         return re.compile(_spaced(rest))
