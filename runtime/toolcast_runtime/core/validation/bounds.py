@@ -144,6 +144,11 @@ class _Part(NamedTuple):
     disjoint: tuple[tuple[int, ...], ...]
     overlapping: tuple[int, ...]
 
+    @property
+    def leads_on(self) -> bool:
+        """Whether other schemas apply to the value as well, or to what it holds."""
+        return bool(self.same or self.overlapping or any(self.disjoint))
+
 
 class Work:
     """What checking values against one schema can cost.
@@ -267,12 +272,14 @@ class Work:
         has no bound.
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
-        here = dict.fromkeys(self._parts, Bound())
-        below, worst = dict(here), dict(here)
+        here, below = dict(own), dict.fromkeys(own, Bound())
+        worst = {key: Bound.at_any(bound, Bound()) for key, bound in own.items()}
+        leading = [(key, part) for key, part in self._parts.items() if part.leads_on]
+        worst.update((key, Bound()) for key, _ in leading)
         changed: set[int] = set()
         for _ in range(_MOST_ROUNDS):
             changed.clear()
-            for key, part in reversed(self._parts.items()):
+            for key, part in reversed(leading):
                 here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
                 one_of = Bound.most(worst[s] for group in part.disjoint for s in group)
                 others = (worst[s] for s in part.overlapping)
