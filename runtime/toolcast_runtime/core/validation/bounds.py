@@ -9,6 +9,7 @@ what was measured with the worst inputs known; only their order of magnitude mat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from .compiled import ASSERTED
@@ -156,22 +157,30 @@ class Work:
     Args:
         schema: any, valid or not.
         parts: the subschemas that values are checked by; by default the whole schema.
-
-    Attributes:
-        has_alternatives: whether an error can hold those of alternatives.
-        most_options: values in the largest `enum` or constant, which errors copy.
-        most_missing: errors that there can be at one place for names that are missing.
     """
 
     def __init__(self, schema: Any, parts: Sequence[Any] | None = None) -> None:
         self._schema = schema
         self._parts = self._read([schema] if parts is None else [*parts])
         self._bounds = self._bound()
-        schemas = [part.schema for part in self._parts.values()]
-        self.has_alternatives = any(not _CHOICES.isdisjoint(one) for one in schemas)
-        options = (measure(_options(one)).values for one in schemas)
-        self.most_options = max(options, default=1)
-        self.most_missing = max(map(_names, schemas), default=0) or 1
+
+    @cached_property
+    def has_alternatives(self) -> bool:
+        """Whether an error can hold those of alternatives."""
+        parts = self._parts.values()
+        return any(not _CHOICES.isdisjoint(part.schema) for part in parts)
+
+    @cached_property
+    def most_options(self) -> int:
+        """Values in the largest `enum` or constant, which errors copy."""
+        options = (_options(part.schema) for part in self._parts.values())
+        return max((measure(one).values for one in options), default=1)
+
+    @cached_property
+    def most_missing(self) -> int:
+        """Errors that there can be at one place for names that are missing."""
+        names = (_names(part.schema) for part in self._parts.values())
+        return max(names, default=0) or 1
 
     def excess(self, value: Any, size: Size, part: Any = None) -> str | None:
         """Why a value takes too long to check, in words; None when it does not.
