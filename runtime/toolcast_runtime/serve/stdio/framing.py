@@ -1,9 +1,10 @@
 """MCP messages as lines of JSON over two file descriptors, for the SDK's `Server.run`.
 
-One thread reads and one writes, which works alike for pipes, sockets, terminals and files of
-every operating system, and changes no flag that a descriptor shares with other processes. The
-event loop waits for neither. What is read ahead is bounded, and so is what a client leaves
-unread: beyond that nothing more is read from it.
+Pipes and sockets are read in the event loop once something is there, and short lines written there
+when they are taken at once. For all else one thread reads and one writes: files, terminals, all of
+Windows, long lines, clients that take nothing at the moment. So the loop waits for nobody, and no
+flag is changed that a descriptor shares with other processes. What is read ahead is bounded, and
+so is what a client leaves unread: beyond that nothing more is read from it.
 
 Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
@@ -18,6 +19,7 @@ import os
 import queue
 import secrets
 import select
+import stat
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -51,6 +53,8 @@ MOST_UNSENT = 1 << 22
 """Bytes that wait for the client before nothing more is taken from it."""
 
 _READ_BYTES = 1 << 16
+_SHORT: int = getattr(select, "PIPE_BUF", 0)
+"""Bytes of a line that is taken whole by what can be written to; no line where nobody can say."""
 _CHUNKS_AHEAD = 2
 """Chunks that are read before the session has taken the messages in them."""
 _PATIENCE_WITH_CLIENT = 5.0
@@ -206,6 +210,10 @@ class Outgoing(_Stream):
         self._is_given_up = False
         self.when_gone: Callable[[], None] | None = None
         self._loop = asyncio.get_running_loop()
+        self._number = number
+        self._poll = select.poll() if _can_be_polled(number) else None
+        if self._poll is not None:
+            self._poll.register(number, select.POLLOUT)
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self.unsent = 0
@@ -217,10 +225,11 @@ class Outgoing(_Stream):
 
     def write(self, line: bytes) -> None:
         """Sends a line as soon as the client takes it."""
-        if self._is_open:
+        rest = self._unwritten(line) if self._is_open else b""
+        if rest:
             with self._lock:
-                self.unsent += len(line)
-            self._lines.put(line)
+                self.unsent += len(rest)
+            self._lines.put(rest)
 
     async def send(self, item: SessionMessage) -> None:
         """Sends a message; waits while the client leaves too much unread.
@@ -301,6 +310,18 @@ class Outgoing(_Stream):
             if not is_so():
                 await self._changed.wait()
 
+    def _unwritten(self, line: bytes) -> bytes:
+        """What is left of a line when what is taken at once has been written."""
+        if self._poll is None or self.unsent or len(line) > _SHORT:
+            return line
+        try:
+            return line[os.write(self._number, line) :] if self._poll.poll(0) else line
+        except BlockingIOError:
+            return line
+        except OSError:
+            self._loop.call_soon(self._gone)
+            return b""
+
     def _write_lines(self, number: int) -> None:
         """The thread's work."""
         while (line := self._lines.get()) is not None:
@@ -340,7 +361,12 @@ class Incoming(_Stream):
         self._chunks = threading.Semaphore(_CHUNKS_AHEAD)
         self._chunks_read = 0
         outgoing.when_gone = self.close
-        _start(self._read_chunks, number)
+        self._number = number
+        self._is_polled = _can_be_polled(number)
+        if self._is_polled:
+            self._loop.add_reader(number, self._read_now)
+        else:
+            _start(self._read_chunks, number)
 
     async def receive(self) -> SessionMessage:
         """The next message.
@@ -355,10 +381,7 @@ class Incoming(_Stream):
             if self._outgoing.unsent > MOST_UNSENT:
                 await self._outgoing.until_below(MOST_UNSENT)
             while not self._lines:
-                # Every message of what was read has been taken.
-                while self._chunks_read:
-                    self._chunks_read -= 1
-                    self._chunks.release()
+                self._read_on()
                 if not self._is_open:
                     if (gone := await self._outgoing.until_answered()) is not None:
                         return SessionMessage(gone)
@@ -382,6 +405,8 @@ class Incoming(_Stream):
     def close(self) -> None:
         """Reads nothing more; what was read before is still given."""
         self._is_open = False
+        if self._is_polled:
+            self._loop.remove_reader(self._number)
         self._arrived.set()
 
     def end(self) -> None:
@@ -413,17 +438,45 @@ class Incoming(_Stream):
             if isinstance(number, (int, str)):
                 self._outgoing.settle(number)
 
+    def _read_on(self) -> None:
+        """Every message of what was read has been taken."""
+        if self._is_polled:
+            if self._is_open and self._chunks_read == _CHUNKS_AHEAD:
+                self._loop.add_reader(self._number, self._read_now)
+            self._chunks_read = 0
+        while self._chunks_read:
+            self._chunks_read -= 1
+            self._chunks.release()
+
+    def _read_now(self) -> None:
+        """In the loop: something is there."""
+        data = self._chunk()
+        if data is not None:
+            self._take(data)
+        if self._chunks_read == _CHUNKS_AHEAD:
+            self._loop.remove_reader(self._number)
+
     def _read_chunks(self, number: int) -> None:
         """The thread's work."""
-        data = b"\n"
-        while data:
+        data: bytes | None = b"\n"
+        while data != b"":
             self._chunks.acquire()
-            try:
-                data = _read(number)
-            except OSError as error:
-                _logger.error("stdin cannot be read: %s", error)
-                data = b""
+            while (data := self._chunk()) is None:
+                select.select([number], [], [])
             tell(self._loop, self._take, data)
+
+    def _chunk(self) -> bytes | None:
+        """What is read next, nothing at the end; None where nothing is there now.
+
+        Whoever gave the descriptor has set it so; others may rely on that.
+        """
+        try:
+            return os.read(self._number, _READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            _logger.error("stdin cannot be read: %s", error)
+            return b""
 
     def _take(self, data: bytes) -> None:
         if not self._is_open:
@@ -431,8 +484,17 @@ class Incoming(_Stream):
         self._chunks_read += 1
         self._lines.extend(self._splitter.take(data) if data else self._splitter.end())
         if not data:
-            self._is_open = False
+            self.close()
         self._arrived.set()
+
+
+def _can_be_polled(number: int) -> bool:
+    """Whether it says when a read or a short write of it does not wait.
+
+    Files never wait, and cannot say so; terminals take less than they say.
+    """
+    mode = os.fstat(number).st_mode
+    return bool(_SHORT) and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
 
 
 def _start(work: Callable[[int], None], number: int) -> None:
@@ -446,15 +508,6 @@ def tell(
     """Runs a function in the loop, if it has not ended."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(what, *given)
-
-
-def _read(number: int) -> bytes:
-    while True:
-        try:
-            return os.read(number, _READ_BYTES)
-        except BlockingIOError:
-            # Whoever gave the descriptor has set it so; others may rely on that.
-            select.select([number], [], [])
 
 
 def _write(number: int, data: bytes) -> None:
