@@ -19,14 +19,12 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast_runtime.serve.stdio.framing import (
+from toolcast_runtime.serve.stdio.framing import LineSplitter, RawJson, line_of
+from toolcast_runtime.serve.stdio.streams import (
     MOST_UNSENT,
     SOME_UNSENT,
     Incoming,
-    LineSplitter,
     Outgoing,
-    RawJson,
-    line_of,
 )
 
 Ends = tuple[int, int]
