@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from ..facts.texts import Owner
@@ -33,6 +38,76 @@ class Text(NamedTuple):
     text: str
     is_key: bool = False
     is_defined: bool = False
+
+
+# The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
+_FOLDS = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
+# No text has a NUL, and no phrase goes on behind one.
+_BETWEEN = "\n\0\n"
+
+
+def folded(text: str) -> str:
+    """The text as a pattern regardless of case sees its ASCII letters, of the same length."""
+    if not text.isascii():
+        for character, letter in _FOLDS.items():
+            text = text.replace(character, letter)
+    return text.lower()
+
+
+class Texts:
+    """The texts of a toolset, each different one once.
+
+    Tools say much alike. What is looked for is looked for in the different texts, and of those
+    that have it the places are told.
+
+    Args:
+        owners: who has texts, each with the strings of them.
+        places: the texts of one of these, with their places.
+    """
+
+    def __init__(
+        self,
+        owners: Iterable[tuple[Owner, Sequence[str]]],
+        places: Callable[[Owner], Iterable[Text]],
+    ) -> None:
+        self._owners = tuple(owners)
+        self._places = places
+
+    @cached_property
+    def different(self) -> tuple[str, ...]:
+        """The texts, in order, each once."""
+        said = (strings for _, strings in self._owners)
+        return tuple(dict.fromkeys(chain.from_iterable(said)))
+
+    @cached_property
+    def joined(self) -> str:
+        """All of them as one, folded: what stands in none of it stands in no text."""
+        return _BETWEEN.join(map(folded, self.different))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        sizes = (len(text) + len(_BETWEEN) for text in self.different)
+        return list(accumulate(sizes, initial=0))
+
+    def with_any(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:
+        """The texts that a match of a pattern for folded texts touches.
+
+        Others have no match: where one would span two texts, both are named.
+        """
+        found: set[str] = set()
+        for pattern in patterns:
+            for match in pattern.finditer(self.joined):
+                first = bisect_right(self._starts, match.start()) - 1
+                last = bisect_right(self._starts, match.end())
+                found.update(self.different[first:last])
+        return found
+
+    def places(self, texts: Iterable[str]) -> Iterator[Text]:
+        """Where some of the texts stand, in order."""
+        wanted = frozenset(texts)
+        for owner, strings in self._owners if wanted else ():
+            if not wanted.isdisjoint(strings):
+                yield from (t for t in self._places(owner) if t.text in wanted)
 
 
 class ToolSchema(NamedTuple):

@@ -23,13 +23,13 @@ from ..facts.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..facts.texts import definition_texts, joined_texts, summary_field, texts_in
+from ..facts.texts import summary_field, texts_in
 from ..facts.token_costs import client_costs, estimated_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
 from ..reading.tree import Path
-from .places import Parameter, Text, Where
+from .places import Parameter, Text, Texts, Where, folded
 from .rule import Problem, Rule, at, rule
 from .unknown_names import unknown_names
 
@@ -111,6 +111,10 @@ class CrossToolInstructions:
         if names and _order_of_any().search(text):
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
+    def may_order(self, text: str) -> bool:
+        """Whether a text has the name of a tool, and orders the use of whatever one."""
+        return bool(self.names_in(text)) and _order_of_any().search(text) is not None
+
     def names_in(self, text: str, own: str = "") -> list[str]:
         """The names that a text has where they count, but for its tool's own."""
         searched = folded(text)
@@ -160,8 +164,8 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(_spelled_out(shown), re.IGNORECASE)
 
 
-# The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
-_FOLDS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+# A boundary, and groups that may be left out, at the beginning of a pattern.
+_LEFT_OUT = re.compile(r"\A(?:\\b|\(\?:(?:[^()]|\((?:[^()])*\))*\)\?)+")
 
 
 @dataclass(frozen=True)
@@ -188,15 +192,11 @@ class Phrase:
     def within(self) -> re.Pattern[str]:
         """The pattern in the midst of words, too.
 
-        A boundary in front hides from `re` which letters to look for first.
+        A boundary in front, or what may be left out there, hides from `re` which letters to
+        look for first.
         """
-        return re.compile(self.pattern.removeprefix(r"\b").replace(" ", r"\s{1,4}"))
-
-
-def may_have(text: str, phrases: Sequence[Phrase]) -> bool:
-    """False only where a text has none of the phrases; quicker than to look for the first."""
-    searched = folded(text)
-    return any(phrase.within.search(searched) for phrase in phrases)
+        rest = _LEFT_OUT.sub("", self.pattern)
+        return re.compile(rest.replace(" ", r"\s{1,4}"))
 
 
 def first_phrase(text: str, phrases: Sequence[Phrase]) -> tuple[Phrase, str] | None:
@@ -209,11 +209,6 @@ def first_phrase(text: str, phrases: Sequence[Phrase]) -> tuple[Phrase, str] | N
     (start, end), phrase = min(matches, key=lambda pair: pair[0][0])
     # Folding replaces characters one by one.
     return phrase, text[start:end]
-
-
-def folded(text: str) -> str:
-    """The text as a pattern regardless of case sees its ASCII letters, of the same length."""
-    return text.lower() if text.isascii() else text.translate(_FOLDS).lower()
 
 
 _GIVE = (
@@ -361,7 +356,7 @@ SECRECY: tuple[Phrase, ...] = (
     ),
     Phrase(
         "hides from the user",
-        rf"\b(?:{_PEOPLE} )(?:must|should|may|need|does|do) (?:not|never)"
+        rf"\b{_PEOPLE} (?:must|should|may|need|does|do) (?:not|never)"
         r" (?:know|notice|see|be (?:told|informed|aware|notified))\b",
         "The user must not know.",
     ),
@@ -438,12 +433,14 @@ def _listed(
 ) -> Rule:
     """A rule that finds the texts with one of some phrases, each at the first of them."""
 
-    @rule(id, on="text", severity=Severity.WARNING)
-    def check(text: Text, where: Where) -> Iterator[Problem]:
-        hit = first_phrase(text.text, phrases) if looks_at(text) else None
-        if hit is not None:
-            message = f"the text {hit[0].what}: {shown(hit[1])}"
-            yield at(text.owner, text.path, message, help, at_key=text.is_key)
+    @rule(id, on="texts", severity=Severity.WARNING)
+    def check(texts: Texts, where: Where) -> Iterator[Problem]:
+        suspected = texts.with_any(phrase.within for phrase in phrases)
+        for text in filter(looks_at, texts.places(suspected)):
+            hit = first_phrase(text.text, phrases)
+            if hit is not None:
+                message = f"the text {hit[0].what}: {shown(hit[1])}"
+                yield at(text.owner, text.path, message, help, at_key=text.is_key)
 
     return check
 
@@ -571,37 +568,38 @@ def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         yield at(toolset, ("instructions",), message, help_)
 
 
-@rule("prompt/mixed-script", on="text", severity=Severity.WARNING)
-def mixed_script(text: Text, where: Where) -> Iterator[Problem]:
-    hit = confusable_word(text.text) if isinstance(text.owner, ToolSpec) else None
-    if hit is not None:
-        word, character = hit
-        what = f"the word {shown(word)} has {describe(character)} among Latin letters"
-        help_ = "write the word in one script"
-        yield at(text.owner, text.path, what, help_, at_key=text.is_key)
+@rule("prompt/mixed-script", on="texts", severity=Severity.WARNING)
+def mixed_script(texts: Texts, where: Where) -> Iterator[Problem]:
+    for text in texts.places(filter(confusable_word, texts.different)):
+        hit = confusable_word(text.text)
+        if hit is not None and isinstance(text.owner, ToolSpec):
+            word, character = hit
+            what = (
+                f"the word {shown(word)} has {describe(character)} among Latin letters"
+            )
+            help_ = "write the word in one script"
+            yield at(text.owner, text.path, what, help_, at_key=text.is_key)
 
 
-@rule("prompt/other-tools", on="toolset", severity=Severity.WARNING)
-def other_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+@rule("prompt/other-tools", on="texts", severity=Severity.WARNING)
+def other_tools(texts: Texts, where: Where) -> Iterator[Problem]:
     help_ = "speak of this tool alone; `when_to_use` is the place to compare tools"
-    names = {tool.name for other in workspace.toolsets for tool in other.tools}
+    names = {tool.name for other in where.workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
-    for tool in toolset.tools:
-        joined = joined_texts(tool)
-        if not may_have(joined, OTHER_TOOLS) and not instructions.names_in(
-            joined, tool.name
-        ):
+    suspected = texts.with_any(phrase.within for phrase in OTHER_TOOLS)
+    suspected.update(filter(instructions.may_order, texts.different))
+    for owner, path, text, is_key, is_defined in texts.places(suspected):
+        if not is_defined or isinstance(owner, Toolset):
             continue
-        for path, text, is_key in definition_texts(tool):
-            hit = first_phrase(text, OTHER_TOOLS)
-            if hit is not None:
-                message = f"the text {hit[0].what}: {shown(hit[1])}"
-                yield at(tool, path, message, help_, at_key=is_key)
-            match = next(instructions.finditer(text, tool.name), None)
-            if match is not None:
-                name = next(group for group in match.groups() if group)
-                message = f"the text steers the use of `{name}`: {shown(match.group())}"
-                yield at(tool, path, message, help_, at_key=is_key)
+        hit = first_phrase(text, OTHER_TOOLS)
+        if hit is not None:
+            message = f"the text {hit[0].what}: {shown(hit[1])}"
+            yield at(owner, path, message, help_, at_key=is_key)
+        match = next(instructions.finditer(text, owner.name), None)
+        if match is not None:
+            name = next(group for group in match.groups() if group)
+            message = f"the text steers the use of `{name}`: {shown(match.group())}"
+            yield at(owner, path, message, help_, at_key=is_key)
 
 
 @rule("prompt/parameter-undescribed", on="parameter", severity=Severity.NOTE)
@@ -739,11 +737,11 @@ _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
 
 
 @rule("prompt/todo", on="prose", severity=Severity.WARNING)
-def todo(prose: Text, where: Where) -> Iterator[Problem]:
-    if _TODO.match(prose.text):
+def todo(prose: Texts, where: Where) -> Iterator[Problem]:
+    for text in prose.places(filter(_TODO.match, prose.different)):
         message = "the text is not written yet"
         help_ = "write it, or leave the field out"
-        yield at(prose.owner, prose.path, message, help_)
+        yield at(text.owner, text.path, message, help_)
 
 
 _DECISION = "`when_to_use: {text: null, reason: ...}`"
