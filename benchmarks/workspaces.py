@@ -1,8 +1,7 @@
 """The projects that are measured: real tools, this repository's, and made-up ones.
 
-*Real* tools are the `tools/list` answers of MCP servers in tests/corpus/mcp, word for word,
-taken again under further names until there are enough; `TOOLCAST_CORPUS=FOLDER` adds lists.
-Each gets what the answer of a server cannot tell: a section, a handler and a CLI keyword.
+Real tools, those of `real_lists`, get what the answer of a server cannot tell: a section, a
+handler and a CLI keyword.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from real_lists import ROOT, real_tools
+
 sys.path.insert(0, str(ROOT))
 
 from tests.corpus.imported import import_tools
-from toolcast_runtime.core.definitions.tool import module_name, spec_name
+from toolcast_runtime.core.definitions.tool import spec_name
 
-__all__ = ["Workspace", "made_up", "real", "real_tools", "repository", "set_aside"]
+__all__ = ["ROOT", "Workspace", "made_up", "real", "repository", "set_aside"]
 
 _NUMBERS = count()
 _TOOLSET = """\
@@ -146,26 +145,6 @@ def set_aside(path: Path, below: Path) -> None:
         path.rename(away / str(next(_NUMBERS)))
 
 
-def real_tools(number: int) -> list[dict[str, Any]]:
-    """That many tools of real servers, each under a name of its own."""
-    found: list[dict[str, Any]] = []
-    names: set[str] = set()
-    read = [json.loads(file.read_text("utf-8")) for file in _lists()]
-    lists = [one if isinstance(one, list) else one["tools"] for one in read]
-    listed = [tool for tools in lists for tool in tools]
-    for copy in count(1):
-        for tool in listed:
-            # Clients may call it as a task only, and the generated server has no tasks.
-            if tool.get("execution", {}).get("taskSupport") == "required":
-                continue
-            if len(found) == number:
-                return found
-            name = _unused(tool["name"], copy, names)
-            names.add(module_name(name))
-            found.append({**tool, "name": name})
-    raise AssertionError("unreachable")
-
-
 def real(folder: Path, number: int, toolset: str = "") -> Workspace:
     """A project of that many real tools in one toolset; `toolset`: more lines for it."""
     root = folder / f"real-{number}"
@@ -211,21 +190,6 @@ def repository(folder: Path) -> Workspace:
     number = sum(1 for _ in root.glob("specs/*/*.yaml")) - 3
     spec = root / "specs" / "molecule" / "check_task_status.yaml"
     return Workspace(f"{number} tools of this repository", root, spec)
-
-
-def _lists() -> Iterator[Path]:
-    yield from sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
-    if more := os.environ.get("TOOLCAST_CORPUS"):
-        yield from sorted(Path(more).glob("*.json"))
-
-
-def _unused(name: str, copy: int, names: set[str]) -> str:
-    """The name, or the name with a number, so that no two tools share a module or keyword."""
-    for number in count(copy):
-        found = name if number == 1 else f"{name}_{number}"
-        if module_name(found) not in names:
-            return found
-    raise AssertionError("unreachable")
 
 
 def _write_project(root: Path) -> None:

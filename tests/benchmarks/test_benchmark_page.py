@@ -11,12 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jsonschema
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = tuple(
-    "page picture results paired clients workspaces openapi generation generators importing servers"
-    " selection turns watching".split()
+    "page picture results paired clients real_lists workspaces openapi generation generators"
+    " importing servers loop_rounds selection sessions turns watching".split()
 )
 
 
@@ -92,15 +93,31 @@ def test_a_bar_goes_left_where_toolcast_is_slower(modules: dict[str, Any]) -> No
 def test_real_tools_are_as_many_as_are_asked_for_and_share_no_name(
     modules: dict[str, Any],
 ) -> None:
-    workspaces = modules["workspaces"]
-    tools = workspaces.real_tools(1_271)
-    assert len({workspaces.module_name(tool["name"]) for tool in tools}) == 1_271
+    lists = modules["real_lists"]
+    tools = lists.real_tools(1_271)
+    assert len({lists.module_name(tool["name"]) for tool in tools}) == 1_271
+    assert tools == lists.real_tools(1_271)
+
+
+def test_tools_that_are_said_anew_keep_their_schemas_whole(
+    modules: dict[str, Any],
+) -> None:
+    tools = modules["real_lists"].real_tools(1_271)
+    assert len({tool["description"] for tool in tools}) > 800
+    for tool in tools:
+        schema = tool["inputSchema"]
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert {*schema.get("required", ())} <= {*schema["properties"]}
+    # Names that were two stay two: a turn has as many properties as the tools themselves.
+    properties = [len(tool["inputSchema"]["properties"]) for tool in tools]
+    turn = next(n for n in range(50, 200) if properties[:n] == properties[n : 2 * n])
+    assert 2 * turn < len(tools)
 
 
 def test_the_documents_for_other_generators_refer_to_what_they_hold(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
-    tools = modules["workspaces"].real_tools(400)
+    tools = modules["real_lists"].real_tools(400)
     document, definitions = modules["openapi"].write_documents(tmp_path, tools)
     whole = json.loads(Path(document).read_text("utf-8"))
     assert len(whole["paths"]) == 400
