@@ -29,6 +29,7 @@ from page import write_page
 from results import KEPT, Part, commit, keep, kept, machine, versions
 from selection import selection_part
 from servers import servers_part
+from sessions import sessions_part
 from watching import watching_part
 
 
@@ -46,6 +47,7 @@ PARTS = {
     "scale": Kind(scale_part),
     "importing": Kind(importing_part),
     "servers": Kind(servers_part),
+    "sessions": Kind(sessions_part),
     "selection": Kind(selection_part),
     "watching": Kind(watching_part),
 }

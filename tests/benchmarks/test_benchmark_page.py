@@ -16,8 +16,8 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = tuple(
-    "page picture results paired clients real_lists workspaces openapi generation generators importing servers"
-    " selection turns watching".split()
+    "page picture results paired clients real_lists workspaces openapi generation generators"
+    " importing servers loop_rounds selection sessions turns watching".split()
 )
 
 

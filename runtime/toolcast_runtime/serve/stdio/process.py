@@ -138,7 +138,7 @@ def serve_over_stdio(
     ending = Ending(grace)
     with gc_freeze():
         from ..mcp.sdk_server import build_server
-        from .framing import Incoming, Outgoing, tell
+        from .streams import Incoming, Outgoing, tell
 
         server = build_server(served, client, takes_raw_json=True)
 
