@@ -172,7 +172,8 @@ def _said(prose: Texts, where: Where, *, not_listed: bool) -> Iterator[Problem]:
     """Texts that say the name of a tool that is gone, by our doing or by its server's."""
     names = tool_names(*where)
     reasons = where.toolset.reserved_names
-    said = {text: tuple(names.gone_in(text)) for text in prose.different}
+    texts = prose.different if names.removed else ()
+    said = {text: tuple(names.gone_in(text)) for text in texts}
     for text in prose.places(text for text, gone in said.items() if gone):
         for name, help_ in said[text.text]:
             if (reasons.get(name) == NOT_LISTED) is not_listed:

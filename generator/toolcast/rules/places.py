@@ -127,19 +127,11 @@ class ToolSchema(NamedTuple):
         """Whether a path in it leads into the shared definitions."""
         return self.tool.source.shared is not None and path[:2] == SHARED
 
-
-class SchemaNode(NamedTuple):
-    """A schema inside of a tool's schema, or that itself.
-
-    Attributes:
-        tool: whose it is.
-        path: where it stands in the tool's spec.
-        value: what is written there.
-    """
-
-    tool: ToolSpec
-    path: Path
-    value: dict[str, Any]
+    def having(self, keyword: str) -> Iterator[tuple[Path, Any]]:
+        """The values of a keyword in it and in all schemas in it, by the paths in the spec."""
+        for path, schema in self.graph.subschemas.items():
+            if keyword in schema:
+                yield (self.field, *path, keyword), schema[keyword]
 
 
 class Parameter(NamedTuple):

@@ -25,7 +25,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from .page import Paragraph, page
-from .places import Parameter, SchemaNode, Texts, ToolSchema, Where
+from .places import Parameter, Texts, ToolSchema, Where
 
 
 class Problem(NamedTuple):
@@ -51,7 +51,6 @@ On = Literal[
     "texts",
     "prose",
     "schema",
-    "schema node",
     "parameter",
 ]
 """What a check is given, once for each there is."""
@@ -174,12 +173,6 @@ def rule(
 
 @overload
 def rule(
-    id: str, *, on: Literal["schema node"], **said: Unpack[_Said]
-) -> _Makes[[SchemaNode, Where]]: ...
-
-
-@overload
-def rule(
     id: str, *, on: Literal["parameter"], **said: Unpack[_Said]
 ) -> _Makes[[Parameter, Where]]: ...
 
@@ -199,8 +192,7 @@ def rule(
         on: what the function is given, once for each there is: the `workspace` alone; a
             `toolset` and the workspace; a `tool` and where it stands; the `texts` of a toolset,
             every string of its tools that models read, and the prose of all else; the `prose`
-            of all; a `schema` of a tool; a `schema node`, each schema inside of one; a
-            `parameter`.
+            of all; a `schema` of a tool; a `parameter`.
         severity: an error only where an output would be wrong, unsafe or impossible; of
             several parts, pages tell that of the first.
         target: the function is given only toolsets that have the target, and tools that are

@@ -24,7 +24,7 @@ from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
 from ..reading.tree import Source
 from ..suggestions import did_you_mean
-from .places import Parameter, SchemaNode, Text, Texts, ToolSchema, Where
+from .places import Parameter, Text, Texts, ToolSchema, Where
 from .rule import Rule
 from .table import former_ids, rules
 
@@ -113,8 +113,6 @@ def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
     yield "tool", tool
     for field, graph in tool.schemas.items():
         yield "schema", ToolSchema(tool, field, graph)
-        for path, value in graph.subschemas.items():
-            yield "schema node", SchemaNode(tool, (field, *path), value)
     for name, schema in tool.properties.items():
         yield "parameter", Parameter(tool, name, schema)
 
