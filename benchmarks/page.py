@@ -36,7 +36,11 @@ TypeScript server that forwards to HTTP.
 _GENERATION = """\
 ## Toolcast by itself
 
-`import click` is what a Python command line costs before it has done anything.
+`import click` is what a Python command line costs before it has done anything. Times are ratios
+of processor time. The outputs of the run before are moved away, not deleted: a disk that has just
+freed thousands of files makes new ones slowly. *Imported* tools stand as `toolcast import` leaves
+them, without handlers; the other real tools have one, a section and a CLI keyword each. Below
+are the largest lists of real servers one by one, as the servers list them.
 """
 _IMPORTING = """\
 ## A server of tools that exist already
@@ -58,6 +62,12 @@ _SESSIONS = """\
 200 HTTP sessions, each a connection that calls one tool after the other; half speak each era
 of the protocol. *Mixed tools* are those of `make load`: plain and async, quick and slow, one
 that fails, one that is not allowed, one with a ledger, one with a large answer.
+"""
+_PYTHONS = """\
+## On later Pythons
+
+The same servers and calls on each Python that is installed: how many times as long as the
+generated server each took, by the clock.
 """
 _SELECTION = """\
 ## The router's order
@@ -137,18 +147,28 @@ def _body(parts: Mapping[str, Part]) -> Iterator[str]:
         yield _source(parts["generators"])
     if "generation" in parts:
         yield _GENERATION
-        yield from _alone([*parts["generation"].rows, *_rows(parts, "scale")])
+        generation = parts["generation"]
+        rows = [*generation.rows, *_rows(parts, "scale")]
+        yield from _alone(rows, generation.specs)
         yield from _outputs(parts["generation"])
         yield _source(parts["generation"])
     if "importing" in parts:
         yield _IMPORTING
-        yield from _alone(parts["importing"].rows)
+        yield from _alone(parts["importing"].rows, {})
         yield _source(parts["importing"])
     if "servers" in parts:
         yield _SERVERS
+        yield (
+            "How many times as long as the generated server each took, by the clock; below"
+            " 1 it was\nquicker.\n"
+        )
         yield from _across(parts["servers"].rows)
         yield from _tables(parts["servers"])
         yield _source(parts["servers"])
+    if "pythons" in parts:
+        yield _PYTHONS
+        yield from _across(parts["pythons"].rows)
+        yield _source(parts["pythons"])
     if "sessions" in parts:
         yield _SESSIONS
         yield from _waits(parts["sessions"].rows)
@@ -189,10 +209,6 @@ def _across(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each work, a column for each of the others."""
     others = list(dict.fromkeys(row.one for row in rows))
     ratios = {(row.work, row.one): row.clock for row in rows}
-    yield (
-        "How many times as long as the generated server each took, by the clock; below 1"
-        " it was\nquicker.\n"
-    )
     yield f"| Work | {' | '.join(others)} |"
     yield f"| --- |{' ---: |' * len(others)}"
     for work in dict.fromkeys(row.work for row in rows):
@@ -217,19 +233,24 @@ def _times(ratio: float) -> str:
     return f"{_short(1 / ratio)} x slower"
 
 
-def _alone(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| Project | Run | Seconds | Processor seconds | Times | Memory at most |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: |"
+def _alone(rows: Sequence[Row], specs: Mapping[str, int]) -> Iterator[str]:
+    """A line a run; where the bytes of the specs are known, its seconds by them, too."""
+    heads = ["Project", "Run", "Seconds", "Processor seconds"]
+    heads += [*(["a MB of specs"] if specs else []), "Times", "Memory at most"]
+    yield f"| {' | '.join(heads)} |"
+    yield f"| --- | --- |{' ---: |' * (len(heads) - 2)}"
     for row in rows:
         # The scale part compares two sizes of one run, the others two runs of one size.
         project, run = row.work, row.one
         if project == "everything new":
             project, run = run, project
         clock, processor = _short(row.one_seconds[1]), _short(row.one_seconds[0])
-        yield (
-            f"| {project} | {run} | {clock} | {processor} |"
-            f" {_short(row.processor)} x {row.other} | {row.peak:.0f} MiB |"
-        )
+        cells = [project, run, clock, processor]
+        if specs:
+            size = specs.get(project, 0) / 1e6
+            cells.append(_short(row.one_seconds[0] / size) if size else "-")
+        cells += [f"{_short(row.processor)} x {row.other}", f"{row.peak:.0f} MiB"]
+        yield f"| {' | '.join(cells)} |"
     yield ""
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
-__all__ = ["ROOT", "real_tools"]
+__all__ = ["ROOT", "large_lists", "real_tools"]
 
 ROOT = Path(__file__).parents[1]
 Tool = dict[str, Any]
@@ -47,11 +47,18 @@ def real_tools(number: int) -> list[Tool]:
     1,271 are like those of the largest public server in the bytes of their specs, their texts,
     how many of these differ, and what the rules find.
     """
-    lists = [list(filter(_is_callable, _tools(file))) for file in _files()]
+    lists = [list(_callable(file)) for file in _files()]
     if number <= sum(map(len, lists)):
         return list(_named_apart((tool for tools in lists for tool in tools), number))
     deep = [tool for tools in lists if _mean_schema(tools) > _DEEP for tool in tools]
     return list(_named_apart(_varied(deep), number))
+
+
+def large_lists(number: int) -> list[tuple[str, list[Tool]]]:
+    """The largest of the lists, with their names, as their servers list them."""
+    files = sorted(_files(), key=lambda file: file.stat().st_size)[-number:]
+    found = ((f.stem, list(_named_apart(_callable(f), 1_000))) for f in files)
+    return list(reversed([*found]))
 
 
 def _files() -> Iterator[Path]:
@@ -60,15 +67,12 @@ def _files() -> Iterator[Path]:
         yield from sorted(Path(more).glob("*.json"))
 
 
-def _tools(file: Path) -> list[Tool]:
+def _callable(file: Path) -> Iterator[Tool]:
+    """The tools of a list, but for those that clients may call as tasks only."""
     read = json.loads(file.read_text("utf-8"))
-    tools: list[Tool] = read if isinstance(read, list) else read["tools"]
-    return tools
-
-
-def _is_callable(tool: Mapping[str, Any]) -> bool:
-    """Clients may call some as tasks only, and the generated server has no tasks."""
-    return bool(tool.get("execution", {}).get("taskSupport") != "required")
+    for tool in read if isinstance(read, list) else read["tools"]:
+        if tool.get("execution", {}).get("taskSupport") != "required":
+            yield tool
 
 
 def _mean_schema(tools: Sequence[Tool]) -> float:

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent / "load"))
 from generation import Sizes
 from load_calls import MIXED, SESSIONS, Call, load
 from load_servers import OURS, PLAIN, Running, servers
+from other_pythons import pythons
 from paired import Row, Sample, compare
 from results import Part
 
@@ -28,16 +29,17 @@ def sessions_part(folder: Path, sizes: Sizes) -> Part:
     """The time that half of the calls take at most, and the processor's time a call."""
     seconds = 8.0 if sizes.rounds > 1 else 2.0
     alone = [call for call in MIXED if call.what == "async"]
-    started = servers(folder, with_fastmcp=False)
-    try:
-        with _on_cores_of_their_own(started):
-            rows = [
-                _row(f"{what}, {SESSIONS} sessions", started, calls, seconds, sizes.few)
-                for what, calls in (("an async tool", alone), ("mixed tools", MIXED))
-            ]
-    finally:
-        for server in started:
-            server.end()
+    rows = []
+    for version, python in pythons():
+        started = servers(folder, python, with_fastmcp=False)
+        try:
+            with _on_cores_of_their_own(started):
+                for what, calls in (("an async tool", alone), ("mixed tools", MIXED)):
+                    work = f"{what}, {SESSIONS} sessions, Python {version}"
+                    rows.append(_row(work, started, calls, seconds, sizes.few))
+        finally:
+            for server in started:
+                server.end()
     return Part(rows)
 
 

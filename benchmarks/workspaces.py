@@ -12,9 +12,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from real_lists import ROOT, real_tools
 
@@ -23,7 +24,16 @@ sys.path.insert(0, str(ROOT))
 from tests.corpus.imported import import_tools
 from toolcast_runtime.core.definitions.tool import spec_name
 
-__all__ = ["ROOT", "Workspace", "made_up", "real", "repository", "set_aside"]
+__all__ = [
+    "ROOT",
+    "Workspace",
+    "imported",
+    "listed",
+    "made_up",
+    "real",
+    "repository",
+    "set_aside",
+]
 
 _NUMBERS = count()
 _TOOLSET = """\
@@ -105,6 +115,11 @@ class Workspace:
         self.name, self.root, self.spec = name, root, spec
         self._turns = count()
 
+    @property
+    def size(self) -> int:
+        """Bytes of its specs."""
+        return sum(f.stat().st_size for f in self.root.glob("specs/**/*.yaml"))
+
     def edit(self) -> None:
         """Changes the title of one tool, and nothing else."""
         text = re.sub(r"(?m)^title:.*\n(?:  .*\n)*", "", self.spec.read_text("utf-8"))
@@ -147,8 +162,26 @@ def set_aside(path: Path, below: Path) -> None:
 
 def real(folder: Path, number: int, toolset: str = "") -> Workspace:
     """A project of that many real tools in one toolset; `toolset`: more lines for it."""
-    root = folder / f"real-{number}"
+    name = f"{number:,} real tools"
+    return _of_tools(folder / f"real-{number}", name, real_tools(number), toolset)
+
+
+def listed(folder: Path, name: str, tools: Sequence[Mapping[str, Any]]) -> Workspace:
+    """A project of one server's list."""
+    return _of_tools(folder / name, f"{len(tools)} tools of {name}", tools)
+
+
+def imported(folder: Path, number: int) -> Workspace:
+    """A project of that many real tools as `toolcast import` leaves it, without handlers."""
+    root = folder / f"imported-{number}"
     tools = real_tools(number)
+    import_tools(root, "things", tools, ("mcp", "registry", "snapshots"))
+    return Workspace(f"{number:,} imported tools", root, _middle(root, tools))
+
+
+def _of_tools(
+    root: Path, name: str, tools: Sequence[Mapping[str, Any]], toolset: str = ""
+) -> Workspace:
     specs = root / "specs" / "things"
     import_tools(root, "things", tools)
     for tool in tools:
@@ -159,8 +192,12 @@ def real(folder: Path, number: int, toolset: str = "") -> Workspace:
         path.write_text(path.read_text("utf-8") + more, "utf-8")
     (specs / "toolset.yaml").write_text(_TOOLSET + toolset, "utf-8")
     _write_project(root)
-    edited = specs / f"{spec_name(tools[number // 2]['name'])}.yaml"
-    return Workspace(f"{number:,} real tools", root, edited)
+    return Workspace(name, root, _middle(root, tools))
+
+
+def _middle(root: Path, tools: Sequence[Mapping[str, Any]]) -> Path:
+    name = spec_name(tools[len(tools) // 2]["name"])
+    return root / "specs" / "things" / f"{name}.yaml"
 
 
 def made_up(folder: Path, number: int) -> Workspace:

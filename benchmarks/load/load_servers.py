@@ -70,14 +70,19 @@ class Running:
         return self._process.wait(30)
 
 
-def servers(folder: Path, with_fastmcp: bool = True) -> list[Running]:
-    """All three, or two, each over the same work; Toolcast's is generated first."""
+def servers(
+    folder: Path, python: Sequence[str] = (PYTHON,), with_fastmcp: bool = True
+) -> list[Running]:
+    """All three, or two, each over the same work; Toolcast's is generated first.
+
+    `python` is the command of the interpreter that Toolcast's and the plain one run on.
+    """
     shutil.copytree(_HERE / "toolcast", folder, dirs_exist_ok=True)
     shutil.copy(_HERE / "work.py", folder)
     words = [PYTHON, "-m", "toolcast", "generate"]
     subprocess.run(words, cwd=folder, check=True, stderr=subprocess.DEVNULL)
-    ours = [PYTHON, "-m", "generated.mixed.mcp_server", "--http", "--port"]
-    plain = [PYTHON, str(_HERE / "plain_server.py")]
+    ours = [*python, "-m", "generated.mixed.mcp_server", "--http", "--port"]
+    plain = [*python, str(_HERE / "plain_server.py")]
     started = [
         _started(OURS, ours, folder, "/mcp/"),
         _started(PLAIN, plain, folder, "/mcp"),

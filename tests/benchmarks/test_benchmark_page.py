@@ -17,7 +17,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = tuple(
     "page picture results paired clients real_lists workspaces openapi generation generators"
-    " importing servers loop_rounds selection sessions turns watching".split()
+    " importing servers loop_rounds other_pythons selection sessions turns watching".split()
 )
 
 
@@ -58,6 +58,25 @@ def row(modules: dict[str, Any], clock: float) -> Any:
     return modules["paired"].Row(
         "work", "a <b>", "c", 4.0, clock, (3.0, 3.0), (2.0, 2.0), 50.0, 7
     )
+
+
+def test_a_command_has_its_own_memory_and_not_that_of_its_caller(
+    modules: dict[str, Any], tmp_path: Path
+) -> None:
+    paired = modules["paired"]
+    held = bytearray(200_000_000)
+    nothing = paired.Command("nothing", [sys.executable, "-c", "pass"], str(tmp_path))
+    sample = paired.run_in_turn([nothing], 1)["nothing"][0]
+    assert 0 < sample.processor < sample.clock + 1
+    assert sample.peak < len(held) / 2**21
+
+
+def test_seconds_stand_by_the_size_of_specs_where_it_is_known(
+    modules: dict[str, Any],
+) -> None:
+    part = modules["results"].Part([row(modules, 1.0)], specs={"work": 2_000_000})
+    text = modules["page"].page({"generation": part})
+    assert "| work | a <b> | 3.0 | 3.0 | 1.5 | 4.0 x c | 50 MiB |" in text
 
 
 def test_a_part_comes_back_from_json_as_it_was(

@@ -263,3 +263,9 @@ def test_equal_tools_are_indexed_once() -> None:
         RoutedTool("a", "b", "c", "d", {}),
     ):
         assert ranking([other]) is not first
+
+
+def test_twenty_thousand_characters_of_a_tool_are_read() -> None:
+    for before, is_read in ((19_994, True), (19_998, False)):
+        tool = RoutedTool("bell", "x", "." * before + " lamp")
+        assert bool(evidence([tool], "lamp")["lamp"]) is is_read

@@ -38,6 +38,7 @@ def of_a(schema: Any) -> dict[str, Any]:
         ({"type": ["integer", "null"]}, "a", "must be null or an integer"),
         ({"type": "number"}, "a", "must be a number"),
         ({"const": {"a": 1}}, 1, 'must be {"a": 1}'),
+        ({"const": "é"}, 1, 'must be "é"'),
         ({"enum": [1]}, 2, "must be 1"),
         ({"enum": [1, 1]}, 2, "must be one of 1"),
         ({"enum": ["ab", "cd", 3]}, "Ab", 'must be one of "ab", "cd", 3'),
