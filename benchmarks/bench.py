@@ -25,10 +25,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from generation import Sizes, generation_part, scale_part
 from generators import generators_part
 from importing import importing_part
+from other_pythons import other_pythons_part
 from page import write_page
 from results import KEPT, Part, commit, keep, kept, machine, versions
 from selection import selection_part
 from servers import servers_part
+from sessions import sessions_part
 from watching import watching_part
 
 
@@ -46,6 +48,8 @@ PARTS = {
     "scale": Kind(scale_part),
     "importing": Kind(importing_part),
     "servers": Kind(servers_part),
+    "pythons": Kind(other_pythons_part),
+    "sessions": Kind(sessions_part),
     "selection": Kind(selection_part),
     "watching": Kind(watching_part),
 }

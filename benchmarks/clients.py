@@ -27,6 +27,7 @@ __all__ = [
     "free_port",
     "rpc_message",
     "rpc_request",
+    "used",
 ]
 
 MODERN = "2026-07-28"
@@ -84,13 +85,13 @@ def rpc_request(
     return head.encode() + body
 
 
-def _used(process: int) -> float:
+def used(process: int) -> float:
     """Seconds of the processor of a process and of those that it started, all threads."""
     # Linux counts nanoseconds here, where /proc counts hundredths of a second.
     # Source: https://www.man7.org/linux/man-pages/man3/clock_getcpuclockid.3.html
     own = time.clock_gettime((~process << 3) | 2)
     children = Path(f"/proc/{process}/task/{process}/children").read_text()
-    return own + sum(_used(int(child)) for child in children.split())
+    return own + sum(used(int(child)) for child in children.split())
 
 
 def _peak(process: int) -> float:
@@ -157,7 +158,7 @@ class Stdio:
 
     def used(self) -> float:
         """Seconds of the processor that the server has used."""
-        return _used(self._process.pid)
+        return used(self._process.pid)
 
     def memory(self) -> float:
         """MiB of the server's memory at its peak."""
@@ -240,7 +241,7 @@ class Http:
 
     def used(self) -> float:
         """Seconds of the processor that the server has used."""
-        return _used(self._process.pid)
+        return used(self._process.pid)
 
     def memory(self) -> float:
         """MiB of the server's memory at its peak."""

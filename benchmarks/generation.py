@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paired import PYTHON, Command, Row, child_environment, compare, run_in_turn
+from real_lists import large_lists
 from results import Part
-from workspaces import Workspace, made_up, real, repository
+from workspaces import Workspace, imported, listed, made_up, real, repository
 
 __all__ = [
     "CLICK",
@@ -22,6 +23,7 @@ __all__ = [
     "wrote",
 ]
 
+_LISTS = 6
 TOOLCAST = [PYTHON, "-m", "toolcast"]
 CLICK = Command("import click", [PYTHON, "-c", "import click"], os.getcwd())
 
@@ -71,31 +73,39 @@ def cold(workspace: Workspace, name: str = "everything new") -> Command:
 
 
 def generation_part(folder: Path, sizes: Sizes) -> Part:
-    """Each command over real tools, this repository's and made-up ones, beside an import."""
+    """Each command over several projects, beside an import."""
     rows: list[Row] = []
-    outputs = {}
+    outputs, specs = {}, {}
     for workspace in (
         real(folder, sizes.real),
+        imported(folder, sizes.real),
         repository(folder),
         made_up(folder, sizes.made_up),
+        *(listed(folder, name, tools) for name, tools in large_lists(_LISTS)),
     ):
         rows += _rows(prepared(workspace), sizes.rounds)
         outputs[workspace.name] = wrote(workspace.root / "generated")
-    return Part(rows, wrote=outputs)
+        specs[workspace.name] = workspace.size
+    return Part(rows, wrote=outputs, specs=specs)
 
 
 def _rows(workspace: Workspace, rounds: int) -> Iterator[Row]:
     root = str(workspace.root)
     generate = [*TOOLCAST, "generate"]
+    check = Command("check", [*TOOLCAST, "check"], root)
     commands = [
         cold(workspace),
         Command("nothing changed", generate, root),
         Command("one spec changed", generate, root, workspace.edit),
-        Command("check", [*TOOLCAST, "check"], root),
+        check,
     ]
-    samples = run_in_turn([*commands, CLICK], rounds)
+    # What was edited differs from the commit.
+    words = [*TOOLCAST, "diff", "--against", "HEAD"]
+    diff = Command("diff of two states, one spec changed", words, root)
+    samples = run_in_turn([*commands, diff, CLICK], rounds)
     for command in commands:
         yield compare(workspace.name, samples, command.name, CLICK.name)
+    yield compare(workspace.name, samples, diff.name, check.name)
 
 
 def scale_part(folder: Path, sizes: Sizes) -> Part:

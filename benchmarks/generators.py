@@ -63,17 +63,22 @@ class NodePeer(Peer):
         return str(program)
 
 
-def installed_python(*pinned: str) -> Path:
+def installed_python(*pinned: str, python: str = PYTHON) -> Path:
     """A virtual environment with these packages; it is made when it is missing.
+
+    Args:
+        pinned: the packages, the one that gives the environment its name first.
+        python: the interpreter that it is made with.
 
     Raises:
         subprocess.CalledProcessError: they cannot be installed.
     """
-    folder = _ENVIRONMENTS / pinned[0].replace("==", "-")
+    suffix = "" if python == PYTHON else f"-{Path(python).name}"
+    folder = _ENVIRONMENTS / (pinned[0].replace("==", "-") + suffix)
     done = folder / "installed"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([PYTHON, "-m", "venv", str(folder)], check=True)
+        subprocess.run([python, "-m", "venv", str(folder)], check=True)
         words = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         subprocess.run([*words, "--disable-pip-version-check", *pinned], check=True)
         done.touch()

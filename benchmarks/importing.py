@@ -9,8 +9,9 @@ from pathlib import Path
 
 from generation import CLICK, TOOLCAST, Sizes
 from paired import PYTHON, Command, compare, run_in_turn
+from real_lists import real_tools
 from results import Part
-from workspaces import real_tools, set_aside
+from workspaces import set_aside
 
 from tests.mcp.servers import MODERN, sent
 

@@ -8,12 +8,15 @@ waited for) stays put while others use the machine; wall time stands beside it.
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
+import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -158,23 +161,20 @@ def _measured(command: Command) -> Sample:
     """
     if command.before is not None:
         command.before()
-    quiet = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, quiet, number) for number in (0, 1, 2)]
-    here = os.getcwd()
-    os.chdir(command.folder)
-    begun = time.perf_counter()
-    try:
-        child = os.posix_spawn(
-            command.words[0],
-            list(command.words),
-            child_environment(),
-            file_actions=actions,
-        )
-    finally:
-        os.chdir(here)
-        os.close(quiet)
-    _, status, usage = os.wait4(child, 0)
-    clock = time.perf_counter() - begun
-    if os.waitstatus_to_exitcode(status) != 0:
+    runner = _runner()
+    assert runner.stdin is not None and runner.stdout is not None
+    asked = [list(command.words), command.folder, child_environment()]
+    runner.stdin.write(json.dumps(asked) + "\n")
+    runner.stdin.flush()
+    code, *figures = json.loads(runner.stdout.readline())
+    if code != 0:
         raise SystemExit(f"failed: {' '.join(command.words)} in {command.folder}")
-    return Sample(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss / 1024)
+    return Sample(*figures)
+
+
+@cache
+def _runner() -> subprocess.Popen[str]:
+    """A small process that runs the commands, and ends with this one."""
+    words = [PYTHON, "-I", "-S", str(Path(__file__).with_name("run_apart.py"))]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)

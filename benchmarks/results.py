@@ -29,6 +29,7 @@ class Part:
         rows: one command or server beside another.
         tables: what each server takes by itself, by cell; the first row names the columns.
         wrote: `{command: [files, lines]}` of its output.
+        specs: bytes of the specs of a project, by its name.
         versions: of what was measured, by name.
         measured: the day, `YYYY-MM-DD`.
         commit: of Toolcast.
@@ -39,6 +40,7 @@ class Part:
     rows: Sequence[Row]
     tables: Sequence[Sequence[Sequence[str]]] = ()
     wrote: Mapping[str, list[int]] = field(default_factory=dict)
+    specs: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     measured: str = ""
     commit: str = ""

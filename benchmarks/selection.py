@@ -14,8 +14,8 @@ from pathlib import Path
 
 from generation import Sizes
 from paired import Row, Sample, compare
+from real_lists import real_tools
 from results import Part
-from workspaces import real_tools
 
 from toolcast_runtime.rooms.router.lexical_ranking import ranking
 from toolcast_runtime.router import RoutedTool

@@ -2,7 +2,7 @@
 
 All have the same real tools. The generated server checks arguments and who may call; with a
 ledger it also commits two rows a call to SQLite. The plain server is the official SDK's
-low-level API, which checks nothing; MCPServer (the SDK) and FastMCP make their schemas from
+low-level API, which checks nothing, and once more with jsonschema put in by hand; MCPServer (the SDK) and FastMCP make their schemas from
 functions, and check arguments by them. FastMCP is measured with PEERS=1, in an environment of
 its own below `.toolcast/`.
 """
@@ -18,30 +18,43 @@ from typing import Any
 from clients import LEGACY, MODERN, Http, Stdio, free_port
 from generation import Sizes, prepared
 from generators import installed_python
+from loop_rounds import rounds_table
 from paired import PYTHON, Row, Sample, compare
 from results import Part
 from turns import Candidate, Figures, call_in_turn, table
 from workspaces import real
 
-__all__ = ["CALL", "CLIENTS", "beside", "calls_of", "servers_part", "transports"]
+__all__ = [
+    "CALL",
+    "CHECKED",
+    "CLIENTS",
+    "OURS",
+    "PLAIN",
+    "beside",
+    "calls_of",
+    "candidates",
+    "servers_part",
+    "transports",
+]
 
 _PEERS = Path(__file__).parent / "peer_servers"
 _FASTMCP = "fastmcp==4.1.2"
-_OURS, _LEDGER = "generated", "generated, with a ledger"
-_PLAIN, _HIGH, _FAST = "plain low-level SDK", "SDK's MCPServer", "FastMCP"
+OURS, _LEDGER = "generated", "generated, with a ledger"
+PLAIN, CHECKED = "plain low-level SDK", "plain and jsonschema"
+_HIGH, _FAST = "SDK's MCPServer", "FastMCP"
 CLIENTS = """\
-clients: {assistant: {allow: "*"}, guest: {allow: [pods_log]}}
+clients: {assistant: {allow: "*"}, guest: {allow: [get_pod_logs]}}
 targets: {registry: {}, mcp: {client: assistant}}
 """
 _LEDGER_LINE = "ledger: {path: ledger.sqlite3}\n"
 CALL: dict[str, Any] = {
-    "name": "pods_log",
+    "name": "get_pod_logs",
     "arguments": {
-        "name": "web-7f9c",
+        "cluster_name": "east",
         "namespace": "default",
-        "container": "app",
-        "previous": False,
-        "tail": 100,
+        "pod_name": "web-7f9c",
+        "container_name": "app",
+        "tail_lines": 100,
     },
 }
 
@@ -52,7 +65,7 @@ def servers_part(folder: Path, sizes: Sizes) -> Part:
     rows: list[Row] = []
     tables = []
     for number in (sizes.small, sizes.real):
-        servers = list(_candidates(folder / f"servers-{number}", number))
+        servers = list(candidates(folder / f"servers-{number}", number))
         work = f"{number:,} real tools"
         for transport, start in transports():
             figures = call_in_turn(servers, start, CALL, sizes.few, calls)
@@ -60,6 +73,10 @@ def servers_part(folder: Path, sizes: Sizes) -> Part:
                 rows += beside(f"start to tools/list, {work}", _starts(figures))
             rows += beside(f"calls over {transport}, {work}", calls_of(figures))
             tables.append(table(f"{work}, {transport}", figures, calls))
+        if number == sizes.small:
+            counted = [server for server in servers if server.name in (OURS, PLAIN)]
+            ways = dict(transports())
+            tables.append(rounds_table(counted, ways, CALL, calls // 5, folder))
     versions = dict([_FASTMCP.split("==")]) if os.environ.get("PEERS") else {}
     return Part(rows, tables=tables, versions=versions)
 
@@ -76,9 +93,9 @@ def transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
         yield f"HTTP {revision}", over_http
 
 
-def _candidates(folder: Path, number: int) -> Iterator[Candidate]:
+def candidates(folder: Path, number: int) -> Iterator[Candidate]:
     """The servers, over the same tools."""
-    for name, more in ((_OURS, ""), (_LEDGER, _LEDGER_LINE)):
+    for name, more in ((OURS, ""), (_LEDGER, _LEDGER_LINE)):
         below = folder / name.rpartition(" ")[2]
         below.mkdir(parents=True)
         workspace = real(below, number, toolset=CLIENTS + more)
@@ -94,7 +111,8 @@ def _candidates(folder: Path, number: int) -> Iterator[Candidate]:
     listed = folder / "tools.json"
     listed.write_text(json.dumps(tools), "utf-8")
     plain = [PYTHON, str(_PEERS / "plain.py"), str(listed)]
-    yield Candidate(_PLAIN, plain, [*plain, "--http"], folder)
+    for name, words in ((PLAIN, plain), (CHECKED, [*plain, "--checked"])):
+        yield Candidate(name, words, [*words, "--http"], folder)
     script = str(_PEERS / "high_level.py")
     high = [PYTHON, script, "sdk", str(listed)]
     yield Candidate(_HIGH, high, [*high, "--http"], folder)
@@ -114,7 +132,7 @@ def calls_of(figures: Figures) -> dict[str, list[Sample]]:
 
 
 def beside(
-    work: str, samples: dict[str, list[Sample]], ours: str = _OURS
+    work: str, samples: dict[str, list[Sample]], ours: str = OURS
 ) -> Iterator[Row]:
     """Every other server beside one of ours."""
     for name in samples:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 from clients import Http, Stdio
 from paired import Sample
 
-__all__ = ["Candidate", "Figures", "call_in_turn", "table"]
+__all__ = ["Candidate", "Figures", "call_in_turn", "on_one_core", "table"]
 
 _TURNS = 10
 _WARMING = 20
@@ -80,18 +82,44 @@ def call_in_turn(
     """
     figures: Figures = {server.name: [] for server in servers}
     for turn in range(rounds + 1):
-        clients: list[Stdio | Http] = []
-        try:
-            for server in servers:
-                clients.append(start(server))
-            found = _called(clients, call, calls)
-        finally:
-            for client in clients:
-                client.close()
+        with on_one_core():
+            found = _round(servers, start, call, calls)
         if turn:
             for server, one in zip(servers, found, strict=True):
                 figures[server.name].append(one)
     return figures
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """This process, and what it starts, stays on one core.
+
+    A server whose threads hand a call on to each other takes two or three times as long, by
+    processor time as well, while they are on different cores and wait for the interpreter's
+    lock there. Where the system puts them is chance, and changes in the midst of a run.
+    """
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def _round(
+    servers: Sequence[Candidate],
+    start: Callable[[Candidate], Stdio | Http],
+    call: Mapping[str, Any],
+    calls: int,
+) -> list[Round]:
+    clients: list[Stdio | Http] = []
+    try:
+        for server in servers:
+            clients.append(start(server))
+        return _called(clients, call, calls)
+    finally:
+        for client in clients:
+            client.close()
 
 
 def _called(

@@ -1,8 +1,7 @@
 """The projects that are measured: real tools, this repository's, and made-up ones.
 
-*Real* tools are the `tools/list` answers of MCP servers in tests/corpus/mcp, word for word,
-taken again under further names until there are enough; `TOOLCAST_CORPUS=FOLDER` adds lists.
-Each gets what the answer of a server cannot tell: a section, a handler and a CLI keyword.
+Real tools, those of `real_lists`, get what the answer of a server cannot tell: a section, a
+handler and a CLI keyword.
 """
 
 from __future__ import annotations
@@ -13,18 +12,28 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from real_lists import ROOT, real_tools
+
 sys.path.insert(0, str(ROOT))
 
 from tests.corpus.imported import import_tools
-from toolcast_runtime.core.definitions.tool import module_name, spec_name
+from toolcast_runtime.core.definitions.tool import spec_name
 
-__all__ = ["Workspace", "made_up", "real", "real_tools", "repository", "set_aside"]
+__all__ = [
+    "ROOT",
+    "Workspace",
+    "imported",
+    "listed",
+    "made_up",
+    "real",
+    "repository",
+    "set_aside",
+]
 
 _NUMBERS = count()
 _TOOLSET = """\
@@ -106,6 +115,11 @@ class Workspace:
         self.name, self.root, self.spec = name, root, spec
         self._turns = count()
 
+    @property
+    def size(self) -> int:
+        """Bytes of its specs."""
+        return sum(f.stat().st_size for f in self.root.glob("specs/**/*.yaml"))
+
     def edit(self) -> None:
         """Changes the title of one tool, and nothing else."""
         text = re.sub(r"(?m)^title:.*\n(?:  .*\n)*", "", self.spec.read_text("utf-8"))
@@ -146,30 +160,28 @@ def set_aside(path: Path, below: Path) -> None:
         path.rename(away / str(next(_NUMBERS)))
 
 
-def real_tools(number: int) -> list[dict[str, Any]]:
-    """That many tools of real servers, each under a name of its own."""
-    found: list[dict[str, Any]] = []
-    names: set[str] = set()
-    read = [json.loads(file.read_text("utf-8")) for file in _lists()]
-    lists = [one if isinstance(one, list) else one["tools"] for one in read]
-    listed = [tool for tools in lists for tool in tools]
-    for copy in count(1):
-        for tool in listed:
-            # Clients may call it as a task only, and the generated server has no tasks.
-            if tool.get("execution", {}).get("taskSupport") == "required":
-                continue
-            if len(found) == number:
-                return found
-            name = _unused(tool["name"], copy, names)
-            names.add(module_name(name))
-            found.append({**tool, "name": name})
-    raise AssertionError("unreachable")
-
-
 def real(folder: Path, number: int, toolset: str = "") -> Workspace:
     """A project of that many real tools in one toolset; `toolset`: more lines for it."""
-    root = folder / f"real-{number}"
+    name = f"{number:,} real tools"
+    return _of_tools(folder / f"real-{number}", name, real_tools(number), toolset)
+
+
+def listed(folder: Path, name: str, tools: Sequence[Mapping[str, Any]]) -> Workspace:
+    """A project of one server's list."""
+    return _of_tools(folder / name, f"{len(tools)} tools of {name}", tools)
+
+
+def imported(folder: Path, number: int) -> Workspace:
+    """A project of that many real tools as `toolcast import` leaves it, without handlers."""
+    root = folder / f"imported-{number}"
     tools = real_tools(number)
+    import_tools(root, "things", tools, ("mcp", "registry", "snapshots"))
+    return Workspace(f"{number:,} imported tools", root, _middle(root, tools))
+
+
+def _of_tools(
+    root: Path, name: str, tools: Sequence[Mapping[str, Any]], toolset: str = ""
+) -> Workspace:
     specs = root / "specs" / "things"
     import_tools(root, "things", tools)
     for tool in tools:
@@ -180,8 +192,12 @@ def real(folder: Path, number: int, toolset: str = "") -> Workspace:
         path.write_text(path.read_text("utf-8") + more, "utf-8")
     (specs / "toolset.yaml").write_text(_TOOLSET + toolset, "utf-8")
     _write_project(root)
-    edited = specs / f"{spec_name(tools[number // 2]['name'])}.yaml"
-    return Workspace(f"{number:,} real tools", root, edited)
+    return Workspace(name, root, _middle(root, tools))
+
+
+def _middle(root: Path, tools: Sequence[Mapping[str, Any]]) -> Path:
+    name = spec_name(tools[len(tools) // 2]["name"])
+    return root / "specs" / "things" / f"{name}.yaml"
 
 
 def made_up(folder: Path, number: int) -> Workspace:
@@ -211,21 +227,6 @@ def repository(folder: Path) -> Workspace:
     number = sum(1 for _ in root.glob("specs/*/*.yaml")) - 3
     spec = root / "specs" / "molecule" / "check_task_status.yaml"
     return Workspace(f"{number} tools of this repository", root, spec)
-
-
-def _lists() -> Iterator[Path]:
-    yield from sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
-    if more := os.environ.get("TOOLCAST_CORPUS"):
-        yield from sorted(Path(more).glob("*.json"))
-
-
-def _unused(name: str, copy: int, names: set[str]) -> str:
-    """The name, or the name with a number, so that no two tools share a module or keyword."""
-    for number in count(copy):
-        found = name if number == 1 else f"{name}_{number}"
-        if module_name(found) not in names:
-            return found
-    raise AssertionError("unreachable")
 
 
 def _write_project(root: Path) -> None:

@@ -10,7 +10,7 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,24 +99,30 @@ class Run:
             self.times[what] += times
 
 
-async def load(port: int, path: str, seconds: float) -> Run:
+async def load(
+    port: int, path: str, seconds: float, calls: Sequence[Call] = MIXED
+) -> Run:
     """All sessions at once for so many seconds; every second one is of the older era."""
     run = Run()
     start = time.monotonic()
     end = start + seconds
-    await asyncio.gather(*(_session(n, port, path, end, run) for n in range(SESSIONS)))
+    await asyncio.gather(
+        *(_session(n, port, path, end, run, calls) for n in range(SESSIONS))
+    )
     run.seconds = time.monotonic() - start
     return run
 
 
-async def _session(number: int, port: int, path: str, end: float, run: Run) -> None:
+async def _session(
+    number: int, port: int, path: str, end: float, run: Run, calls: Sequence[Call]
+) -> None:
     """Calls one after the other on a connection of its own."""
     revision = (MODERN, LEGACY)[number % 2]
-    requests = [_request(port, path, call, revision) for call in MIXED]
+    requests = [_request(port, path, call, revision) for call in calls]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     turn = number // 2
     while time.monotonic() < end:
-        call, data = MIXED[turn % len(MIXED)], requests[turn % len(MIXED)]
+        call, data = calls[turn % len(calls)], requests[turn % len(calls)]
         turn += 1
         before = time.monotonic()
         writer.write(data)

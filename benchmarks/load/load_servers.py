@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from clients import free_port
+from clients import free_port, used
 from generators import installed_python
 from load_calls import TOKEN
 from paired import PYTHON
@@ -50,6 +50,15 @@ class Running:
         found = re.search(r"VmRSS:\s+(\d+)", status)
         return int(found[1]) / 1024 if found else 0.0
 
+    def used(self) -> float:
+        """Seconds of the processor that it has used."""
+        return used(self._process.pid)
+
+    def stay_on(self, cores: set[int]) -> None:
+        """Keeps it, and threads that it starts from now on, on some cores."""
+        for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), cores)
+
     def said(self, word: str) -> list[str]:
         """The lines of the log with a word."""
         lines = self.log.read_text(errors="replace").splitlines()
@@ -61,21 +70,28 @@ class Running:
         return self._process.wait(30)
 
 
-def servers(folder: Path) -> list[Running]:
-    """All three, each over the same work; Toolcast's is generated first."""
+def servers(
+    folder: Path, python: Sequence[str] = (PYTHON,), with_fastmcp: bool = True
+) -> list[Running]:
+    """All three, or two, each over the same work; Toolcast's is generated first.
+
+    `python` is the command of the interpreter that Toolcast's and the plain one run on.
+    """
     shutil.copytree(_HERE / "toolcast", folder, dirs_exist_ok=True)
     shutil.copy(_HERE / "work.py", folder)
     words = [PYTHON, "-m", "toolcast", "generate"]
     subprocess.run(words, cwd=folder, check=True, stderr=subprocess.DEVNULL)
-    ours = [PYTHON, "-m", "generated.mixed.mcp_server", "--http", "--port"]
-    fast = installed_python(_FASTMCP) / "bin" / "python"
-    return [
+    ours = [*python, "-m", "generated.mixed.mcp_server", "--http", "--port"]
+    plain = [*python, str(_HERE / "plain_server.py")]
+    started = [
         _started(OURS, ours, folder, "/mcp/"),
-        _started(PLAIN, [PYTHON, str(_HERE / "plain_server.py")], folder, "/mcp"),
-        _started(
-            FASTMCP, [str(fast), str(_HERE / "fastmcp_server.py")], folder, "/mcp"
-        ),
+        _started(PLAIN, plain, folder, "/mcp"),
     ]
+    if with_fastmcp:
+        fast = str(installed_python(_FASTMCP) / "bin" / "python")
+        words = [fast, str(_HERE / "fastmcp_server.py")]
+        started.append(_started(FASTMCP, words, folder, "/mcp"))
+    return started
 
 
 def _started(name: str, command: Sequence[str], folder: Path, path: str) -> Running:

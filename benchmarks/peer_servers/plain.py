@@ -1,16 +1,20 @@
 """A server as the SDK's low-level API makes it: no validation, no access, no ledger.
 
-`plain.py TOOLS.json [--http PORT]`; TOOLS.json is an array of tools as `tools/list` shows them.
+`plain.py TOOLS.json [--checked] [--http PORT]`; TOOLS.json is an array of tools as `tools/list`
+shows them. With `--checked` arguments are validated as one does by hand: by jsonschema, with a
+validator that is kept.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import anyio
+import jsonschema
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
@@ -20,6 +24,12 @@ TOOLS = [
     for tool in json.loads(Path(sys.argv[1]).read_text())
 ]
 SCHEMAS = {tool.name: tool.input_schema for tool in TOOLS}
+
+
+@cache
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    """What validates a tool's arguments."""
+    return jsonschema.Draft202012Validator(SCHEMAS[name])
 
 
 async def work(**arguments: Any) -> str:
@@ -34,6 +44,13 @@ async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
 
 async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
     """Calls the work."""
+    if "--checked" in sys.argv:
+        error = jsonschema.exceptions.best_match(
+            validator(params.name).iter_errors(params.arguments or {})
+        )
+        if error is not None:
+            block = types.TextContent(type="text", text=error.message)
+            return types.CallToolResult(content=[block], is_error=True)
     text = await work(**(params.arguments or {}))
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jsonschema
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = tuple(
-    "page picture results paired clients workspaces openapi generation generators importing servers"
-    " selection turns watching".split()
+    "page picture results paired clients real_lists workspaces openapi generation generators"
+    " importing servers loop_rounds other_pythons selection sessions turns watching".split()
 )
 
 
@@ -59,6 +60,25 @@ def row(modules: dict[str, Any], clock: float) -> Any:
     )
 
 
+def test_a_command_has_its_own_memory_and_not_that_of_its_caller(
+    modules: dict[str, Any], tmp_path: Path
+) -> None:
+    paired = modules["paired"]
+    held = bytearray(200_000_000)
+    nothing = paired.Command("nothing", [sys.executable, "-c", "pass"], str(tmp_path))
+    sample = paired.run_in_turn([nothing], 1)["nothing"][0]
+    assert 0 < sample.processor < sample.clock + 1
+    assert sample.peak < len(held) / 2**21
+
+
+def test_seconds_stand_by_the_size_of_specs_where_it_is_known(
+    modules: dict[str, Any],
+) -> None:
+    part = modules["results"].Part([row(modules, 1.0)], specs={"work": 2_000_000})
+    text = modules["page"].page({"generation": part})
+    assert "| work | a <b> | 3.0 | 3.0 | 1.5 | 4.0 x c | 50 MiB |" in text
+
+
 def test_a_part_comes_back_from_json_as_it_was(
     modules: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -92,15 +112,31 @@ def test_a_bar_goes_left_where_toolcast_is_slower(modules: dict[str, Any]) -> No
 def test_real_tools_are_as_many_as_are_asked_for_and_share_no_name(
     modules: dict[str, Any],
 ) -> None:
-    workspaces = modules["workspaces"]
-    tools = workspaces.real_tools(1_271)
-    assert len({workspaces.module_name(tool["name"]) for tool in tools}) == 1_271
+    lists = modules["real_lists"]
+    tools = lists.real_tools(1_271)
+    assert len({lists.module_name(tool["name"]) for tool in tools}) == 1_271
+    assert tools == lists.real_tools(1_271)
+
+
+def test_tools_that_are_said_anew_keep_their_schemas_whole(
+    modules: dict[str, Any],
+) -> None:
+    tools = modules["real_lists"].real_tools(1_271)
+    assert len({tool["description"] for tool in tools}) > 800
+    for tool in tools:
+        schema = tool["inputSchema"]
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert {*schema.get("required", ())} <= {*schema["properties"]}
+    # Names that were two stay two: a turn has as many properties as the tools themselves.
+    properties = [len(tool["inputSchema"]["properties"]) for tool in tools]
+    turn = next(n for n in range(50, 200) if properties[:n] == properties[n : 2 * n])
+    assert 2 * turn < len(tools)
 
 
 def test_the_documents_for_other_generators_refer_to_what_they_hold(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
-    tools = modules["workspaces"].real_tools(400)
+    tools = modules["real_lists"].real_tools(400)
     document, definitions = modules["openapi"].write_documents(tmp_path, tools)
     whole = json.loads(Path(document).read_text("utf-8"))
     assert len(whole["paths"]) == 400

@@ -19,6 +19,7 @@ from toolcast_runtime.serve.http import guard
 from toolcast_runtime.serve.http.connections import HEAD_SECONDS
 from toolcast_runtime.serve.http.guard import AllowedHosts, Guard
 from toolcast_runtime.serve.http.listening import Tokens
+from toolcast_runtime.serve.http.turns import Turns
 
 DESCRIPTORS = 256
 # The promise is 100 ms; the machine may have other work.
@@ -338,7 +339,7 @@ async def test_large_bodies_wait_for_no_name_that_is_not_resolved() -> None:
     try:
         await asyncio.sleep(0.1)
         async with asyncio.timeout(5):
-            assert await guard.Turns().in_thread(lambda: "read") == "read"
+            assert await Turns().in_thread(lambda: "read") == "read"
     finally:
         answers.set()
         await asyncio.gather(*lookups)

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.ledger.secret_arguments import REDACTED, Redaction
+from toolcast_runtime.rooms.ledger.secret_arguments import (
+    REDACTED,
+    Redaction,
+    secrecy,
+)
 
 TEXT = {"type": "string"}
 HIDDEN = {"type": "string", "writeOnly": True}
@@ -240,3 +244,87 @@ def test_texts_that_take_long_to_read_are_hidden() -> None:
     text = "word " * 40_000
     shown = Redaction({}).of({"first": text, "second": text, "third": "word"})
     assert shown == {"first": text, "second": REDACTED, "third": "word"}
+
+
+@pytest.mark.parametrize(
+    ("secret", "names"),
+    [
+        (
+            "any",
+            "password password2 accesstoken authToken card_number 密码 passwordHash tokenV2"
+            " secret_key key_secret oldPassword mfa_code2",
+        ),
+        (
+            "text",
+            "tokens kms_key deploy_keys db_pass PHPSESSID session_id reset_password_later"
+            " api_key_count tokens_value connection_string",
+        ),
+        (
+            "none",
+            "key keys data pass_rate primary_key page_token next_page_tokens value key_value"
+            " token_count 7 _ sort_key_value",
+        ),
+    ],
+)
+def test_a_name_says_what_of_its_values_is_secret(secret: str, names: str) -> None:
+    assert {name: secrecy(name) for name in names.split()} == dict.fromkeys(
+        names.split(), secret
+    )
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(256, True), (257, False)])
+def test_a_name_of_256_characters_is_read(length: int, is_read: bool) -> None:
+    value = {"x" * length: "seen"}
+    assert (Redaction({}).of(value) == value) is is_read
+
+
+@pytest.mark.parametrize(("names", "is_read"), [(500, True), (501, False)])
+def test_names_of_fifty_thousand_characters_are_read(names: int, is_read: bool) -> None:
+    """Each counts as ten more."""
+    value = {f"{number:x>90}": "seen" for number in range(names)}
+    assert (Redaction({}).of(value) == value) is is_read
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(64, True), (65, False)])
+def test_a_name_beside_its_value_has_64_characters_at_most(
+    length: int, is_read: bool
+) -> None:
+    name = "password".rjust(length, "x")
+    shown = Redaction({}).of({"name": name, "value": "s3cret"})
+    assert (shown["value"] == REDACTED) is is_read
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
+def test_texts_of_three_hundred_thousand_characters_are_read(
+    more: int, is_read: bool
+) -> None:
+    """Those of 64 characters or less are not counted."""
+    value = ["x" * 64] * 10 + ["y" * 65, "z" * (300_000 - 65 + more)]
+    assert (Redaction({}).of(value) == value) is is_read
+
+
+@pytest.mark.parametrize(
+    ("items", "shown"),
+    [
+        (["Cookie", "a", "Via", "b"], ["Cookie", REDACTED, "Via", "b"]),
+        (["Via", "Cookie", "a", "b"], ["Via", "Cookie", "a", "b"]),
+        (["Via", "Cookie", "a"], ["Via", "Cookie", "a"]),
+        (["password", "=", "a"], ["password", REDACTED, REDACTED]),
+        (["a", "--pin", "1", "2", "3"], ["a", "--pin", REDACTED, "2", "3"]),
+        (["nice", "-n", "mysql", "-pa"], ["nice", "-n", "mysql", REDACTED]),
+        (["nice", "-n", "1", "mysql", "-pa"], ["nice", "-n", "1", "mysql", "-pa"]),
+        (["Cookie"], ["Cookie"]),
+        ([["Cookie", "a"], 1], [["Cookie", REDACTED], 1]),
+    ],
+)
+def test_what_follows_a_name_in_a_list_is_hidden(items: list[Any], shown: Any) -> None:
+    assert Redaction({}).of(items) == shown
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(196, True), (197, False)])
+def test_json_in_a_text_is_read_to_a_depth(depth: int, is_read: bool) -> None:
+    """Two hundred levels, with those of the value that the text stands in."""
+    schema = {"properties": {"x": HIDDEN}}
+    text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
+    assert ("s3cret" in Redaction(schema).of({"text": text})["text"]) is not is_read
+    assert ("s3cret" in Redaction(schema).of([text])[0]) is not is_read

@@ -11,7 +11,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, meta
 from toolcast_runtime.serve.mcp.sdk_server import build_server
-from toolcast_runtime.serve.stdio.framing import Incoming, Outgoing
+from toolcast_runtime.serve.stdio.streams import Incoming, Outgoing
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}
 HELLO = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import select
 import socket
+import tty
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,14 +19,12 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast_runtime.serve.stdio.framing import (
+from toolcast_runtime.serve.stdio.framing import LineSplitter, RawJson, line_of
+from toolcast_runtime.serve.stdio.streams import (
     MOST_UNSENT,
     SOME_UNSENT,
     Incoming,
-    LineSplitter,
     Outgoing,
-    RawJson,
-    line_of,
 )
 
 Ends = tuple[int, int]
@@ -39,7 +39,13 @@ def sockets() -> Ends:
     return ours.detach(), theirs.detach()
 
 
-each_kind = pytest.mark.parametrize("kind", [pipe, sockets])
+def terminal() -> Ends:
+    parent, child = os.openpty()
+    tty.setraw(child)
+    return child, parent
+
+
+each_kind = pytest.mark.parametrize("kind", [pipe, sockets, terminal])
 
 
 class Wire:
@@ -114,6 +120,49 @@ async def test_messages_are_whole_and_in_order_whatever_waits(
             await asyncio.sleep(0)
         assert await made.all_read(len(expected)) == expected
         await asyncio.gather(*tasks)
+
+
+@pytest.mark.parametrize("kind", [pipe, sockets])
+async def test_a_short_line_is_there_as_soon_as_it_is_written(
+    kind: Callable[[], Ends],
+) -> None:
+    async with wire(kind) as made:
+        made.outgoing.write(b"short\n")
+        assert made.outgoing.unsent == 0
+        assert os.read(made.read, 100) == b"short\n"
+        assert os.get_blocking(made.source) and os.get_blocking(made.sink)
+
+
+@each_kind
+@pytest.mark.parametrize("blocks", [True, False])
+async def test_a_short_line_for_a_client_that_takes_nothing_waits_for_nobody(
+    kind: Callable[[], Ends], blocks: bool
+) -> None:
+    async with wire(kind) as made:
+        os.set_blocking(made.sink, False)
+        filled = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                filled += os.write(made.sink, b"x" * 1_000)
+        os.set_blocking(made.sink, blocks)
+        made.outgoing.write(b"one\n")
+        made.outgoing.write(b"two\n")
+        assert made.outgoing.unsent == 8
+        assert (await made.all_read(filled + 8))[filled:] == b"one\ntwo\n"
+
+
+async def test_what_somebody_else_reads_is_waited_for_no_longer() -> None:
+    async with wire(pipe) as made:
+        os.set_blocking(made.source, False)
+        other = Incoming(made.source, made.outgoing)
+        both = {asyncio.create_task(each.receive()) for each in (made.incoming, other)}
+        await asyncio.sleep(0)
+        made.request(1)
+        _, waits = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.sleep(0.05)
+        [still] = waits
+        still.cancel()
+        other.close()
 
 
 async def test_a_cancelled_sender_tears_no_message() -> None:

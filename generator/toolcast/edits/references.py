@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..facts.texts import prose_of
+from ..facts.texts import owners_in, prose_of
 from ..facts.tool_names import (
     is_plain_word,
     mention_pattern,
@@ -110,7 +110,7 @@ def rename_mentions(
     name = owned.tool.name
     pattern = mention_pattern([name])
     for toolset in referring_toolsets(workspace, owned):
-        if name in set(other_meanings(toolset)):
+        if name in other_meanings(toolset):
             continue
         for source, path in _texts_with(toolset, pattern):
             if path != _CONTENT:
@@ -182,7 +182,8 @@ def _texts_with(
 ) -> Iterator[tuple[Source, Path]]:
     found = [
         owner.source.home(path)
-        for owner, path, text in prose_of(toolset)
+        for owner in owners_in(toolset)
+        for path, text in prose_of(owner)
         if any(mentions_in(text, pattern))
     ]
     # Many tools have the texts of one definition.

@@ -32,43 +32,35 @@ class ModelText(NamedTuple):
     is_key: bool = False
 
 
-def definition_texts(tool: ToolSpec) -> Iterator[ModelText]:
-    """Every string of the tool's definition: texts, names, enums, defaults, examples."""
-    for path, value in _definition(tool):
-        yield from texts_in(value, path)
-
-
 def all_texts(tool: ToolSpec) -> Iterator[ModelText]:
     """Every string that a model reads: of the definition and of the prompt docs."""
     for path, value in chain(_definition(tool), _prose(tool)):
         yield from texts_in(value, path)
 
 
-def joined_texts(tool: ToolSpec) -> str:
-    """The texts of `all_texts` as one, an empty line between each two.
-
-    What stands in none of it stands in no text: to search this is quicker by far.
-    """
+def strings_of(tool: ToolSpec) -> list[str]:
+    """The strings of `all_texts` without their places, which take longer by far."""
     found: list[str] = []
     for _, value in chain(_definition(tool), _prose(tool)):
-        _collect(value, found)
-    return "\n\n".join(found)
+        collect_strings(value, found)
+    return found
 
 
-def _collect(value: Any, found: list[str]) -> None:
+def collect_strings(value: Any, found: list[str]) -> None:
+    """Adds the strings of a value as `texts_in` gives them, without their paths."""
     if isinstance(value, str):
         found.append(value)
     elif isinstance(value, dict):
         for key, inner in value.items():
             found.append(key)
-            _collect(inner, found)
+            collect_strings(inner, found)
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            _collect(inner, found)
+            collect_strings(inner, found)
 
 
 def is_of_definition(path: Path) -> bool:
-    """Whether a text of `all_texts` is one of `definition_texts`."""
+    """Whether a text of `all_texts` is of the definition: of names, enums, defaults, too."""
     return path[0] in _DEFINITION or path[0] == "mcp"
 
 
@@ -126,22 +118,21 @@ Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset
 """What has texts."""
 
 
-def prose_of(toolset: Toolset) -> Iterator[tuple[Owner, Path, str]]:
-    """The texts of a toolset's tools, resources and MCP prompts, then its own.
-
-    Each comes with whose it is.
-    """
-    for tool in toolset.tools:
-        for path, text in prose_of_tool(tool):
-            yield tool, path, text
-    for spec in toolset.mcp_specs:
-        for path, text in prose_of_mcp_spec(spec):
-            yield spec, path, text
-    for path, text in prose_of_toolset(toolset):
-        yield toolset, path, text
+def owners_in(toolset: Toolset) -> tuple[Owner, ...]:
+    """Its tools, resources and MCP prompts, then the toolset itself."""
+    return (*toolset.tools, *toolset.mcp_specs, toolset)
 
 
-def prose_of_tool(tool: ToolSpec) -> Prose:
+def prose_of(owner: Owner) -> Prose:
+    """The sentences of a spec that people and models read."""
+    if isinstance(owner, ToolSpec):
+        return _prose_of_tool(owner)
+    if isinstance(owner, Toolset):
+        return _prose_of_toolset(owner)
+    return _prose_of_mcp_spec(owner)
+
+
+def _prose_of_tool(tool: ToolSpec) -> Prose:
     """A tool's texts: its own, its parameters', its actions', its examples', its skill's."""
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
         if field in tool.fields:
@@ -166,7 +157,7 @@ def prose_of_tool(tool: ToolSpec) -> Prose:
             yield found.path, found.text
 
 
-def prose_of_mcp_spec(spec: ResourceSpec | PromptSpec) -> Prose:
+def _prose_of_mcp_spec(spec: ResourceSpec | PromptSpec) -> Prose:
     """The texts of a resource, what it holds among them, or of an MCP prompt."""
     yield from _text(spec.title, "title")
     yield from _text(spec.description, "description")
@@ -180,7 +171,7 @@ def prose_of_mcp_spec(spec: ResourceSpec | PromptSpec) -> Prose:
         yield from _text(message.text, "messages", index, "text")
 
 
-def prose_of_toolset(toolset: Toolset) -> Prose:
+def _prose_of_toolset(toolset: Toolset) -> Prose:
     """A toolset's texts: its own, its sections', its CLI block's."""
     yield from _text(toolset.title, "title")
     yield from _text(toolset.instructions, "instructions")

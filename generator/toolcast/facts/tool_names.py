@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..model.model import Toolset, Workspace
-from .texts import texts_in
+from .texts import collect_strings
 
 NOT_LISTED = "The server does not list it any more."
 """Why an import reserves a name; it is free again where the server lists it again."""
@@ -114,7 +114,8 @@ class ToolNames:
     """
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
-        self._known = frozenset(_known(toolset, workspace))
+        # Case is folded once for each word: most come again in many tools.
+        self._known = frozenset(map(str.casefold, _known(toolset, workspace)))
         self._by_end: dict[tuple[str, bool], list[tuple[str, list[str]]]] = {}
         external = (
             n for server in toolset.listed_servers for n in server.declared_names
@@ -185,9 +186,8 @@ def _removed(toolset: Toolset) -> dict[str, str]:
     return removed
 
 
-def other_meanings(toolset: Toolset) -> Iterator[str]:
+def other_meanings(toolset: Toolset) -> set[str]:
     """What a toolset's words mean beside tools: parameters, values, sections and the like."""
-    yield toolset.name
     values: list[Any] = [
         [section.name for section in toolset.sections],
         [client.name for client in toolset.clients],
@@ -207,30 +207,26 @@ def other_meanings(toolset: Toolset) -> Iterator[str]:
         values.append({**resource.variables})
     for prompt in toolset.mcp_prompts:
         values += [[one.name, *one.enum] for one in prompt.arguments]
-    for value in values:
-        yield from _short(value)
+    return {toolset.name, *_short(values)}
 
 
-def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
-    """All words that are something else than an unknown tool, in lower case."""
+def _known(toolset: Toolset, workspace: Workspace) -> set[str]:
+    """All words that are something else than an unknown tool."""
+    known = other_meanings(toolset).union(toolset.reserved_names)
     for other in workspace.toolsets:
         for tool in other.tools:
-            yield from map(str.casefold, (tool.name, *tool.renamed_from))
+            known.update((tool.name, *tool.renamed_from))
     for server in toolset.listed_servers:
-        yield from map(str.casefold, server.declared_names)
-        yield from map(str.casefold, (*(server.allow or ()), *server.tools))
-    yield from map(str.casefold, toolset.reserved_names)
-    yield from map(str.casefold, other_meanings(toolset))
+        known.update(server.declared_names, server.allow or (), server.tools)
     fields = [toolset.extensions, *(tool.extensions for tool in toolset.tools)]
-    for extended in fields:
-        yield from map(str.casefold, _short(dict(extended)))
+    return known | _short([dict(extended) for extended in fields])
 
 
-def _short(value: Any) -> Iterator[str]:
+def _short(value: Any) -> set[str]:
     """The strings of a value that can be a name, keys among them."""
-    if isinstance(value, Mapping):
-        value = dict(value)
-    yield from (found.text for found in texts_in(value, ()) if " " not in found.text)
+    found: list[str] = []
+    collect_strings(value, found)
+    return {text for text in found if " " not in text}
 
 
 def _parts(name: str) -> list[str]:

@@ -270,6 +270,8 @@ class JsonSchema:
                 yield reference.target
             if self.dialect in ("draft-04", "draft-06", "draft-07"):
                 return
+        if IN_PLACE.isdisjoint(schema):
+            return
         for steps, inner in held_schemas(schema):
             if steps[0] in IN_PLACE and isinstance(inner, dict):
                 yield (*path, *steps)

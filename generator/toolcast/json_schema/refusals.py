@@ -10,7 +10,7 @@ jsonschema-rs stand. A schema that is not valid itself checks nothing: that has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -237,11 +237,19 @@ class ValueChecker:
 
     Args:
         schema: any.
+        parts: the ways to the subschemas that values are checked by.
         asserts_formats: whether a text has to be of its `format`.
     """
 
-    def __init__(self, schema: JsonSchema, *, asserts_formats: bool = False) -> None:
+    def __init__(
+        self,
+        schema: JsonSchema,
+        parts: Sequence[Path] = ((),),
+        *,
+        asserts_formats: bool = False,
+    ) -> None:
         self._schema = schema
+        self._parts = parts
         self._asserts_formats = asserts_formats
         self._validators = PartValidators(schema.value, asserts_formats=asserts_formats)
 
@@ -275,7 +283,7 @@ class ValueChecker:
 
     @cached_property
     def _work(self) -> Work:
-        return Work(self._schema.value)
+        return Work(self._schema.value, [*map(self._schema.at, self._parts)])
 
     @cached_property
     def _words(self) -> Any:

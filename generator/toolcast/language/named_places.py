@@ -43,7 +43,8 @@ def named_places(
     Raises:
         ExtensionFailure: as of `annotated`.
     """
-    yield from _found(_branch_of(file, kinds, extensions), tree, ())
+    branch = _branch_of(file, kinds, extensions)
+    return _found(branch, tree, ()) if branch is not None else iter(())
 
 
 class _Branch(NamedTuple):
@@ -77,9 +78,7 @@ def _branch(node: Mapping[str, Any], kinds: frozenset[str]) -> _Branch | None:
     return _Branch(is_name, has_names, inner, below.keys() - {"*"})
 
 
-def _found(branch: _Branch | None, value: Any, path: Path) -> Iterator[NamedPlace]:
-    if branch is None:
-        return
+def _found(branch: _Branch, value: Any, path: Path) -> Iterator[NamedPlace]:
     if branch.is_name and isinstance(value, str):
         yield NamedPlace(path, value)
     entries: list[tuple[str | int, Any]] = []
@@ -92,5 +91,6 @@ def _found(branch: _Branch | None, value: Any, path: Path) -> Iterator[NamedPlac
             yield NamedPlace((*path, step), step, is_key=True)
         if branch.is_name and isinstance(step, int) and isinstance(entry, str):
             yield NamedPlace((*path, step), entry)
-        field = step if step in branch.known else "*"
-        yield from _found(branch.inner.get(str(field)), entry, (*path, step))
+        inner = branch.inner.get(str(step) if step in branch.known else "*")
+        if inner is not None:
+            yield from _found(inner, entry, (*path, step))

@@ -25,14 +25,13 @@ from ..facts.skill_texts import (
     shared_texts,
     skill_owners,
 )
-from ..facts.texts import prose_of
 from ..facts.tool_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.tool_names import NOT_LISTED, tool_names
 from ..findings import Place, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.tree import Path
-from .places import Parameter, Where
+from .places import Parameter, Texts, Where
 from .rule import Problem, at, rule
 
 
@@ -162,22 +161,23 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
             yield at(toolset, (key, name), message, help_, at_key=True)
 
 
-@rule("name/former-alive", on="toolset", severity=Severity.ERROR)
-def alive(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _reserved(toolset)
-    yield from _clashes(toolset)
-    yield from _said(toolset, workspace, not_listed=False)
+@rule("name/former-alive", on="prose", severity=Severity.ERROR)
+def alive(prose: Texts, where: Where) -> Iterator[Problem]:
+    yield from _reserved(where.toolset)
+    yield from _clashes(where.toolset)
+    yield from _said(prose, where, not_listed=False)
 
 
-def _said(
-    toolset: Toolset, workspace: Workspace, *, not_listed: bool
-) -> Iterator[Problem]:
+def _said(prose: Texts, where: Where, *, not_listed: bool) -> Iterator[Problem]:
     """Texts that say the name of a tool that is gone, by our doing or by its server's."""
-    names = tool_names(toolset, workspace)
-    for owner, path, text in prose_of(toolset):
-        for name, help_ in names.gone_in(text):
-            if (toolset.reserved_names.get(name) == NOT_LISTED) is not_listed:
-                yield at(owner, path, f"the text still says `{name}`", help_)
+    names = tool_names(*where)
+    reasons = where.toolset.reserved_names
+    texts = prose.different if names.removed else ()
+    said = {text: tuple(names.gone_in(text)) for text in texts}
+    for text in prose.places(text for text, gone in said.items() if gone):
+        for name, help_ in said[text.text]:
+            if (reasons.get(name) == NOT_LISTED) is not_listed:
+                yield at(text.owner, text.path, f"the text still says `{name}`", help_)
 
 
 def _reserved(toolset: Toolset) -> Iterator[Problem]:
@@ -221,9 +221,10 @@ def _clashes(toolset: Toolset) -> Iterator[Problem]:
             yield at(tool, ("renamed_from", index), message, help_)
 
 
-@rule("name/former-alive", on="toolset", severity=Severity.WARNING)
-def in_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _said(toolset, workspace, not_listed=True)
+@rule("name/former-alive", on="prose", severity=Severity.WARNING)
+def in_files(prose: Texts, where: Where) -> Iterator[Problem]:
+    toolset, workspace = where
+    yield from _said(prose, where, not_listed=True)
     found = scanned(workspace)
     not_live = tool_names(toolset, workspace).removed
     for mention in found.mentions:
@@ -393,13 +394,14 @@ def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             yield at(owner, name_path(owner), message, _HELP)
 
 
-@rule("name/unknown-tool", on="toolset", severity=Severity.WARNING)
-def of_no_tool(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    names = tool_names(toolset, workspace)
-    for owner, path, text in prose_of(toolset):
-        for word, help_ in names.unknown_in(text):
+@rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
+def of_no_tool(prose: Texts, where: Where) -> Iterator[Problem]:
+    names = tool_names(*where)
+    said = {text: tuple(names.unknown_in(text)) for text in prose.different}
+    for text in prose.places(text for text, words in said.items() if words):
+        for word, help_ in said[text.text]:
             message = f"the text says `{word}`, and there is no such tool"
-            yield at(owner, path, message, help_)
+            yield at(text.owner, text.path, message, help_)
 
 
 # A name without a hyphen or an underscore may be a word of the text, unless it stands as code.

@@ -25,7 +25,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..reading.tree import Path
 from .page import Paragraph, page
-from .places import Parameter, SchemaNode, Text, ToolSchema, Where
+from .places import Parameter, Texts, ToolSchema, Where
 
 
 class Problem(NamedTuple):
@@ -48,10 +48,9 @@ On = Literal[
     "workspace",
     "toolset",
     "tool",
-    "text",
+    "texts",
     "prose",
     "schema",
-    "schema node",
     "parameter",
 ]
 """What a check is given, once for each there is."""
@@ -162,20 +161,14 @@ def rule(
 
 @overload
 def rule(
-    id: str, *, on: Literal["text", "prose"], **said: Unpack[_Said]
-) -> _Makes[[Text, Where]]: ...
+    id: str, *, on: Literal["texts", "prose"], **said: Unpack[_Said]
+) -> _Makes[[Texts, Where]]: ...
 
 
 @overload
 def rule(
     id: str, *, on: Literal["schema"], **said: Unpack[_Said]
 ) -> _Makes[[ToolSchema, Where]]: ...
-
-
-@overload
-def rule(
-    id: str, *, on: Literal["schema node"], **said: Unpack[_Said]
-) -> _Makes[[SchemaNode, Where]]: ...
 
 
 @overload
@@ -197,9 +190,9 @@ def rule(
     Args:
         id: `family/kebab-name`; the heading of its paragraph on the family's page.
         on: what the function is given, once for each there is: the `workspace` alone; a
-            `toolset` and the workspace; a `tool` and where it stands; a `text`, every string
-            of a tool that models read, and the prose of all else; a text that is `prose`; a
-            `schema` of a tool; a `schema node`, each schema inside of one; a `parameter`.
+            `toolset` and the workspace; a `tool` and where it stands; the `texts` of a toolset,
+            every string of its tools that models read, and the prose of all else; the `prose`
+            of all; a `schema` of a tool; a `parameter`.
         severity: an error only where an output would be wrong, unsafe or impossible; of
             several parts, pages tell that of the first.
         target: the function is given only toolsets that have the target, and tools that are

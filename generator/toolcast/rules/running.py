@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..facts.texts import (
+    Owner,
     all_texts,
     is_of_definition,
     listed_fields,
-    prose_of_mcp_spec,
-    prose_of_tool,
-    prose_of_toolset,
+    owners_in,
+    prose_of,
+    strings_of,
 )
 from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -23,7 +24,7 @@ from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
 from ..reading.tree import Source
 from ..suggestions import did_you_mean
-from .places import Parameter, SchemaNode, Text, ToolSchema, Where
+from .places import Parameter, Text, Texts, ToolSchema, Where
 from .rule import Rule
 from .table import former_ids, rules
 
@@ -103,32 +104,39 @@ def _places(
             targets = [name for name in excluded if tool.name not in excluded[name]]
             for on, place in _of_tool(tool):
                 yield on, (place, where), targets
-        for on, place in _of_toolset(toolset):
-            yield on, (place, where), toolset.targets
+        for on, texts in _texts_of(toolset):
+            yield on, (texts, where), toolset.targets
 
 
 def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
     """What there is in a tool, each with the word by which checks ask for it."""
     yield "tool", tool
-    for path, text, is_key in all_texts(tool):
-        yield "text", Text(tool, path, text, is_key, is_of_definition(path))
-    for path, text in prose_of_tool(tool):
-        yield "prose", Text(tool, path, text)
     for field, graph in tool.schemas.items():
         yield "schema", ToolSchema(tool, field, graph)
-        for path, value in graph.subschemas.items():
-            yield "schema node", SchemaNode(tool, (field, *path), value)
     for name, schema in tool.properties.items():
         yield "parameter", Parameter(tool, name, schema)
 
 
-def _of_toolset(toolset: Toolset) -> Iterator[tuple[str, Any]]:
-    """The texts of resources and MCP prompts, and the toolset's own."""
-    owned = [(spec, prose_of_mcp_spec(spec)) for spec in toolset.mcp_specs]
-    for owner, prose in (*owned, (toolset, prose_of_toolset(toolset))):
-        for path, text in prose:
-            yield "text", Text(owner, path, text)
-            yield "prose", Text(owner, path, text)
+def _texts_of(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
+    """What models read of a toolset, and the sentences in it that people read, too."""
+    owners = owners_in(toolset)
+    prose = [(owner, [text for _, text in prose_of(owner)]) for owner in owners]
+    yield "prose", Texts(prose, _prose)
+    tools = [(tool, strings_of(tool)) for tool in toolset.tools]
+    yield "texts", Texts([*tools, *prose[len(tools) :]], _texts)
+
+
+def _texts(owner: Owner) -> Iterator[Text]:
+    if not isinstance(owner, ToolSpec):
+        yield from _prose(owner)
+        return
+    for path, text, is_key in all_texts(owner):
+        yield Text(owner, path, text, is_key, is_of_definition(path))
+
+
+def _prose(owner: Owner) -> Iterator[Text]:
+    for path, text in prose_of(owner):
+        yield Text(owner, path, text)
 
 
 def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:

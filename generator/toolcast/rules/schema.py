@@ -33,7 +33,7 @@ from ..model.spec_files import DEFINITIONS_FILE
 from ..model.toolset_parts import PREFIX, Definitions, shared_name
 from ..reading.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
-from .places import SchemaNode, ToolSchema, Where
+from .places import ToolSchema, Where
 from .rule import Problem, at, rule
 
 
@@ -67,12 +67,10 @@ def no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
 def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
-    checker: ValueChecker | None = None
-    for path, subschema in schema.graph.subschemas.items():
-        if "default" not in subschema:
-            continue
-        checker = checker or _checker(schema.graph, schema.field, where)
-        problem = checker.problem(subschema["default"], path)
+    defaults = {path[1:-1]: value for path, value in schema.having("default")}
+    checker = _checker(schema.graph, schema.field, where, [*defaults])
+    for path, value in defaults.items():
+        problem = checker.problem(value, path)
         if problem:
             message = f"the default is not valid: {problem}"
             help_ = (
@@ -81,9 +79,11 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             yield at(schema.tool, (schema.field, *path, "default"), message, help_)
 
 
-def _checker(graph: JsonSchema, field: str, where: Where) -> ValueChecker:
+def _checker(
+    graph: JsonSchema, field: str, where: Where, parts: Sequence[Path] = ((),)
+) -> ValueChecker:
     asserts = field == "parameters" and where.toolset.asserts_formats
-    return ValueChecker(graph, asserts_formats=asserts)
+    return ValueChecker(graph, parts, asserts_formats=asserts)
 
 
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
@@ -134,27 +134,26 @@ def _in_definition(
                 yield at(definitions, path, message, help_, at_key=True)
 
 
-@rule("schema/enum", on="schema node", severity=Severity.ERROR)
-def empty_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    if node.value.get("enum") == []:
-        message = "`enum` is empty: no value is valid"
-        help_ = "list the values, or remove `enum`"
-        yield at(node.tool, (*node.path, "enum"), message, help_)
+@rule("schema/enum", on="schema", severity=Severity.ERROR)
+def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for path, values in schema.having("enum"):
+        if values == []:
+            message = "`enum` is empty: no value is valid"
+            help_ = "list the values, or remove `enum`"
+            yield at(schema.tool, path, message, help_)
 
 
-@rule("schema/enum", on="schema node", severity=Severity.WARNING)
-def twice_in_enum(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    values = node.value.get("enum")
-    if not isinstance(values, list):
-        return
-    seen: set[str] = set()
-    for index, value in enumerate(values):
-        text = compact(value)
-        if text in seen:
-            message = f"{text[:60]} stands twice in `enum`"
-            help_ = "remove one of the two"
-            yield at(node.tool, (*node.path, "enum", index), message, help_)
-        seen.add(text)
+@rule("schema/enum", on="schema", severity=Severity.WARNING)
+def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for path, values in schema.having("enum"):
+        seen: set[str] = set()
+        for index, value in enumerate(values if isinstance(values, list) else ()):
+            text = compact(value)
+            if text in seen:
+                message = f"{text[:60]} stands twice in `enum`"
+                help_ = "remove one of the two"
+                yield at(schema.tool, (*path, index), message, help_)
+            seen.add(text)
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.WARNING)
@@ -200,13 +199,12 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
 def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
-    for path, subschema in schema.graph.subschemas.items():
-        declared = subschema.get("$schema")
-        if declared is not None and dialect_of(subschema) is None:
+    for path, declared in schema.having("$schema"):
+        if declared is not None and dialect_of({"$schema": declared}) is None:
             known = ", ".join(DIALECTS.values())
             message = f"the dialect `{str(declared)[:80]}` is not known"
             help_ = f"the dialects are {known}; without `$schema` it is 2020-12"
-            yield at(schema.tool, (schema.field, *path, "$schema"), message, help_)
+            yield at(schema.tool, path, message, help_)
     for path, message, help_ in problems_with_schema(schema.graph):
         yield at(schema.tool, (schema.field, *path), message, help_)
 
@@ -267,13 +265,12 @@ def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             help_ = "copy what it names into `$defs` and write `#/$defs/...`"
             yield at(schema.tool, (schema.field, *reference.path), message, help_)
     keyword = "id" if schema.graph.dialect == "draft-04" else "$id"
-    for path, subschema in schema.graph.subschemas.items():
-        base = subschema.get(keyword)
+    for path, base in schema.having(keyword):
         is_address = isinstance(base, str) and not base.startswith("#")
-        if path and is_address and not schema.is_shared(path):
+        if path[1:-1] and is_address and not schema.is_shared(path[1:]):
             message = f"`{keyword}` gives a part of the schema an address of its own"
             help_ = f"remove `{keyword}`; references by `#/...` need none"
-            yield at(schema.tool, (schema.field, *path, keyword), message, help_)
+            yield at(schema.tool, path, message, help_)
 
 
 @rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
@@ -301,11 +298,14 @@ def _unknown_names(
         permitted: those that `additionalProperties` or `patternProperties` lets in, or
             those that nothing lets in.
     """
-    for path, subschema in schema.graph.subschemas.items():
+    for place, listed in schema.having("required"):
+        path = place[1:-1]
+        own = schema.graph.subschemas[path].get("properties")
+        own = own if isinstance(own, dict) else None
         # An object without properties of its own may be half of another schema.
-        listed = subschema.get("required")
-        own = isinstance(subschema.get("properties"), dict) or not path
-        if not own or not isinstance(listed, list):
+        if not isinstance(listed, list) or (own is None and path):
+            continue
+        if own and all(isinstance(name, str) and name in own for name in listed):
             continue
         known, is_open, patterns = _properties_of(schema, path)
         suggestions = Suggestions(known)
@@ -314,7 +314,7 @@ def _unknown_names(
                 continue
             lets_in = is_open or any(_matches(text, name) for text in patterns)
             if lets_in == permitted:
-                yield (schema.field, *path, "required", index), name, suggestions
+                yield (*place, index), name, suggestions
 
 
 def _properties_of(
@@ -402,22 +402,21 @@ _ENCODINGS = _Standard(
 )
 
 
-@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
-def unknown_format(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    yield from _unknown_value(node, _FORMATS)
+@rule("schema/unknown-format", on="schema", severity=Severity.WARNING)
+def unknown_format(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _unknown_values(schema, _FORMATS)
 
 
-@rule("schema/unknown-format", on="schema node", severity=Severity.WARNING)
-def unknown_encoding(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    yield from _unknown_value(node, _ENCODINGS)
+@rule("schema/unknown-format", on="schema", severity=Severity.WARNING)
+def unknown_encoding(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    yield from _unknown_values(schema, _ENCODINGS)
 
 
-def _unknown_value(node: SchemaNode, standard: _Standard) -> Iterator[Problem]:
-    name = node.value.get(standard.keyword)
-    if isinstance(name, str) and name not in standard.known:
-        message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
-        help_ = _near_value(standard, name)
-        yield at(node.tool, (*node.path, standard.keyword), message, help_)
+def _unknown_values(schema: ToolSchema, standard: _Standard) -> Iterator[Problem]:
+    for path, name in schema.having(standard.keyword):
+        if isinstance(name, str) and name not in standard.known:
+            message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
+            yield at(schema.tool, path, message, _near_value(standard, name))
 
 
 @lru_cache(maxsize=4096)
@@ -439,15 +438,17 @@ OTHERS = frozenset(
 )
 
 
-@rule("schema/unknown-keyword", on="schema node", severity=Severity.WARNING)
-def unknown_keyword(node: SchemaNode, where: Where) -> Iterator[Problem]:
-    for word in node.value:
-        if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
-            continue
-        meant = _near(word)
-        if meant:
-            message = f"`{word}` is no keyword of JSON Schema, so nothing checks it"
-            yield at(node.tool, (*node.path, word), message, meant, at_key=True)
+@rule("schema/unknown-keyword", on="schema", severity=Severity.WARNING)
+def unknown_keyword(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+    for path, subschema in schema.graph.subschemas.items():
+        for word in () if subschema.keys() <= KEYWORDS else subschema:
+            if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+                continue
+            meant = _near(word)
+            if meant:
+                message = f"`{word}` is no keyword of JSON Schema, so nothing checks it"
+                place = (schema.field, *path, word)
+                yield at(schema.tool, place, message, meant, at_key=True)
 
 
 @lru_cache(maxsize=4096)

@@ -7,9 +7,10 @@ import base64
 import inspect
 import json
 import logging
+import sys
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -57,16 +58,24 @@ async def run_call(
     context.begins(tool.timeout)
     there = copy_context()
     there.run(CURRENT_CALL.set, context)
-    task = asyncio.create_task(invoke(arguments, context), context=there)
-    try:
-        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
-        if not done and context.questions is not None:
-            done = await _answered(task, tool.timeout, context.questions)
-    except asyncio.CancelledError:
-        context.give_up()
-        give_up(tool.name, task)
-        raise
-    if not done:
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    task = _started(_told(invoke, arguments, context, ended), there)
+    if not task.done():
+        # Where it is cancelled, and may not even have begun.
+        task.add_done_callback(lambda _: _tell(ended))
+        timer = loop.call_later(tool.timeout, _tell, ended)
+        try:
+            await ended
+            if not task.done() and context.questions is not None:
+                await _answered(task, tool.timeout, context.questions)
+        except asyncio.CancelledError:
+            context.give_up()
+            give_up(tool.name, task)
+            raise
+        finally:
+            timer.cancel()
+    if not task.done():
         context.give_up()
         give_up(tool.name, task)
         _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
@@ -107,18 +116,43 @@ async def run_call(
     return response, "ok" if response.error is None else "error"
 
 
+def _started(
+    work: Coroutine[Any, Any, Outcome], there: Context
+) -> asyncio.Task[Outcome]:
+    """The task of a call; since Python 3.12 work that never waits is done at once."""
+    if sys.version_info >= (3, 12):
+        loop = asyncio.get_running_loop()
+        return asyncio.Task(work, loop=loop, context=there, eager_start=True)
+    return asyncio.create_task(work, context=there)
+
+
+async def _told(
+    invoke: Invoke,
+    arguments: Mapping[str, Any],
+    context: CallContext,
+    ended: asyncio.Future[None],
+) -> Outcome:
+    """What the work gives; who waits is told a round sooner than by the end of the task."""
+    outcome = await invoke(arguments, context)
+    _tell(ended)
+    return outcome
+
+
+def _tell(ended: asyncio.Future[None]) -> None:
+    if not ended.done():
+        ended.set_result(None)
+
+
 async def _answered(
     task: asyncio.Task[Outcome], timeout: float, questions: Questions
-) -> set[asyncio.Task[Outcome]]:
-    """The task, if it ends in the time that it has left while no person is waited for."""
+) -> None:
+    """Waits for the task in the time that it has left while no person is waited for."""
     started = asyncio.get_running_loop().time() - timeout
-    done: set[asyncio.Task[Outcome]] = set()
-    while not done:
+    while not task.done():
         used = asyncio.get_running_loop().time() - started - questions.waited
         if used >= timeout and not questions.is_waiting:
             break
-        done, _ = await asyncio.wait({task}, timeout=max(timeout - used, 0.05))
-    return done
+        await asyncio.wait({task}, timeout=max(timeout - used, 0.05))
 
 
 def invoke_handler(

@@ -86,8 +86,10 @@ async def in_thread(work: Callable[[], Any], name: str = "tool call") -> Outcome
 
     loop = asyncio.get_running_loop()
     places = _places.setdefault(loop, asyncio.Semaphore(MOST_THREADS))
+    # Most calls wait for no place, and each timer costs as much as a small handler.
+    limit = asyncio.timeout(_SECONDS_FOR_A_THREAD if places.locked() else None)
     try:
-        async with asyncio.timeout(_SECONDS_FOR_A_THREAD):
+        async with limit:
             await places.acquire()
     except TimeoutError:
         return None, ToolError(

@@ -9,6 +9,7 @@ what was measured with the worst inputs known; only their order of magnitude mat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from .compiled import ASSERTED
@@ -144,28 +145,42 @@ class _Part(NamedTuple):
     disjoint: tuple[tuple[int, ...], ...]
     overlapping: tuple[int, ...]
 
+    @property
+    def leads_on(self) -> bool:
+        """Whether other schemas apply to the value as well, or to what it holds."""
+        return bool(self.same or self.overlapping or any(self.disjoint))
+
 
 class Work:
     """What checking values against one schema can cost.
 
     Args:
         schema: any, valid or not.
-
-    Attributes:
-        has_alternatives: whether an error can hold those of alternatives.
-        most_options: values in the largest `enum` or constant, which errors copy.
-        most_missing: errors that there can be at one place for names that are missing.
+        parts: the subschemas that values are checked by; by default the whole schema.
     """
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, parts: Sequence[Any] | None = None) -> None:
         self._schema = schema
-        self._parts = self._read(References(schema))
+        self._parts = self._read([schema] if parts is None else [*parts])
         self._bounds = self._bound()
-        schemas = [part.schema for part in self._parts.values()]
-        self.has_alternatives = any(not _CHOICES.isdisjoint(one) for one in schemas)
-        options = (measure(_options(one)).values for one in schemas)
-        self.most_options = max(options, default=1)
-        self.most_missing = max(map(_names, schemas), default=0) or 1
+
+    @cached_property
+    def has_alternatives(self) -> bool:
+        """Whether an error can hold those of alternatives."""
+        parts = self._parts.values()
+        return any(not _CHOICES.isdisjoint(part.schema) for part in parts)
+
+    @cached_property
+    def most_options(self) -> int:
+        """Values in the largest `enum` or constant, which errors copy."""
+        options = (_options(part.schema) for part in self._parts.values())
+        return max((measure(one).values for one in options), default=1)
+
+    @cached_property
+    def most_missing(self) -> int:
+        """Errors that there can be at one place for names that are missing."""
+        names = (_names(part.schema) for part in self._parts.values())
+        return max(names, default=0) or 1
 
     def excess(self, value: Any, size: Size, part: Any = None) -> str | None:
         """Why a value takes too long to check, in words; None when it does not.
@@ -239,10 +254,10 @@ class Work:
             for key in (*_ids([own.get(step, others)]), *every):
                 yield key, item[step], step
 
-    def _read(self, references: References) -> dict[int, _Part]:
-        """Every subschema, those that contain others before them."""
+    def _read(self, waiting: list[Any]) -> dict[int, _Part]:
+        """Every subschema that some lead to, those that contain others before them."""
+        references = References(self._schema)
         parts: dict[int, _Part] = {}
-        waiting = [self._schema]
         while waiting:
             schema = waiting.pop()
             if not isinstance(schema, Mapping) or id(schema) in parts:
@@ -266,12 +281,14 @@ class Work:
         has no bound.
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
-        here = dict.fromkeys(self._parts, Bound())
-        below, worst = dict(here), dict(here)
+        here, below = dict(own), dict.fromkeys(own, Bound())
+        worst = {key: Bound.at_any(bound, Bound()) for key, bound in own.items()}
+        leading = [(key, part) for key, part in self._parts.items() if part.leads_on]
+        worst.update((key, Bound()) for key, _ in leading)
         changed: set[int] = set()
         for _ in range(_MOST_ROUNDS):
             changed.clear()
-            for key, part in reversed(self._parts.items()):
+            for key, part in reversed(leading):
                 here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
                 one_of = Bound.most(worst[s] for group in part.disjoint for s in group)
                 others = (worst[s] for s in part.overlapping)

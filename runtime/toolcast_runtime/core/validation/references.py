@@ -20,6 +20,9 @@ IN_PLACE = frozenset(
 )
 """Those whose schemas are for the same value, but for references."""
 
+LEADING = IN_PLACE | frozenset(REFERENCES)
+"""Those by which further schemas are tried for the same value."""
+
 _LISTED = frozenset("allOf anyOf oneOf prefixItems".split())
 _NAMED = frozenset(
     "properties patternProperties $defs definitions dependentSchemas dependencies".split()
@@ -36,6 +39,7 @@ _HOLDING = IN_PLACE | _LISTED | _NAMED | {*_DISJOINT[0], *_DISJOINT[1], *_BESIDE
 _HOLDING |= {"contentSchema"}
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _IDS = ("$id", "id")
+_NAMING = frozenset((*_ANCHORS, *_IDS))
 
 Step = str | int
 
@@ -71,6 +75,8 @@ def schemas_below(schema: Mapping[str, Any]) -> tuple[list[list[Any]], list[Any]
     Returns:
         Groups of which one schema at most applies to each, and those that apply besides.
     """
+    if _HOLDING.isdisjoint(schema):
+        return [], []
     groups = [
         [p for keyword in row for p in inner_schemas(schema, keyword)]
         for row in _DISJOINT
@@ -98,7 +104,7 @@ def objects_within(value: Any) -> Iterator[Mapping[str, Any]]:
         part = waiting.pop()
         if isinstance(part, (list, tuple)):
             waiting.extend(part)
-        elif isinstance(part, Mapping):
+        elif isinstance(part, (dict, Mapping)):
             yield part
             waiting.extend(part.values())
 
@@ -152,6 +158,8 @@ class References:
 
     def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """The schemas that a validator may try a value of this one by: that of `not`, too."""
+        if LEADING.isdisjoint(schema):
+            return
         yield from self.named(schema)
         yield from inner_schemas(schema, "not")
         yield from in_place(schema)
@@ -198,6 +206,8 @@ class References:
         anchors: dict[str, list[Any]] = {}
         resources: dict[str, Any] = {}
         for part in objects_within(self._root):
+            if _NAMING.isdisjoint(part):
+                continue
             for keyword in _ANCHORS:
                 if isinstance(part.get(keyword), str):
                     anchors.setdefault(part[keyword], []).append(part)

@@ -12,7 +12,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +26,15 @@ from ...core.access import AccessError
 from ...core.calls.untrusted_text import OneASecond
 from ..mcp.sdk_server import CALLED, build_server
 from ..mcp.sealing import SealingError, sealing
-from .guard import ADMITTED, AllowedHosts, Guard, Turns, put_back, read_message, refusal
+from .guard import ADMITTED, AllowedHosts, Guard
 from .listening import Listening
 from .sessions import MOST_SESSIONS, Sessions
 from .settings import AdminAnswer, AdminRequest, AdminRoute, HttpSettings, SettingsError
+from .turns import Turns
 
 if TYPE_CHECKING:
     from mcp.server import Server
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
     from ..mcp.toolset_server import ToolsetServer
     from ..oauth.resource_server import ResourceServer
@@ -102,9 +103,12 @@ def http_app(
         realm: str,
         *methods: str,
         oauth: ResourceServer | None = None,
+        is_rpc: bool = False,
     ) -> ASGIApp:
         tokens = listening.tokens.get(variable)
-        return Guard(app, hosts, tokens, realm, methods, most, turns, oauth)
+        return Guard(
+            app, hosts, tokens, realm, methods, most, turns, oauth, is_rpc=is_rpc
+        )
 
     managers: list[StreamableHTTPSessionManager] = []
     sessions: list[Sessions] = []
@@ -143,13 +147,19 @@ def http_app(
             sessions.append(with_session)
             methods.append("DELETE")
         realm = f"{server.name} {endpoint.client or 'mcp'}"
-        answering = _owing_no_answer(answering)
         oauth = opened.get(endpoint.path)
         if oauth is not None:
             from ..oauth.resource_server import stepping_up
 
             answering = stepping_up(answering, oauth, server, endpoint.client, realm)
-        app = guarded(answering, endpoint.token_variable, realm, *methods, oauth=oauth)
+        app = guarded(
+            answering,
+            endpoint.token_variable,
+            realm,
+            *methods,
+            oauth=oauth,
+            is_rpc=True,
+        )
         bare = endpoint.path.rstrip("/")
         apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
     admin = listening.settings.admin_variable
@@ -160,14 +170,6 @@ def http_app(
             realm = f"{server.name} admin"
             work = guarded(_admin_app(route), admin, realm, route.method)
         apps[route.path] = _Logged(work, "(admin)")
-
-    async def at_path(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await _nothing(scope, receive, send)
-            return
-        # Below another application's path, or a proxy's, its own paths stay the same.
-        path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
-        await apps.get(path, _nothing)(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -191,7 +193,28 @@ def http_app(
                 # Calls have ended or were cancelled; what they left to write is written.
                 await server.registry.close()
 
-    return Router(default=at_path, lifespan=lifespan)
+    return _Paths(apps, lifespan)
+
+
+class _Paths(Router):
+    """Starlette's for the lifespan alone: a request is led to its path at once.
+
+    Args:
+        apps: by their whole paths.
+        lifespan: what they live in.
+    """
+
+    def __init__(self, apps: Mapping[str, ASGIApp], lifespan: Lifespan[Any]) -> None:
+        super().__init__(default=_nothing, lifespan=lifespan)
+        self._apps = apps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+            return
+        # Below another application's path, or a proxy's, its own paths stay the same.
+        path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
+        await self._apps.get(path, _nothing)(scope, receive, send)
 
 
 def _list_tools_route(server: ToolsetServer) -> AdminRoute:
@@ -251,28 +274,6 @@ def _admin_app(route: AdminRoute) -> ASGIApp:
     return app
 
 
-def _owing_no_answer(app: ASGIApp) -> ASGIApp:
-    """Refuses requests that the SDK takes for notifications, because their id is none."""
-
-    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
-        body = (await receive()).get("body", b"")
-        is_refused = False
-
-        async def checked(message: Message) -> None:
-            nonlocal is_refused
-            if message["type"] == "http.response.start" and message["status"] == 202:
-                is_refused = {"id", "method"} <= read_message(body).keys()
-                if is_refused:
-                    error = refusal(400, "the id of a request is text or a number")
-                    await error(scope, receive, send)
-            if not is_refused:
-                await send(message)
-
-        await app(scope, put_back(body, receive), checked)
-
-    return answering
-
-
 async def _health(scope: Scope, receive: Receive, send: Send) -> None:
     """For who starts processes again, and knows neither the host's name nor a token."""
     await JSONResponse({"status": "ok"})(scope, receive, send)
@@ -310,22 +311,27 @@ class _Logged:
         finally:
             taken = round((time.perf_counter() - started) * 1000, 3)
             is_told = CALLED in scope and 0 < status < 400
-            _logger.log(
-                logging.DEBUG if is_told else logging.INFO,
-                "%s %s %s in %s ms",
-                scope["method"],
-                scope["path"],
-                status or "no answer",
-                taken,
-                extra={
-                    "client": self._client,
-                    "method": scope["method"],
-                    "path": scope["path"],
-                    "status": status,
-                    "milliseconds": taken,
-                    "kind": None if ADMITTED in scope else (id(self), status),
-                },
-            )
+            level = logging.DEBUG if is_told else logging.INFO
+            if _logger.isEnabledFor(level):
+                self._tell(level, scope, status, taken)
+
+    def _tell(self, level: int, scope: Scope, status: int, taken: float) -> None:
+        _logger.log(
+            level,
+            "%s %s %s in %s ms",
+            scope["method"],
+            scope["path"],
+            status or "no answer",
+            taken,
+            extra={
+                "client": self._client,
+                "method": scope["method"],
+                "path": scope["path"],
+                "status": status,
+                "milliseconds": taken,
+                "kind": None if ADMITTED in scope else (id(self), status),
+            },
+        )
 
 
 class Readiness:

@@ -9,15 +9,16 @@ Needs `uvicorn`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .guard import ADMITTED
+from .guard import ADMITTED, ARRIVED
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Awaitable
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -27,6 +28,7 @@ HEAD_SECONDS = 10.0
 LAST_SECONDS = 0.5
 """How long a connection on which nothing runs may bring a request when the server ends."""
 
+_LENGTH = b"content-length"
 _LAST_ANSWER = (b"connection", b"close")
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n"
@@ -81,8 +83,9 @@ class BoundedProtocol(H11Protocol):
     """
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self.app: Any = self._watched(self.app)
+        self._joining = _Joining(transport)
+        super().connection_made(cast("asyncio.Transport", self._joining))
+        self._answering, self.app = self.app, self._begun
         self._deadline: asyncio.TimerHandle | None = None
         self._unread, self._lines = bytearray(), 0
         self._await_head()
@@ -102,6 +105,8 @@ class BoundedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """The next request may be here."""
+        if not self.transport.is_closing():
+            self._await_head()
         super().on_response_complete()
         if self._unread:
             self.loop.call_soon(self._read_on)
@@ -114,10 +119,11 @@ class BoundedProtocol(H11Protocol):
             # It waits for the answer to the request before.
             self.transport.pause_reading()
             return
-        end = lines = 0
-        while lines < _LINES and (found := self._unread.find(b"\n", end)) >= 0:
-            end, lines = found + 1, lines + 1
-        end = end if lines == _LINES else len(self._unread)
+        end, lines = len(self._unread), self._unread.count(b"\n")
+        if lines >= _LINES:
+            end = lines = 0
+            while lines < _LINES:
+                end, lines = self._unread.index(b"\n", end) + 1, lines + 1
         piece = bytes(self._unread[:end])
         del self._unread[:end]
         super().data_received(piece)
@@ -152,14 +158,18 @@ class BoundedProtocol(H11Protocol):
 
     def admit(self) -> bool:
         """Whether there is room for a request of its, which was let in."""
-        is_full = len(_admitted) >= most_admitted()
-        if self not in _admitted and is_full and not _is_room_made(_admitted):
+        is_full = self not in _admitted and len(_admitted) >= most_admitted()
+        if is_full and not _is_room_made(_admitted):
             return False
         if not self.transport.is_closing():
             _waiting.pop(self, None)
             _admitted.pop(self, None)
             _admitted[self] = None
         return True
+
+    def has_body(self) -> bool:
+        """Whether the whole body of the request is here."""
+        return not self.cycle.more_body
 
     def is_quiet(self) -> bool:
         """Whether no whole request of its is here, though one had the time to come."""
@@ -187,36 +197,74 @@ class BoundedProtocol(H11Protocol):
         self._forget_deadline()
 
     def _await_head(self) -> None:
-        self._forget_deadline()
         self._since, self._is_asked = self.loop.time(), False
-        self._deadline = self.loop.call_later(HEAD_SECONDS, self.give_up)
+        # One timer serves many requests: at its end it is seen whether one is late.
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._end_late)
+
+    def _end_late(self) -> None:
+        """Ends the connection when a head is late; the next look is when it would be."""
+        self._deadline = None
+        if self._is_asked:
+            return
+        left = self._since + HEAD_SECONDS - self.loop.time()
+        if left > 0:
+            self._deadline = self.loop.call_later(left, self._end_late)
+        else:
+            self.give_up()
 
     def _forget_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _watched(self, app: Any) -> ASGIApp:
-        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
-            self._forget_deadline()
-            self._since, self._is_asked = self.loop.time(), True
-            scope["extensions"] = {**scope.get("extensions", {}), ADMITTED: self.admit}
+    def _begun(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Answers a request whose head is here."""
+        self._since, self._is_asked = self.loop.time(), True
+        scope["extensions"] = {ADMITTED: self.admit, ARRIVED: self.has_body}
 
-            async def sent(message: Any) -> None:
-                begins = message["type"] == "http.response.start"
-                is_crowded = len(_waiting) > most_connections() // 4
-                if begins and is_crowded and self in _waiting:
-                    headers = [*message.get("headers", ()), _LAST_ANSWER]
-                    message = {**message, "headers": headers}
-                await send(message)
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = message.get("headers", ())
+                # Only what has a length is there as a whole: a stream's head goes ahead.
+                self._joining.is_head = _LENGTH in dict(headers)
+                if self in _waiting and len(_waiting) > most_connections() // 4:
+                    message = {**message, "headers": [*headers, _LAST_ANSWER]}
+            await send(message)
 
-            try:
-                await app(scope, receive, sent)
-            finally:
-                if not self.transport.is_closing():
-                    self._await_head()
+        answering: ASGIApp = self._answering
+        return answering(scope, receive, sent)
 
-        return watched
+
+class _Joining:
+    """A transport that sends the head of an answer together with what follows it.
+
+    Each piece that is sent by itself wakes the caller up.
+
+    Attributes:
+        is_head: what is written next is such a head.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+        self.is_head = False
+        self.is_closing = transport.is_closing
+
+    def write(self, data: bytes) -> None:
+        if self.is_head:
+            self._head, self.is_head = data, False
+            return
+        if self._head:
+            data, self._head = self._head + data, b""
+        self._transport.write(data)
+
+    def close(self) -> None:
+        self.write(b"")
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 def _is_room_made(among: dict[BoundedProtocol, None]) -> bool:

@@ -1,6 +1,5 @@
 """Who gets past the door of an HTTP endpoint, and with how much.
 
-Work that keeps the event loop busy takes turns, so that others are answered between two.
 Plain ASGI, because Starlette's own middleware for hosts knows no ports, no IPv6 and no
 origins. A refusal tells the caller what to change and the log nothing that the caller sent.
 """
@@ -8,19 +7,18 @@ origins. A refusal tells the caller what to change and the log nothing that the 
 from __future__ import annotations
 
 import asyncio
-import functools
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from pydantic_core import from_json
-from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
 from ...core.context import TURNS
+from .turns import Turns
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -34,6 +32,9 @@ MOST_LEVELS = 200
 ADMITTED = "toolcast.admitted"
 """In the scope of a request that was let in; the extension by which its server finds room."""
 
+ARRIVED = "toolcast.arrived"
+"""The extension by which its server tells whether the whole body is here."""
+
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""
 
@@ -42,15 +43,6 @@ MOST_VALUES = 10_000
 
 _LARGE = 10_000
 _LARGE_PART = 262_144
-# Of turns.
-_PAUSE_SECONDS = 0.002
-_ROUNDS = 5
-_LARGE_VALUES = 250
-_LARGE_CHARACTERS = 10_000
-_LARGE_ANSWER = 100_000
-"""Characters; beyond that an answer takes as long as a call by itself."""
-_ONE_VALUE = {bool, int, float, type(None)}
-_HOLDING = (list, tuple, Mapping, Set)
 # Of HTTP (RFC 9110, section 5.6.3); `str.strip` takes others away as well.
 _BLANKS = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
@@ -76,7 +68,7 @@ class AllowedHosts:
         self._hosts = frozenset(_host(host) for host in hosts)
         self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
         # A server is asked for under few names, and each request carries one.
-        self._answers_to = functools.lru_cache(maxsize=64)(self._is_name)
+        self._answers_to = lru_cache(maxsize=64)(self._is_name)
 
     def allows_host(self, header: str | None) -> bool:
         """Whether a request's Host is one of the names."""
@@ -129,6 +121,7 @@ class Guard:
         max_body: bytes of the largest body.
         turns: what requests with large bodies take turns by.
         oauth: takes other tokens; without it and `tokens`, none is asked for.
+        is_rpc: what is sent are messages of JSON-RPC, of which a request is owed an answer.
     """
 
     def __init__(
@@ -141,6 +134,8 @@ class Guard:
         max_body: int,
         turns: Turns | None = None,
         oauth: TakesTokens | None = None,
+        *,
+        is_rpc: bool = False,
     ) -> None:
         self._app = app
         self._hosts = hosts
@@ -150,11 +145,15 @@ class Guard:
         self._methods = tuple(methods)
         self._max_body = max_body
         self._turns = turns or Turns()
+        self._is_rpc = is_rpc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refused = self._refusal(scope)
+        head = _head(scope)
+        extensions = scope.get("extensions", {})
+        refused = self._refusal(head)
         if refused is None and self._oauth is not None:
-            found = await _while_there(self._refusal_of_token(scope), receive)
+            work = self._refusal_of_token(head, scope)
+            found = await _while_there(work, receive)
             if found is None:
                 # Nobody reads it, but a middleware makes a traceback of no answer.
                 with suppress(OSError):
@@ -162,19 +161,22 @@ class Guard:
                 return
             refused, receive = found
         elif refused is None and self._tokens is not None:
-            refused = await self._refusal_of_token(scope)
+            refused = await self._refusal_of_token(head, scope)
         if refused is None:
-            refused = self._refusal_of_head(scope)
+            refused = self._refusal_of_kind(head, scope)
         if refused is None:
             scope[ADMITTED] = True
-            admitted = scope.get("extensions", {}).get(ADMITTED)
+            admitted = extensions.get(ADMITTED)
             if admitted is not None and not admitted():
                 refused = refusal(503, "the server is full", {"retry-after": "1"})
         if refused is not None:
             await refused(scope, receive, send)
             return
+        arrived = extensions.get(ARRIVED)
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            # What is here already needs no timer.
+            is_here = arrived is not None and arrived()
+            async with asyncio.timeout(None if is_here else BODY_SECONDS):
                 body = await self._body(receive)
         except TimeoutError:
             late = f"the body did not arrive within {BODY_SECONDS:g} s"
@@ -183,23 +185,23 @@ class Guard:
         if body is None:
             return
         TURNS.set(self._turns)
-        refused = await self._refusal_of(body)
+        refused = await self._refusal_of_body(body)
         if refused is not None:
             await refused(scope, receive, send)
             return
-        await self._app(scope, put_back(body, receive), self._in_turns(send))
+        again = put_back(body, receive)
+        await self._app(scope, again, self._watched(body, scope, receive, send))
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        """The answer to a request whose head is refused."""
-        headers = Headers(scope=scope)
-        if not self._hosts.allows_host(_only(headers, "host")):
+    def _refusal(self, head: _Head) -> Response | None:
+        """The answer to a request of a host or page that is not served."""
+        if not self._hosts.allows_host(_only(head, b"host")):
             return refusal(421, "the server does not answer to this host")
-        origins = headers.getlist("origin")
+        origins = head.get(b"origin", ())
         if not all(map(self._hosts.allows_origin, origins)) or len(origins) > 1:
             return refusal(403, "pages of this origin may not send requests")
         return None
 
-    async def _refusal_of_token(self, scope: Scope) -> Response | None:
+    async def _refusal_of_token(self, head: _Head, scope: Scope) -> Response | None:
         """The answer to a request that nobody may send who is known here."""
         query = scope.get("query_string", b"")
         if query and b"access_token" in unquote_to_bytes(query):
@@ -208,7 +210,7 @@ class Guard:
             )
             asked = {"www-authenticate": self._challenge(error="invalid_request")}
             return refusal(400, why, asked)
-        given = _only(Headers(scope=scope), "authorization")
+        given = _only(head, b"authorization")
         if given is None:
             asked = {"www-authenticate": self._challenge()}
             return refusal(401, "a bearer token is required", asked)
@@ -228,18 +230,17 @@ class Guard:
         said = {"realm": self._realm, **more}
         return "Bearer " + ", ".join(f'{key}="{said[key]}"' for key in said)
 
-    def _refusal_of_head(self, scope: Scope) -> Response | None:
+    def _refusal_of_kind(self, head: _Head, scope: Scope) -> Response | None:
         """The answer to a request that is not one of the kind that is taken."""
-        headers = Headers(scope=scope)
         if scope["method"] not in self._methods:
             allowed = {"allow": ", ".join(self._methods)}
             return refusal(405, "the method is not taken here", allowed)
-        declared = _only(headers, "content-length") or "0"
+        declared = _only(head, b"content-length") or "0"
         if declared.isdecimal() and int(declared[:20]) > self._max_body:
             return self._too_large()
         return None
 
-    async def _refusal_of(self, body: bytes) -> Response | None:
+    async def _refusal_of_body(self, body: bytes) -> Response | None:
         """The answer to a request whose body is refused."""
         if len(body) > self._max_body:
             return self._too_large()
@@ -250,13 +251,22 @@ class Guard:
             problem = _problem_with_json(body)
         return None if problem is None else refusal(400, f"the body {problem}")
 
-    def _in_turns(self, send: Send) -> Send:
-        """Sends large parts of an answer each in its turn."""
+    def _watched(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> Send:
+        """Sends large parts of an answer each in its turn, and no 202 that owes an answer."""
+        is_refused = False
 
         async def sent(message: Message) -> None:
+            nonlocal is_refused
             if len(message.get("body", b"")) > _LARGE_PART:
                 await self._turns.wait()
-            await send(message)
+            elif message.get("status") == 202 and self._is_rpc:
+                # The SDK takes a request for a notification when its id is none.
+                is_refused = {"id", "method"} <= read_message(body).keys()
+                if is_refused:
+                    error = refusal(400, "the id of a request is text or a number")
+                    await error(scope, receive, send)
+            if not is_refused:
+                await send(message)
 
         return sent
 
@@ -273,6 +283,26 @@ class Guard:
             body += message.get("body", b"")
             if len(body) > self._max_body or not message.get("more_body", False):
                 return bytes(body)
+
+
+_Head = Mapping[bytes, Sequence[str]]
+"""What is looked at of a request's head: each header's values, in their order."""
+
+_LOOKED_AT = {b"host", b"origin", b"authorization", b"content-length"}
+
+
+def _head(scope: Scope) -> _Head:
+    found: dict[bytes, list[str]] = {}
+    for name, value in scope["headers"]:
+        if name in _LOOKED_AT:
+            found.setdefault(name, []).append(value.decode("latin-1"))
+    return found
+
+
+def _only(head: _Head, name: bytes) -> str | None:
+    """A header that stands there once; None when it is absent or ambiguous."""
+    values = head.get(name, ())
+    return values[0] if len(values) == 1 else None
 
 
 async def _while_there(
@@ -315,7 +345,8 @@ def _told(received: asyncio.Task[Message]) -> None:
 def _problem_with_json(body: bytes) -> str | None:
     if nesting(body) > MOST_LEVELS:
         return f"is more than {MOST_LEVELS} levels deep"
-    if crowding(body) > MOST_VALUES:
+    # Each value takes a character at least.
+    if len(body) >= MOST_VALUES and crowding(body) > MOST_VALUES:
         return f"has more than {MOST_VALUES:,} values"
     return None
 
@@ -383,86 +414,3 @@ def put_back(body: bytes, receive: Receive) -> Receive:
         return await receive()
 
     return again
-
-
-def _only(headers: Headers, name: str) -> str | None:
-    """A header that stands there once; None when it is absent or ambiguous."""
-    values = headers.getlist(name)
-    return values[0] if len(values) == 1 else None
-
-
-class Turns:
-    """Turns of one event loop.
-
-    Pieces of work that are short by themselves are together as long as there are callers. Here
-    each waits for its turn, and between two the loop is free for as long as the one before took,
-    up to a moment or some rounds. One that comes alone waits for nobody.
-    """
-
-    def __init__(self) -> None:
-        self._lock = asyncio.Lock()
-        # Those of the loop are taken while names of others cannot be resolved.
-        self._thread = ThreadPoolExecutor(1, "large bodies")
-        self._free_until = 0.0
-
-    async def wait(self) -> None:
-        """Returns when the caller may go on, up to the next thing that it awaits."""
-        async with self._lock:
-            loop = asyncio.get_running_loop()
-            # Rounds of the loop and no sleep: while nobody else has work, they take no time.
-            for _ in range(_ROUNDS):
-                # What kept the loop until now is over then, and known.
-                await asyncio.sleep(0)
-                if loop.time() >= self._free_until:
-                    break
-            loop.call_soon(self._taken_since, loop.time(), loop)
-
-    def _taken_since(self, started: float, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
-        self._free_until = now + min(now - started, _PAUSE_SECONDS)
-
-    async def wait_for(self, *values: Any) -> None:
-        """Waits for a turn to work on large arguments; goes on at once with small ones."""
-        if any(_is_large(value, _LARGE_CHARACTERS) for value in values):
-            await self.wait()
-
-    async def wait_for_answer(self, *values: Any) -> None:
-        """The same for what an answer is made of, which takes longer texts."""
-        if any(_is_large(value, _LARGE_ANSWER) for value in values):
-            await self.wait()
-
-    async def in_thread(self, work: Callable[[], _Result]) -> _Result:
-        """What a function gives that runs in a thread, while nothing else has its turn."""
-        async with self._lock:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._thread, work)
-
-
-def _is_large(value: Any, most: int) -> bool:
-    """Looks at no more values than a small one has; a handler may give any object."""
-    values = characters = 0
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, (str, bytes)):
-            characters += len(item)
-            if characters > most:
-                return True
-            continue
-        if type(item) in _ONE_VALUE:
-            continue
-        held = item if isinstance(item, _HOLDING) else _attributes(item)
-        values += len(held)
-        if values > _LARGE_VALUES:
-            return True
-        left.extend(held)
-        if isinstance(held, Mapping):
-            left.extend(held.values())
-    return False
-
-
-def _attributes(item: Any) -> list[Any]:
-    slots = getattr(type(item), "__slots__", ())
-    names = (slots,) if isinstance(slots, str) else slots
-    values = [getattr(item, name, None) for name in names if name != "__dict__"]
-    return [*values, *getattr(item, "__dict__", {}).values()]

@@ -108,6 +108,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         workers=options.workers,
         timeout_graceful_shutdown=options.grace,
         access_log=False,
+        # Nothing here asks which address or scheme a proxy says that it was called by.
+        proxy_headers=False,
         # Ours is there, for this process; a worker makes it for itself.
         log_config=None,
         server_header=False,

@@ -26,11 +26,11 @@ def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolRe
     """
     if response.error is not None and response.content is None:
         return failure(response.error)
-    if response.content is None:
-        content = [{"type": "text", "text": response.text()}]
-    else:
-        content = [dict(block) for block in response.content]
     value = response.result if structured else None
+    if response.content is None:
+        block = types.TextContent(type="text", text=response.text())
+        return types.CallToolResult(content=[block], structured_content=value)
+    content = [dict(block) for block in response.content]
     result = {"content": content, "structuredContent": value}
     if response.error is not None:
         result["isError"] = True

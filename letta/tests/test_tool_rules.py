@@ -1,0 +1,206 @@
+"""The rules that an agent's tools need, and what becomes of those that it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_letta.plan.tool_rules import (
+    RuleNeeds,
+    added_rules,
+    is_stale,
+    kept_rules,
+    named_tools,
+    rule_text,
+    same_rules,
+)
+
+
+def rule(name: str, kind: str = "continue_loop", **more: Any) -> dict[str, Any]:
+    return {"tool_name": name, "type": kind, **more}
+
+
+def needs(agent_type: str = "letta_v1_agent", **more: Any) -> RuleNeeds:
+    return RuleNeeds(agent_type, **{"own": {}, **more})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kinds"),
+    [
+        (needs(own={"a": True}), {"a": "exit_loop"}),
+        (needs(own={"a": False}), {}),
+        (needs(expected={"a": True}), {"a": "exit_loop"}),
+        (needs(built_in=["send_message"]), {}),
+        (needs("memgpt_agent", own={"a": False}), {"a": "continue_loop"}),
+        (needs("memgpt_v2_agent", own={"a": False}), {"a": "continue_loop"}),
+        (needs("memgpt_agent", own={"a": True}), {"a": "exit_loop"}),
+        (needs("memgpt_agent", expected={"b": False}), {"b": "continue_loop"}),
+        (
+            needs("memgpt_agent", built_in=["send_message", "archive"]),
+            {"archive": "continue_loop", "send_message": "exit_loop"},
+        ),
+        (
+            needs(
+                "memgpt_agent", built_in=["send_message"], own={"send_message": False}
+            ),
+            {"send_message": "continue_loop"},
+        ),
+        (
+            needs(expected={"a": False}, own={"a": True}),
+            {"a": "exit_loop"},
+        ),
+        (
+            needs(approving=["c", "b"]),
+            {"b": "requires_approval", "c": "requires_approval"},
+        ),
+    ],
+)
+def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
+    assert kept_rules([], wanted) == [rule(name, kind) for name, kind in kinds.items()]
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "after"),
+    [
+        # What is needed and there is not there twice.
+        ([rule("a", "exit_loop")], needs(own={"a": True}), None),
+        ([rule("a"), rule("a")], needs(), [rule("a")]),
+        # What a spec contradicts goes, for the toolset's and for expected tools.
+        ([rule("a")], needs(own={"a": True}), [rule("a", "exit_loop")]),
+        ([rule("a", "exit_loop")], needs(own={"a": False}), []),
+        ([rule("a", "exit_loop")], needs(expected={"a": False}), []),
+        ([rule("a", "run_first")], needs(own={"a": False}), None),
+        (
+            [rule("send_message", "exit_loop")],
+            needs(expected={"send_message": False}),
+            None,
+        ),
+        (
+            [rule("send_message")],
+            needs(expected={"send_message": True}),
+            [rule("send_message", "exit_loop")],
+        ),
+        # An expected tool that ends the turn by a rule goes on doing so.
+        (
+            [rule("b", "exit_loop")],
+            needs("memgpt_agent", expected={"b": False}),
+            [rule("b")],
+        ),
+        ([rule("x", "exit_loop")], needs("memgpt_agent", built_in=["x"]), None),
+        (
+            [rule("x", "run_first")],
+            needs("memgpt_agent", built_in=["x"]),
+            [rule("x", "run_first"), rule("x")],
+        ),
+        # Tools that go, and names that change.
+        ([rule("a"), rule("b")], needs(removed=["a"]), [rule("b")]),
+        ([rule("a"), rule("b")], needs(drop_stale=["b"]), [rule("a")]),
+        ([rule("a")], needs(renamed={"a": "b"}), [rule("b")]),
+        ([rule("a")], needs(renamed={"a": "b"}, removed=["b"]), []),
+        (
+            [rule("a", "constrain_child_tools", children=["b", "c"])],
+            needs(renamed={"b": "d"}, removed=["c"]),
+            [rule("a", "constrain_child_tools", children=["d"])],
+        ),
+        (
+            [rule("a", "constrain_child_tools", children=["c"])],
+            needs(removed=["c"]),
+            [],
+        ),
+        ([rule("a", "constrain_child_tools", children=[])], needs(removed=["c"]), None),
+        (
+            [
+                rule(
+                    "a", "x", child_arg_nodes=[{"name": "b", "args": {}}, {"name": "c"}]
+                )
+            ],
+            needs(renamed={"b": "d"}, removed=["c"]),
+            [rule("a", "x", child_arg_nodes=[{"name": "d", "args": {}}])],
+        ),
+        (
+            [
+                rule(
+                    "a",
+                    "conditional",
+                    child_output_mapping={"yes": "b", "no": "c"},
+                    default_child="b",
+                )
+            ],
+            needs(renamed={"b": "d"}, removed=["c"]),
+            [
+                rule(
+                    "a",
+                    "conditional",
+                    child_output_mapping={"yes": "d"},
+                    default_child="d",
+                )
+            ],
+        ),
+        (
+            [
+                rule(
+                    "a",
+                    "conditional",
+                    child_output_mapping={"yes": "b"},
+                    default_child="c",
+                )
+            ],
+            needs(removed=["c"]),
+            [
+                rule(
+                    "a",
+                    "conditional",
+                    child_output_mapping={"yes": "b"},
+                    default_child=None,
+                )
+            ],
+        ),
+        (
+            [rule("a", "conditional", child_output_mapping={"yes": "c"})],
+            needs(removed=["c"]),
+            [],
+        ),
+    ],
+)
+def test_rules_are_kept_as_far_as_they_are_right(
+    before: list[Any], wanted: RuleNeeds, after: list[Any] | None
+) -> None:
+    assert kept_rules(before, wanted) == (before if after is None else after)
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (rule("x"), False),
+        (rule("x", "exit_loop"), False),
+        (rule("x", "requires_approval"), False),
+        (rule("x", "max_count_per_step"), False),
+        (rule("x", "run_first"), True),
+        (rule("a", "run_first"), False),
+        (rule("a", "constrain_child_tools", children=["b"]), False),
+        (rule("a", "constrain_child_tools", children=["b", "x"]), True),
+        (rule("a", "conditional", child_output_mapping={"y": "x"}), True),
+        (rule("a", "conditional", default_child="x"), True),
+        (rule("a", "conditional", default_child=None, children=None), False),
+    ],
+)
+def test_a_rule_of_a_tool_that_is_gone_hurts(one: Any, expected: bool) -> None:
+    assert is_stale(one, ["a", "b"]) is expected
+
+
+def test_rules_that_nothing_asks_for_are_told() -> None:
+    wanted = needs(own={"a": True}, expected={"b": False}, built_in=["send_message"])
+    asked = [rule("a", "exit_loop"), rule("send_message", "exit_loop"), rule("x")]
+    added = [rule("a"), rule("b"), rule("x", "y", children=["a"]), rule("send_message")]
+    assert added_rules([*asked, *added], wanted) == added
+    assert named_tools(rule("a", children=["b"], default_child="c")) == {"a", "b", "c"}
+
+
+def test_a_rule_in_words_and_beside_another() -> None:
+    said = rule("a", prompt_template="p", z=1, b="x", off=False, none=None)
+    assert rule_text(said) == "a continue_loop (b='x', z=1)"
+    assert rule_text(rule("a")) == "a continue_loop"
+    assert same_rules([said, rule("b")], [rule("b"), rule("a", z=1, b="x")])
+    assert not same_rules([rule("a")], [rule("a"), rule("a")])
+    assert not same_rules([rule("a", z=1)], [rule("a")])

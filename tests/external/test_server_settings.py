@@ -1,0 +1,129 @@
+"""Whose tools could be an external server's, and what the environment fills in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.definitions.tool import Wanted
+from toolcast_runtime.core.server_settings import (
+    ExternalServer,
+    MissingVariableError,
+    Resolved,
+    fill_in,
+    resolve,
+)
+
+
+def server(**settings: Any) -> ExternalServer:
+    return ExternalServer("far", **{"prefix": "p_", **settings})
+
+
+def test_names_here_and_there() -> None:
+    far = server(tools={"a": "own", "b": "p_a"})
+    assert [far.name_here(name) for name in "abc"] == ["own", "p_a", "p_c"]
+    named = ("own", "p_a", "p_c", "x")
+    assert [far.own_name(name) for name in named] == ["a", "b", "c", "x"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "expected"),
+    [
+        ({}, "p_a", True),
+        ({}, "a", False),
+        ({}, "p_", False),
+        ({"prefix": ""}, "a", True),
+        ({"prefix": ""}, "", False),
+        ({"tools": {"a": "own"}}, "own", True),
+        ({"tools": {"a": "own"}}, "p_a", False),
+        ({"tools": {"b": "p_a"}}, "p_a", True),
+        ({"restrict": ("a",)}, "p_a", False),
+        ({"restrict": ("a",), "tools": {"b": "p_a"}}, "p_a", True),
+        ({"allow": ("a",)}, "p_a", True),
+        ({"allow": ("a",)}, "p_b", False),
+        ({"allow": ("a",), "restrict": ("a",)}, "p_a", False),
+        ({"allow": ()}, "p_a", False),
+    ],
+)
+def test_a_name_could_be_the_servers(
+    settings: dict[str, Any], name: str, expected: bool
+) -> None:
+    assert server(**settings).may_have(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted", "expected"),
+    [
+        ({}, Wanted(), True),
+        ({}, Wanted(only=["p_a"]), True),
+        ({}, Wanted(only=["a"]), False),
+        ({}, Wanted(only=[]), False),
+        ({}, Wanted(only=["p_a"], without=["p_a"]), False),
+        ({}, Wanted(without=["p_a"]), True),
+        ({"allow": ("a", "b")}, Wanted(without=["p_a"]), True),
+        ({"allow": ("a",)}, Wanted(without=["p_a"]), False),
+        ({"allow": ()}, Wanted(), False),
+        ({"clients": ("me",)}, Wanted(client="me"), True),
+        ({"clients": ("me",)}, Wanted(client="you"), False),
+        ({"clients": ("me",)}, Wanted(), True),
+        ({"clients": None}, Wanted(client="you"), True),
+    ],
+)
+def test_one_of_the_wanted_could_be_the_servers(
+    settings: dict[str, Any], wanted: Wanted, expected: bool
+) -> None:
+    assert server(**settings).may_have_any(wanted) is expected
+
+
+def test_references_are_filled_in() -> None:
+    environment = {"A": "x", "E": ""}
+    said = "${A} ${B:-y} ${E:-z} ${E:-}|$A ${1} ${A:-}"
+    assert fill_in(said, environment) == "x y z |$A ${1} x"
+    for text in ("${B}", "${E}"):
+        with pytest.raises(
+            MissingVariableError, match=rf"variable {text[2]} is not set"
+        ):
+            fill_in(text, environment)
+
+
+def test_secrets_are_what_the_environment_put_in() -> None:
+    far = server(
+        command="${COMMAND}",
+        args=("${ARGUMENT}",),
+        cwd="${FOLDER:-/tmp}",
+        env={"TOKEN": "${TOKEN}", "PLAIN": "plain"},
+        whole_environment=True,
+        headers={
+            "Authorization": "Bearer ${LONGER} ",
+            "X-None": "${NONE:-}",
+            "X-Some": "${NONE:-some}",
+            "X-Plain": "",
+        },
+        url="https://${HOST:-a.example}/${SHORT}",
+    )
+    environment = {
+        "COMMAND": "command",
+        "ARGUMENT": "argument",
+        "TOKEN": "s3cret",
+        "LONGER": "s3cret-longer",
+        "SHORT": "short",
+    }
+    assert resolve(far, environment) == Resolved(
+        command="command",
+        args=("argument",),
+        env={"TOKEN": "s3cret", "PLAIN": "plain"},
+        whole_environment=True,
+        cwd="/tmp",
+        url="https://a.example/short",
+        headers={
+            "Authorization": "Bearer s3cret-longer",
+            "X-Some": "some",
+            "X-Plain": "",
+        },
+        secrets=("s3cret-longer", "s3cret"),
+    )
+    assert repr(resolve(far, environment)) == "Resolved(whole_environment=True)"
+    with pytest.raises(MissingVariableError):
+        resolve(server(headers={"X": "${NONE:-} ${NONE}"}), {})
+    assert resolve(server(), {}) == Resolved()

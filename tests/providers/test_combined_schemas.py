@@ -1,0 +1,288 @@
+"""What two schemas say as one, and whether alternatives exclude each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.rooms.providers.combined_schemas import (
+    Inexact,
+    exclude_each_other,
+    is_of_type,
+    merged,
+    one_object,
+    type_name,
+    typed_values,
+    types_of,
+)
+
+Schema = dict[str, Any]
+A: Schema = {"properties": {"a": {}}}
+B: Schema = {"properties": {"b": {}}}
+AB: Schema = {"properties": {"a": {}, "b": {}}}
+
+
+def _closed(schema: Schema, further: Any = False) -> Schema:
+    return {**schema, "additionalProperties": further}
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (True, "boolean"),
+        ("a", "string"),
+        (1, "integer"),
+        (1.5, "number"),
+        ({}, "object"),
+        ([], "array"),
+        ((), "array"),
+        (None, "null"),
+        (1j, "number"),
+    ],
+)
+def test_a_value_has_one_type(value: Any, name: str) -> None:
+    assert type_name(value) == name
+    assert is_of_type(value, [name])
+    assert is_of_type(value, None)
+    assert not is_of_type(value, [])
+
+
+def test_a_whole_number_is_a_number_like_any() -> None:
+    assert is_of_type(1, ["number"])
+    assert is_of_type(1.0, ["integer"])
+    assert not is_of_type(1, ["string", "boolean"])
+
+
+def test_a_schema_names_one_type_some_or_none() -> None:
+    assert types_of({"type": "string"}) == ["string"]
+    assert types_of({"type": ("string", "null")}) == ["string", "null"]
+    assert types_of({}) is None
+    assert types_of({"type": 1}) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"minimum": 1}, {"minimum": 1}),
+        ({"enum": "a"}, {"enum": "a"}),
+        ({"enum": []}, {"enum": []}),
+        ({"enum": ["a"]}, {"type": "string", "enum": ["a"]}),
+        ({"enum": ["a", 1]}, {"type": ["string", "integer"], "enum": ["a", 1]}),
+        (
+            {"type": "string", "enum": ["a", 1]},
+            {"type": "string", "enum": ["a"]},
+        ),
+        ({"type": "string", "enum": [1]}, None),
+        ({"const": "a"}, {"type": "string", "const": "a"}),
+        ({"type": "string", "const": 1}, None),
+        ({"const": None}, {"type": "null"}),
+        ({"enum": [None]}, {"type": "null"}),
+        ({"type": ["null"], "enum": [None, 1]}, {"type": ["null"]}),
+    ],
+)
+def test_listed_values_name_their_types(schema: Schema, expected: Any) -> None:
+    assert typed_values(schema) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        ({"minimum": 1}, {"minimum": 2}, {"minimum": 2}),
+        ({"maxLength": 1}, {"maxLength": 2}, {"maxLength": 1}),
+        ({"title": "a"}, {"title": "b", "default": 1}, {"title": "a", "default": 1}),
+        ({"$ref": "#"}, {"title": "b"}, {"$ref": "#", "title": "b"}),
+        ({"title": "a"}, {"$ref": "#"}, {"$ref": "#", "title": "a"}),
+        ({"type": "integer"}, {"type": "number"}, {"type": "integer"}),
+        ({"type": "number"}, {"type": "integer"}, {"type": "integer"}),
+        ({"type": "number"}, {"type": "number"}, {"type": "number"}),
+        (
+            {"type": ["number", "integer"]},
+            {"type": ["null", "integer"]},
+            {"type": "integer"},
+        ),
+        (
+            {"type": ["string", "null", "number"]},
+            {"type": ["null", "integer", "string"]},
+            {"type": ["string", "null", "integer"]},
+        ),
+        ({"required": ["a"]}, {"required": ["b", "a"]}, {"required": ["a", "b"]}),
+        ({"enum": [1, 2, 3]}, {"enum": [3, 1]}, {"enum": [1, 3]}),
+        ({"const": [1, {"a": 2}]}, {"const": [1, {"a": 2}]}, {"const": [1, {"a": 2}]}),
+        (A, B, AB),
+        (
+            {"properties": {"a": {"minimum": 1}}},
+            {"properties": {"a": {"maximum": 2}}},
+            {"properties": {"a": {"minimum": 1, "maximum": 2}}},
+        ),
+        (
+            {"properties": {"a": True, "b": {"minimum": 1}}},
+            {"properties": {"a": {"minimum": 1}, "b": True}},
+            {"properties": {"a": {"minimum": 1}, "b": {"minimum": 1}}},
+        ),
+        (_closed(A), _closed(A), _closed(A)),
+        (_closed(AB), A, _closed(AB)),
+        (_closed(A), _closed(A, True), _closed(A)),
+        (A, _closed(A), _closed(A)),
+        (A, _closed(AB), _closed(AB)),
+        (A, _closed(B, True), _closed(AB, True)),
+        ({"prefixItems": [{}]}, {"prefixItems": [{}]}, {"prefixItems": [{}]}),
+        ({"contains": {}}, {"minItems": 1}, {"contains": {}, "minItems": 1}),
+    ],
+)
+def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> None:
+    """Every value that both allow, and no other."""
+    assert merged(first, second) == both
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "keyword"),
+    [
+        ({"$ref": "#"}, {"minimum": 1}, "$ref"),
+        ({"minimum": 1}, {"$ref": "#"}, "$ref"),
+        ({"type": "string"}, {"type": "integer"}, "type"),
+        ({"type": "integer"}, {"type": "string"}, "type"),
+        ({"enum": [1]}, {"enum": [True, 2]}, "enum"),
+        ({"const": 1}, {"const": True}, "const"),
+        ({"const": [1]}, {"const": [1, 2]}, "const"),
+        ({"const": [1]}, {"const": {"a": 1}}, "const"),
+        ({"const": {"a": 1}}, {"const": {"a": 2}}, "const"),
+        ({"const": {"a": 1}}, {"const": {"b": 1}}, "const"),
+        ({"pattern": "a"}, {"pattern": "b"}, "pattern"),
+        ({"uniqueItems": False}, {"uniqueItems": True}, "uniqueItems"),
+        ({"prefixItems": [{}]}, {"items": {}}, "items"),
+        (
+            {"properties": {"a": False}},
+            {"properties": {"a": {}}},
+            "properties",
+        ),
+        (_closed(A), AB, "additionalProperties"),
+        (_closed(A), _closed(AB), "additionalProperties"),
+        (_closed(AB), _closed(A), "additionalProperties"),
+        (_closed(A), _closed(A, {}), "additionalProperties"),
+        (AB, _closed(A), "additionalProperties"),
+        (_closed(A, {}), B, "additionalProperties"),
+        (A, _closed(B, {}), "additionalProperties"),
+        (
+            {"properties": {"a": {}}, "patternProperties": {"b": {}}},
+            {"properties": {"c": {}}},
+            "patternProperties",
+        ),
+    ],
+)
+def test_two_schemas_are_not_one(first: Schema, second: Schema, keyword: str) -> None:
+    """The keyword is told that no one schema can say."""
+    with pytest.raises(Inexact) as refused:
+        merged(first, second)
+    assert refused.value.args == (keyword,)
+
+
+def _needing(name: str, value: Any, **others: Any) -> Schema:
+    properties = {name: {"const": value}}
+    return {"type": "object", "required": [name], "properties": properties, **others}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (False, {}, True),
+        ({}, False, True),
+        (True, {"type": "string"}, False),
+        ({"type": "string"}, True, False),
+        ({"const": 1}, {"const": 2}, True),
+        ({"const": 1}, {"enum": [1, 2]}, False),
+        ({"enum": [1, 2]}, {"enum": [3, 4]}, True),
+        ({"enum": [1, 2]}, {"enum": [3, 2]}, False),
+        ({"const": 1}, {"type": "string"}, False),
+        ({"enum": "a"}, {"const": 1}, False),
+        ({"type": "string"}, {"type": "integer"}, True),
+        ({"type": "number"}, {"type": "integer"}, False),
+        ({"type": ["string", "null"]}, {"type": ["null"]}, False),
+        ({"type": "string"}, {}, False),
+        ({}, {"type": "string"}, False),
+        (_needing("a", 1), _needing("a", 2), True),
+        (_needing("a", 1), _needing("a", 1), False),
+        (_needing("a", 1), _needing("b", 2), False),
+        (_needing("a", 1), _needing("a", 2, required=[]), False),
+        (_needing("a", 1), _needing("a", 2, type=["object", "null"]), False),
+        (_needing("a", 1, type=["object", "null"]), _needing("a", 2), False),
+        (_needing("a", 1), _needing("a", 2, properties={}), False),
+        (_needing("a", 1, properties={}), _needing("a", 2), False),
+    ],
+)
+def test_alternatives_exclude_each_other(
+    first: Any, second: Any, expected: bool
+) -> None:
+    """No value can be of both: then `anyOf` says what `oneOf` says."""
+    assert exclude_each_other([first, second]) is expected
+    assert exclude_each_other([first]) is True
+
+
+def test_every_pair_of_alternatives_counts() -> None:
+    one, two = {"const": 1}, {"const": 2}
+    assert exclude_each_other([one, two, {"const": 3}])
+    assert not exclude_each_other([one, two, one])
+
+
+@pytest.mark.parametrize(
+    ("base", "members", "expected"),
+    [
+        ({}, [{"type": "string"}], None),
+        ({}, [{"properties": ["a"]}], None),
+        ({}, [], {"properties": {}}),
+        ({}, [A, B], AB),
+        ({}, [A, _closed(B)], AB),
+        ({}, [_closed(A), _closed(B)], _closed(AB)),
+        (_closed(A), [A, B], _closed(A)),
+        (_closed({}), [A], _closed({"properties": {}})),
+        (
+            {"required": ["x"], "title": "Both"},
+            [{"required": ["b", "a"]}, {"required": ["c", "a", "b"]}],
+            {"required": ["x", "b", "a"], "title": "Both", "properties": {}},
+        ),
+        ({}, [{"required": ["a"]}, {}], {"properties": {}}),
+        (
+            {"properties": {"a": {"type": "string"}}},
+            [{"properties": {"a": {"const": 1}}}],
+            {"properties": {"a": {"type": "string"}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"kind": {"const": "x", "description": "Which"}}},
+                {"properties": {"kind": {"enum": ["y", "x"]}}},
+            ],
+            {"properties": {"kind": {"description": "Which", "enum": ["x", "y"]}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"kind": {"type": "string", "const": "x"}}},
+                {"properties": {"kind": {"type": "string", "const": "y"}}},
+            ],
+            {"properties": {"kind": {"type": "string", "enum": ["x", "y"]}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"kind": {"type": "string", "const": "x"}}},
+                {"properties": {"kind": {"type": "integer", "const": 1}}},
+            ],
+            {"properties": {"kind": {"enum": ["x", 1]}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"kind": {"const": "x"}}},
+                {"properties": {"kind": {"type": "integer"}}},
+                {"properties": {"kind": {"const": "x"}}},
+            ],
+            {"properties": {"kind": {"anyOf": [{"const": "x"}, {"type": "integer"}]}}},
+        ),
+    ],
+)
+def test_one_object_takes_what_alternatives_take(
+    base: Schema, members: list[Schema], expected: Schema | None
+) -> None:
+    whole = None if expected is None else {"type": "object", **expected}
+    assert one_object(base, members) == whole

@@ -1,0 +1,217 @@
+"""Which schemas allow null, and how "or null" is added and spelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.rooms.providers.combined_schemas import (
+    nullable_schema,
+    spelled,
+    takes_null,
+)
+from toolcast_runtime.rooms.providers.dialect import Nullable
+
+Schema = dict[str, Any]
+_TARGETS: dict[str, Any] = {
+    "nothing": {"type": "null"},
+    "text": {"type": "string"},
+    "itself": {"$ref": "itself"},
+    "itself or nothing": {"anyOf": [{"$ref": "itself or nothing"}, {"type": "null"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (True, True),
+        (False, False),
+        ({}, True),
+        ({"type": "null"}, True),
+        ({"type": ["string", "null"]}, True),
+        ({"type": "string"}, False),
+        ({"enum": [1, None]}, True),
+        ({"enum": [1]}, False),
+        ({"const": None}, True),
+        ({"const": 1}, False),
+        ({"type": "null", "enum": [1]}, False),
+        ({"not": {"type": "string"}}, False),
+        ({"if": {}}, False),
+        ({"$dynamicRef": "#nothing"}, False),
+        ({"$ref": "nothing"}, True),
+        ({"$ref": "text"}, False),
+        ({"$ref": "nowhere"}, False),
+        ({"$ref": "itself"}, False),
+        ({"$ref": "itself or nothing"}, True),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, True),
+        ({"oneOf": [{"type": "string"}, {"type": "null"}]}, True),
+        ({"anyOf": [{"type": "string"}]}, False),
+        ({"allOf": [{"type": "string"}, {"type": "null"}]}, False),
+        ({"allOf": [{}, {"type": "null"}]}, True),
+    ],
+)
+def test_null_is_allowed_for_sure(schema: Any, expected: bool) -> None:
+    assert takes_null(schema, _TARGETS.__getitem__) is expected
+    if isinstance(schema, dict):
+        assert takes_null({"allOf": [schema, schema]}, _TARGETS.__getitem__) is expected
+
+
+@pytest.mark.parametrize(("levels", "expected"), [(39, True), (40, False)])
+def test_null_is_sought_forty_levels_deep(levels: int, expected: bool) -> None:
+    alternatives: Schema = {"type": "null"}
+    references = {"0": {"type": "null"}}
+    for level in range(levels):
+        alternatives = {"anyOf": [alternatives]}
+        references[str(level + 1)] = {"$ref": str(level)}
+    assert takes_null(alternatives, _TARGETS.__getitem__) is expected
+    assert takes_null(references[str(levels)], references.__getitem__) is expected
+
+
+_TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "spelling", "expected"),
+    [
+        ({"type": "string"}, Nullable.ANY, {"type": ["string", "null"]}),
+        ({"type": ["null"]}, Nullable.ANY, {"type": ["null"]}),
+        ({"type": "string"}, Nullable.ANY_OF, _TEXT_OR_NULL),
+        (
+            {"type": "string", "enum": ["a"]},
+            Nullable.TYPE_LIST,
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        (
+            {"type": ["string", "null"], "enum": ["a", None]},
+            Nullable.TYPE_LIST,
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        (
+            {"type": "string", "const": "a", "title": "A"},
+            Nullable.ANY,
+            {
+                "title": "A",
+                "anyOf": [{"type": "string", "const": "a"}, {"type": "null"}],
+            },
+        ),
+        (
+            {"$ref": "#", "title": "A"},
+            Nullable.ANY,
+            {"title": "A", "anyOf": [{"$ref": "#"}, {"type": "null"}]},
+        ),
+        (
+            {"anyOf": [{"type": "string"}], "title": "A"},
+            Nullable.ANY,
+            {"title": "A", **_TEXT_OR_NULL},
+        ),
+        (
+            {"anyOf": [{"type": "string"}], "minLength": 1},
+            Nullable.ANY,
+            {
+                "anyOf": [
+                    {"anyOf": [{"type": "string"}], "minLength": 1},
+                    {"type": "null"},
+                ]
+            },
+        ),
+    ],
+)
+def test_null_is_added(schema: Schema, spelling: Nullable, expected: Schema) -> None:
+    assert nullable_schema(schema, spelling) == expected
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _TEXT_OR_NULL,
+        {"type": ["string", "null"]},
+        {"enum": ["a", None]},
+    ],
+)
+def test_null_stays_as_the_spec_spells_it_where_any_spelling_is_taken(
+    schema: Schema,
+) -> None:
+    assert spelled(schema, Nullable.ANY) == schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (_TEXT_OR_NULL, {"type": ["string", "null"]}),
+        ({**_TEXT_OR_NULL, "title": "A"}, {"type": ["string", "null"], "title": "A"}),
+        (
+            {"anyOf": [{"type": ["string", "integer"], "enum": ["a"]}]},
+            None,
+        ),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "string", "enum": ["a"]}]},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        ({**_TEXT_OR_NULL, "minLength": 1}, None),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, None),
+        ({"anyOf": [{"type": "null"}, {"type": "null"}]}, None),
+        ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, None),
+        ({"anyOf": [{"type": "string", "const": "a"}, {"type": "null"}]}, None),
+        ({"anyOf": [{"type": "string", "anyOf": [{}]}, {"type": "null"}]}, None),
+        ({"anyOf": [*_TEXT_OR_NULL["anyOf"], {"type": "integer"}]}, None),
+        ({"type": "string"}, None),
+    ],
+)
+def test_null_is_a_type_of_the_list(schema: Schema, expected: Schema | None) -> None:
+    """Where one type is all that stands beside it; None: it stays as it is."""
+    same = schema if expected is None else expected
+    assert spelled(schema, Nullable.TYPE_LIST) == same
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string"}, None),
+        ({"type": "string", "const": "a"}, None),
+        ({"enum": ["a"]}, None),
+        (
+            {"enum": ["a", None]},
+            {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]},
+        ),
+        ({"type": ["string"]}, {"type": "string"}),
+        ({"type": ["string", "null"]}, _TEXT_OR_NULL),
+        (
+            {"type": ["string", "integer"], "minLength": 1, "maximum": 2, "title": "A"},
+            {
+                "title": "A",
+                "anyOf": [
+                    {"type": "string", "minLength": 1},
+                    {"type": "integer", "maximum": 2},
+                ],
+            },
+        ),
+        (
+            {"type": ["string", "integer", "null"], "enum": ["a", None]},
+            {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]},
+        ),
+        (
+            {"type": ["string", "null"], "const": "a"},
+            {"type": "string", "enum": ["a"]},
+        ),
+        (
+            {"type": ["string", "null"], "enum": [1]},
+            {"type": "string", "enum": [1]},
+        ),
+        (
+            {"type": ["string", "integer"], "anyOf": [{"minimum": 1}]},
+            {
+                "anyOf": [
+                    {"type": "string", "anyOf": [{"minimum": 1}]},
+                    {"type": "integer", "anyOf": [{"minimum": 1}]},
+                ]
+            },
+        ),
+    ],
+)
+def test_each_type_of_a_list_is_an_alternative(
+    schema: Schema, expected: Schema | None
+) -> None:
+    """Each with the keywords that are about it; None: it stays as it is."""
+    same = schema if expected is None else expected
+    assert spelled(schema, Nullable.ANY_OF) == same

@@ -1,0 +1,271 @@
+"""What each word counts for in a tool's score, and from where on tools are shown."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.rooms.router.lexical_ranking import ranking
+from toolcast_runtime.router import RoutedTool
+
+LAMP = RoutedTool(
+    "lamp",
+    "bulb",
+    "candle flame candle",
+    "darkness",
+    {"properties": {"torch": {"description": "beam", "enum": ["spot", 7]}}},
+)
+BELL = RoutedTool("bell", "", "chime\nof brass")
+
+
+def evidence(tools: list[RoutedTool], message: str) -> dict[str, dict[str, float]]:
+    return ranking(tools).evidence(message)
+
+
+def rarity(tools: int, found: int) -> float:
+    return 1 + log(1 + (tools - found + 0.5) / (found + 0.5))
+
+
+@pytest.mark.parametrize(
+    ("word", "tool", "count"),
+    [
+        ("lamp", "lamp", 3),
+        ("bulb", "lamp", 2),
+        ("candle", "lamp", 2),
+        ("flame", "lamp", 1),
+        ("darkness", "lamp", 1),
+        ("torch", "lamp", 0.3),
+        ("beam", "lamp", 0.3),
+        ("spot", "lamp", 0.3),
+        ("bell", "bell", 3),
+        ("chime", "bell", 2),
+        ("brass", "bell", 1),
+    ],
+)
+def test_a_word_counts_by_the_text_that_has_it(
+    word: str, tool: str, count: float
+) -> None:
+    """BM25: less in a long text, and more when few tools have it."""
+    lengths = {"lamp": 3 + 2 + 3 + 1 + 0.9, "bell": 3 + 2 + 1 + 1}
+    usual = sum(lengths.values()) / 2
+    damping = 1.2 * (0.25 + 0.75 * lengths[tool] / usual)
+    score = count / (count + damping) * rarity(2, 1)
+    assert evidence([LAMP, BELL], word) == {word: {tool: pytest.approx(score)}}
+
+
+def test_a_word_that_all_have_counts_less_than_a_rare_one() -> None:
+    tools = [RoutedTool(f"{name} light") for name in ("red", "blue", "white")]
+    found = evidence(tools, "red light")
+    part = 3 / (3 + 1.2)
+    assert found["red"] == {"red light": pytest.approx(part * rarity(3, 1))}
+    assert list(found["light"].values()) == [pytest.approx(part * rarity(3, 3))] * 3
+
+
+def _part(word: str, name: str) -> float:
+    """What a word counts for with a tool of a name, where the name counts for one."""
+    found = evidence([RoutedTool(name)], f"{name} {word}")
+    return found[word].get(name, 0.0) / found[name][name]
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "part"),
+    [
+        ("commits", "commit", 0.6),
+        ("committed", "commit", 0.6),
+        ("commit", "committing", 0.6),
+        ("notations", "note", 0.6),
+        ("creation", "create", 0.0),
+        ("shipment", "ship", 0.6),
+        ("planners", "plan", 0.6),
+        ("planner", "plan", 0.6),
+        ("quickly", "quick", 0.6),
+        ("boxes", "box", 0.6),
+        ("easy", "eas", 0.6),
+        ("buses", "bus", 0.6),
+        ("ties", "tie", 0.6),
+        ("adding", "add", 0.6),
+        ("axes", "ax", 0.0),
+        ("repo", "repository", 0.3),
+        ("rep", "repository", 0.0),
+        ("posi", "repository", 0.0),
+        ("repository", "repo", 0.0),
+        ("mailbox", "mail", 0.0),
+    ],
+)
+def test_a_form_of_a_word_counts_less(word: str, name: str, part: float) -> None:
+    assert _part(word, name) == pytest.approx(part)
+
+
+def test_two_halves_count_where_a_tool_has_both() -> None:
+    index = ranking([RoutedTool("one", "flow chart"), RoutedTool("two", "flow")])
+    parts = index.evidence("flow chart")
+    whole = index.evidence("flowchart")["flowchart"]
+    assert whole == {"one": pytest.approx(parts["flow"]["one"] + parts["chart"]["one"])}
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "is_found"),
+    [
+        ("boxplot", "box plot", True),
+        ("plotbox", "plot box", True),
+        ("inbox", "in box", False),
+        ("boxin", "box in", False),
+        ("box plot", "boxplot", True),
+    ],
+)
+def test_halves_have_three_letters(word: str, text: str, is_found: bool) -> None:
+    found = evidence([RoutedTool("a", text), BELL], word)
+    assert any(found.values()) is is_found
+
+
+def test_fifty_words_of_one_beginning_are_looked_at() -> None:
+    words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(51)]
+    tools = [RoutedTool(word) for word in words]
+    assert len(evidence(tools, "word")["word"]) == 50
+
+
+@pytest.mark.parametrize(
+    ("word", "is_read"),
+    [("x", False), ("xy", True), ("x" * 40, True), ("x" * 41, False), ("123", False)],
+)
+def test_words_of_two_to_forty_letters_are_read(word: str, is_read: bool) -> None:
+    assert (word in evidence([RoutedTool(f"a {word}")], word)) is is_read
+
+
+def _schema(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"properties": {f"level{levels}deep": {}}}
+    for level in range(levels - 1, 0, -1):
+        schema = {"properties": {f"level{level}deep": schema}}
+    return schema
+
+
+def test_parameters_are_read_four_levels_deep() -> None:
+    tool = RoutedTool("tool", parameters=_schema(5))
+    found = evidence([tool], "level4deep level5deep")
+    assert found["level4deep"] and not found["level5deep"]
+
+
+@pytest.mark.parametrize(("count", "missing"), [(60, 0), (61, 1), (80, 20)])
+def test_sixty_words_of_a_message_count(count: int, missing: int) -> None:
+    """Of more, the first thirty and the last thirty."""
+    words = [f"wort{n}x" for n in range(count)]
+    kept = words if not missing else words[:30] + words[-30:]
+    assert list(evidence([BELL], " ".join(words))) == kept
+
+
+def test_twenty_thousand_characters_of_a_message_count() -> None:
+    """Of more, the first half of it and the last half."""
+    inside = "bell " + "." * 9_980 + " lamp " + "." * 10_000
+    assert len(inside) < 20_000
+    assert list(evidence([BELL], inside)) == ["bell", "lamp"]
+    for middle, is_read in ((9_990, True), (9_996, False)):
+        text = "." * middle + " lamp " + "." * 30_000 + " bell"
+        assert ("lamp" in evidence([BELL], text)) is is_read
+    for end, is_read in ((9_995, True), (9_997, False)):
+        text = "." * 30_000 + " bell" + "." * end
+        assert ("bell" in evidence([BELL], text)) is is_read
+
+
+def test_a_greeting_has_two_hundred_characters_at_most() -> None:
+    index = ranking([BELL])
+    assert index.route("hello " * 33 + "hi").names == ()
+    assert index.route("hello " * 33 + "hey").names == ("bell",)
+
+
+def _route_of(known: int, unknown: int, tools: int = 9) -> str:
+    words = [f"wort{chr(97 + n)}" for n in range(known)]
+    others = [f"zzz{chr(97 + n)}" for n in range(unknown)]
+    catalogue = [RoutedTool(f"t{n}", " ".join(words)) for n in range(tools)]
+    return ranking(catalogue).route(" ".join(others + words)).doubt
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "doubt"),
+    [
+        (3, 7, ""),
+        (2, 5, "the tools' texts know 2 of the message's 7 words"),
+        (3, 8, "the tools' texts know 3 of the message's 11 words"),
+        (0, 1, "the tools' texts know 0 of the message's 1 words"),
+    ],
+)
+def test_three_words_of_ten_have_to_be_known(
+    known: int, unknown: int, doubt: str
+) -> None:
+    assert _route_of(known, unknown) == doubt
+
+
+@pytest.mark.parametrize(
+    ("tools", "having", "is_sure"),
+    [(1, 1, True), (2, 1, True), (15, 2, False), (16, 2, True), (16, 3, False)],
+)
+def test_a_message_that_begins_with_a_word_of_few_tools_is_an_order(
+    tools: int, having: int, is_sure: bool
+) -> None:
+    """Of an eighth of them, or of one."""
+    catalogue = [
+        RoutedTool(f"t{n}", "bell" if n < having else "") for n in range(tools)
+    ]
+    route = ranking(catalogue).route("bell aaaa bbbb cccc dddd")
+    assert (route.doubt == "") is is_sure
+
+
+def test_times_are_no_unknown_words() -> None:
+    index = ranking([RoutedTool(f"t{n}", "bell") for n in range(9)])
+    assert not index.route("tomorrow tonight monday bell").doubt
+    assert index.route("tomorrow").doubt
+
+
+@pytest.mark.parametrize(
+    ("tools", "most"), [(1, 1), (5, 3), (7, 3), (8, 4), (59, 29), (60, 30), (99, 30)]
+)
+def test_half_of_the_tools_are_shown_at_most(tools: int, most: int) -> None:
+    """Three may be more than half, and never more than thirty."""
+    catalogue = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
+    assert len(ranking(catalogue).route("bell").names) == most
+
+
+def test_of_the_messages_before_the_last_three_count_a_third_as_much() -> None:
+    tools = [RoutedTool(name) for name in ("bell", "lamp", "door", "wall", "roof")]
+    index = ranking(tools)
+    alone = index.route("bell lamp door wall").scores
+    assert len(set(alone.values())) == 1
+    (score,) = set(alone.values())
+    before = ["door", "lamp", "bell roof", "bell"]
+    scores = index.route("bell lamp door wall", before).scores
+    assert list(scores) == ["bell", "lamp", "door", "wall"]
+    assert scores["bell"] == pytest.approx(score * 1.3)
+    assert scores["lamp"] == pytest.approx(score * 1.3)
+    assert scores["door"] == scores["wall"] == score
+
+
+@pytest.mark.parametrize(("having", "is_shown"), [(4, True), (5, False)])
+def test_a_telling_word_is_one_of_two_thirds_of_the_tools(
+    having: int, is_shown: bool
+) -> None:
+    catalogue = [
+        RoutedTool(f"t{n}", "keep " * (n < having) + "bell " * (n == 5))
+        for n in range(6)
+    ]
+    names = ranking(catalogue).route("keep bell").names
+    assert ("t0" in names) is is_shown
+
+
+def test_equal_tools_are_indexed_once() -> None:
+    first = ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})])
+    assert ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})]) is first
+    for other in (
+        RoutedTool("x", "b", "c", "d", {"properties": {}}),
+        RoutedTool("a", "x", "c", "d", {"properties": {}}),
+        RoutedTool("a", "b", "x", "d", {"properties": {}}),
+        RoutedTool("a", "b", "c", "x", {"properties": {}}),
+        RoutedTool("a", "b", "c", "d", {}),
+    ):
+        assert ranking([other]) is not first
+
+
+def test_twenty_thousand_characters_of_a_tool_are_read() -> None:
+    for before, is_read in ((19_994, True), (19_998, False)):
+        tool = RoutedTool("bell", "x", "." * before + " lamp")
+        assert bool(evidence([tool], "lamp")["lamp"]) is is_read

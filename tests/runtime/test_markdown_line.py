@@ -1,0 +1,98 @@
+"""What of a line reaches beyond it in Markdown, and is escaped; the rest stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcast_runtime.core.definitions.markdown_line import (
+    escape_html,
+    leaves_html_open,
+    markdown_line,
+)
+
+KEPT = """
+plain | a < b | a<1 | <b>x</b> | <b>x | <B>x</b> | </b> | <br> | <br/> | <img src='x'>
+<td>x</td> | <TD>x</td> | <tr><td>x</td></tr> | <details>x</details> | <div hidden>x</div>
+<b><i>x</i></b> | <b><i>x</b></i> | <tr><b></tr> | <b></i></b> | <p>a | <li>x
+<!-- a --> | <https://a.b> | <a@b.c> | x <!-- a --> <!-- b -->
+<some_name> | a <some_name> b | a <some_name | <div_x> | - <a<div> | a <q b | a </ b
+[a] b | [a\\] | x [a]: b | [a | [a\\b | <b>x</b> [a]: b
+"""
+# Code counts both as code and as HTML, and there is nothing to escape in it.
+IN_CODE = """
+`<td>` | `<td>` x | a `x <td>` b `<!` | ``a ` <td>`` | \\<td> | \\`x` \\<td>
+"""
+ESCAPED = """
+</br> | \\</br>
+<td>x | \\<td>x
+</td> | \\</td>
+<b><td>x</b> | \\<b>\\<td>x\\</b>
+<td></td></td> | \\<td>\\</td>\\</td>
+<td><tr></td></tr> | \\<td>\\<tr>\\</td>\\</tr>
+<div hidden>x | \\<div hidden>x
+<b class='x'> | \\<b class='x'>
+<a href='x'>y | \\<a href='x'>y
+<b style='x'>a</b> | \\<b style='x'>a\\</b>
+<b OnClick=x>a</b> | \\<b OnClick=x>a\\</b>
+<b onx>a</b> | \\<b onx>a\\</b>
+<script>x</script> | \\<script>x\\</script>
+<SVG></svg> | \\<SVG>\\</svg>
+<!-- a | \\<!-- a
+<!----> | \\<!---->
+<!-- a ---> | \\<!-- a --->
+<x:y | \\<x:y
+a <div | a \\<div
+a <P b | a \\<P b
+a <q b <r c | a \\<q b \\<r c
+a <! b | a \\<! b
+a <? b | a \\<? b
+<b_ <td> | \\<b_ \\<td>
+\\`<td>` | \\`\\<td>`
+`<td> | `\\<td>
+`` <td>` | `` \\<td>`
+`<td>` <td> | `<td>` \\<td>
+\\\\<td> \\<td> | \\\\\\<td> \\<td>
+[a]: b | \\[a]: b
+ [a]: b | \\[a]: b
+- [a]: b | - \\[a]: b
+> 1. [a]: b | > 1. \\[a]: b
+123456789) [a]: b | 123456789) \\[a]: b
+[a\\]b]: b | \\[a\\]b]: b
+[^1]: b | \\[^1]: b
+<td> [a]: b | \\<td> [a]: b
+"""
+
+
+def _listed(texts: str) -> list[str]:
+    return texts.replace("\n", " | ").strip(" |").split(" | ")
+
+
+@pytest.mark.parametrize("text", _listed(KEPT))
+def test_what_ends_in_its_line_is_kept(text: str) -> None:
+    assert markdown_line(f" {text} ") == text
+    assert not leaves_html_open(text)
+
+
+@pytest.mark.parametrize("text", _listed(IN_CODE))
+def test_code_is_kept(text: str) -> None:
+    assert markdown_line(text) == text
+    assert leaves_html_open(text)
+
+
+@pytest.mark.parametrize("case", ESCAPED.strip("\n").split("\n"))
+def test_what_reaches_beyond_its_line_is_escaped(case: str) -> None:
+    text, _, escaped = case.partition(" | ")
+    assert markdown_line(text) == escaped
+    assert leaves_html_open(text) is ("<" in text and text.strip() != escaped)
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\rb", "\n"])
+def test_a_line_has_no_break(text: str) -> None:
+    with pytest.raises(ValueError, match="a line break"):
+        markdown_line(text)
+
+
+def test_code_is_kept_where_each_line_has_its_own() -> None:
+    assert escape_html(["`<b>` <b>", "<b> `<b>`"]) == ["`<b>` \\<b>", "\\<b> `<b>`"]
+    assert escape_html(["`<b>`", "` <b>"]) == ["`\\<b>`", "` \\<b>"]
+    assert escape_html(["<b>", "x"]) == ["\\<b>", "x"]

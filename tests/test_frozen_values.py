@@ -1,0 +1,35 @@
+"""What is data cannot be changed by whoever is given it."""
+
+from __future__ import annotations
+
+import re
+
+from tests.house import DISTRIBUTIONS
+
+_DATACLASS = re.compile(r"^@dataclass(\(.*\))?\n(?:@.*\n)*class (\w+)", re.MULTILINE)
+# They are filled in step by step, by the one who makes them.
+GROWING = {
+    "CallContext",
+    "DiskDifferences",
+    "Ending",
+    "Locals",
+    "Node",
+    "ObjectType",
+    "Place",
+    "Size",
+    "_Reading",
+    "_Sequence",
+    "_Taken",
+}
+
+
+def test_dataclasses_are_frozen() -> None:
+    growing = {
+        name
+        for package in DISTRIBUTIONS.values()
+        for file in package.rglob("*.py")
+        for settings, name in _DATACLASS.findall(file.read_text("utf-8"))
+        if "frozen=True" not in settings
+    }
+    assert growing - GROWING == set()
+    assert GROWING - growing == set(), "these are frozen now"
