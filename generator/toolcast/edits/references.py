@@ -110,7 +110,7 @@ def rename_mentions(
     name = owned.tool.name
     pattern = mention_pattern([name])
     for toolset in referring_toolsets(workspace, owned):
-        if name in set(other_meanings(toolset)):
+        if name in other_meanings(toolset):
             continue
         for source, path in _texts_with(toolset, pattern):
             if path != _CONTENT:

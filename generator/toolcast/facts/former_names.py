@@ -220,7 +220,7 @@ def former_in_outputs(
     own = (path for path in files if path.startswith(f"{toolset.name}/"))
     saying = [path for path in own if any(name in files[path] for name in raw)]
     # Every former name stands in the definition of its tool.
-    pattern = mention_pattern(removed.keys() - set(other_meanings(toolset)))
+    pattern = mention_pattern(removed.keys() - other_meanings(toolset))
     if pattern is None:
         return
     for path in saying:

@@ -115,7 +115,7 @@ class ToolNames:
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
         # Case is folded once for each word: most come again in many tools.
-        self._known = frozenset(map(str.casefold, {*_known(toolset, workspace)}))
+        self._known = frozenset(map(str.casefold, _known(toolset, workspace)))
         self._by_end: dict[tuple[str, bool], list[tuple[str, list[str]]]] = {}
         external = (
             n for server in toolset.listed_servers for n in server.declared_names
@@ -186,9 +186,8 @@ def _removed(toolset: Toolset) -> dict[str, str]:
     return removed
 
 
-def other_meanings(toolset: Toolset) -> Iterator[str]:
+def other_meanings(toolset: Toolset) -> set[str]:
     """What a toolset's words mean beside tools: parameters, values, sections and the like."""
-    yield toolset.name
     values: list[Any] = [
         [section.name for section in toolset.sections],
         [client.name for client in toolset.clients],
@@ -208,28 +207,26 @@ def other_meanings(toolset: Toolset) -> Iterator[str]:
         values.append({**resource.variables})
     for prompt in toolset.mcp_prompts:
         values += [[one.name, *one.enum] for one in prompt.arguments]
-    yield from _short(values)
+    return {toolset.name, *_short(values)}
 
 
-def _known(toolset: Toolset, workspace: Workspace) -> Iterator[str]:
+def _known(toolset: Toolset, workspace: Workspace) -> set[str]:
     """All words that are something else than an unknown tool."""
+    known = other_meanings(toolset).union(toolset.reserved_names)
     for other in workspace.toolsets:
         for tool in other.tools:
-            yield from (tool.name, *tool.renamed_from)
+            known.update((tool.name, *tool.renamed_from))
     for server in toolset.listed_servers:
-        yield from server.declared_names
-        yield from (*(server.allow or ()), *server.tools)
-    yield from toolset.reserved_names
-    yield from other_meanings(toolset)
+        known.update(server.declared_names, server.allow or (), server.tools)
     fields = [toolset.extensions, *(tool.extensions for tool in toolset.tools)]
-    yield from _short([dict(extended) for extended in fields])
+    return known | _short([dict(extended) for extended in fields])
 
 
-def _short(value: Any) -> Iterator[str]:
+def _short(value: Any) -> set[str]:
     """The strings of a value that can be a name, keys among them."""
     found: list[str] = []
     collect_strings(value, found)
-    return (text for text in found if " " not in text)
+    return {text for text in found if " " not in text}
 
 
 def _parts(name: str) -> list[str]:

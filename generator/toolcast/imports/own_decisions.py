@@ -119,7 +119,7 @@ def _called_here(
         found[name] = {**tool, "name": here}
         if here != name:
             renamed[name] = here
-    words = set(other_meanings(toolset)) if renamed else set()
+    words = other_meanings(toolset) if renamed else set()
     for old, new in renamed.items():
         if old not in words:
             change = partial(renamed_text, pattern=mention_pattern([old]), new=new)

@@ -36,6 +36,11 @@ _HIDDEN_RUN = re.compile(
     "|(?:[\u200b-\u200f\u061c]|" + _INVISIBLE.pattern + "){4,}"
 )
 _TAGS = re.compile("[\U000e0020-\U000e007f]+")
+# Each character of what the three before find.
+_SUSPECT = re.compile(
+    "[\ufe00-\ufe0f\U000e0100-\U000e01ef\u200b-\u200f\u061c\U000e0020-\U000e007f]"
+    f"|{_FORBIDDEN.pattern}|{_INVISIBLE.pattern}"
+)
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 _JOINERS = re.compile("[\u200c\u200d]+")
 _MOST_MARKS = 4
@@ -62,6 +67,9 @@ _JOINED_SCRIPTS = tuple(
 def forbidden(text: str) -> str | None:
     """The first character that no output can carry safely, or None."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return None
+    # The different characters of a text are few, and mostly harmless.
+    if not _SUSPECT.search("".join(set(text))):
         return None
     match = _FORBIDDEN.search(text) or _HIDDEN_RUN.search(text)
     if match:

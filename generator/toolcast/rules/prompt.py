@@ -114,10 +114,10 @@ class CrossToolInstructions:
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
     def suspected(self, texts: Texts) -> set[str]:
-        """The texts that have the name of a tool, and words that order to use one."""
+        """The texts that have the name of a tool, and order the use of whatever one."""
         orders = (*_BEFORE_NAME, _BEHIND_NAME)
         ordering = texts.with_any(re.compile(_spaced(order)) for order in orders)
-        return {*filter(self.names_in, ordering)}
+        return {*filter(_order_of_any().search, filter(self.names_in, ordering))}
 
     def names_in(self, text: str, own: str = "") -> list[str]:
         """The names that a text has where they count, but for its tool's own."""
@@ -449,6 +449,16 @@ def shown(text: str) -> str:
     return f"`{line if len(line) <= 60 else line[:57] + '...'}`"
 
 
+def _messages(texts: Texts, phrases: Sequence[Phrase]) -> dict[str, str]:
+    """The texts with one of some phrases, each with what there is to say of the first of them."""
+    messages: dict[str, str] = {}
+    for text in texts.with_any(phrase.within for phrase in phrases):
+        hit = first_phrase(text, phrases)
+        if hit is not None:
+            messages[text] = f"the text {hit[0].what}: {shown(hit[1])}"
+    return messages
+
+
 def _listed(
     id: str, phrases: Sequence[Phrase], help: str, looks_at: Callable[[Text], bool]
 ) -> Rule:
@@ -456,12 +466,10 @@ def _listed(
 
     @rule(id, on="texts", severity=Severity.WARNING)
     def check(texts: Texts, where: Where) -> Iterator[Problem]:
-        suspected = texts.with_any(phrase.within for phrase in phrases)
-        for text in filter(looks_at, texts.places(suspected)):
-            hit = first_phrase(text.text, phrases)
-            if hit is not None:
-                message = f"the text {hit[0].what}: {shown(hit[1])}"
-                yield at(text.owner, text.path, message, help, at_key=text.is_key)
+        messages = _messages(texts, phrases)
+        for text in filter(looks_at, texts.places(messages)):
+            message = messages[text.text]
+            yield at(text.owner, text.path, message, help, at_key=text.is_key)
 
     return check
 
@@ -607,15 +615,13 @@ def other_tools(texts: Texts, where: Where) -> Iterator[Problem]:
     help_ = "speak of this tool alone; `when_to_use` is the place to compare tools"
     names = {tool.name for other in where.workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
-    suspected = texts.with_any(phrase.within for phrase in OTHER_TOOLS)
-    suspected |= instructions.suspected(texts)
-    for owner, path, text, is_key, is_defined in texts.places(suspected):
-        if not is_defined or isinstance(owner, Toolset):
+    messages = _messages(texts, OTHER_TOOLS)
+    ordering = instructions.suspected(texts)
+    for owner, path, text, is_key, is_defined in texts.places(ordering.union(messages)):
+        if not is_defined:
             continue
-        hit = first_phrase(text, OTHER_TOOLS)
-        if hit is not None:
-            message = f"the text {hit[0].what}: {shown(hit[1])}"
-            yield at(owner, path, message, help_, at_key=is_key)
+        if text in messages:
+            yield at(owner, path, messages[text], help_, at_key=is_key)
         match = next(instructions.finditer(text, owner.name), None)
         if match is not None:
             name = next(group for group in match.groups() if group)
@@ -646,7 +652,10 @@ CONFIDENTIAL_PARAMETERS = frozenset(
 
 @rule("prompt/secret-parameter", on="tool", severity=Severity.WARNING)
 def secret_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    for path, name in _named_in(tool.parameters, ("parameters",)):
+    named: list[Path] = []
+    _collect_named(tool.parameters, ("parameters",), named)
+    for path in named:
+        name = str(path[-1])
         wanted = _wanted(name)
         if wanted is not None:
             message = f"the parameter `{name}` asks the model for {wanted}"
@@ -657,19 +666,14 @@ def secret_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             yield at(tool, path, message, help_, at_key=True)
 
 
-def _named_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The names of `properties` in a value that stands at a path."""
-    if isinstance(value, dict):
-        are_names = path[-1] == "properties" and len(path) > 1
-        for key, inner in value.items():
-            if are_names:
-                yield (*path, key), key
-            if isinstance(inner, (dict, list)):
-                yield from _named_in(inner, (*path, key))
-    else:
-        for index, inner in enumerate(value):
-            if isinstance(inner, (dict, list)):
-                yield from _named_in(inner, (*path, index))
+def _collect_named(value: Any, path: Path, found: list[Path]) -> None:
+    """Adds the ways to all that stands by a name in `properties`, in a value at a path."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    if isinstance(value, dict) and path[-1] == "properties" and len(path) > 1:
+        found += [(*path, name) for name in value]
+    for step, inner in entries:
+        if isinstance(inner, (dict, list)):
+            _collect_named(inner, (*path, step), found)
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,9 @@ IN_PLACE = frozenset(
 )
 """Those whose schemas are for the same value, but for references."""
 
-_LEADING = IN_PLACE | frozenset(REFERENCES)
+LEADING = IN_PLACE | frozenset(REFERENCES)
+"""Those by which further schemas are tried for the same value."""
+
 _LISTED = frozenset("allOf anyOf oneOf prefixItems".split())
 _NAMED = frozenset(
     "properties patternProperties $defs definitions dependentSchemas dependencies".split()
@@ -156,7 +158,7 @@ class References:
 
     def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """The schemas that a validator may try a value of this one by: that of `not`, too."""
-        if _LEADING.isdisjoint(schema):
+        if LEADING.isdisjoint(schema):
             return
         yield from self.named(schema)
         yield from inner_schemas(schema, "not")
