@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -59,8 +59,17 @@ def test_one_validator_is_compiled_for_many_calls(
     assert schemas == [tool.parameters]
 
 
-def test_what_stays_is_not_looked_through_as_garbage() -> None:
+@pytest.fixture
+def garbage() -> Iterator[None]:
+    thresholds = gc.get_threshold()
     gc.unfreeze()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
+
+
+@pytest.mark.usefixtures("garbage")
+def test_what_stays_is_not_looked_through_as_garbage() -> None:
     with gc_freeze():
         assert not gc.isenabled()
         kept = [[number] for number in range(1000)]
@@ -69,4 +78,16 @@ def test_what_stays_is_not_looked_through_as_garbage() -> None:
     with pytest.raises(ValueError, match="it failed"), gc_freeze():
         raise ValueError("it failed")
     assert gc.isenabled()
-    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("garbage")
+def test_calls_on_their_way_are_seldom_looked_through() -> None:
+    with gc_freeze():
+        gc.collect()
+    looks: list[int] = []
+    gc.callbacks.append(lambda phase, info: looks.append(info["generation"]))
+    try:
+        under_way = [[number] for number in range(9_000)]
+    finally:
+        gc.callbacks.pop()
+    assert under_way and not looks

@@ -345,7 +345,8 @@ def _told(received: asyncio.Task[Message]) -> None:
 def _problem_with_json(body: bytes) -> str | None:
     if nesting(body) > MOST_LEVELS:
         return f"is more than {MOST_LEVELS} levels deep"
-    if crowding(body) > MOST_VALUES:
+    # Each value takes a character at least.
+    if len(body) >= MOST_VALUES and crowding(body) > MOST_VALUES:
         return f"has more than {MOST_VALUES:,} values"
     return None
 
