@@ -111,3 +111,34 @@ async def test_a_database_that_is_started_again_is_waited_for(
     assert max(database.slept) == 1.0
     assert 9.0 < database.now <= 10.1
     assert database.closed == 1
+
+
+def test_a_dead_connection_is_noticed_in_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the URL says goes before the bounds that a connection has by itself."""
+    given: dict[str, Any] = {}
+
+    def connect(**words: Any) -> Any:
+        given.update(words)
+        raise Away
+
+    monkeypatch.setattr(there.psycopg, "connect", connect)
+    for query, idle in (("", 5), ("?keepalives_idle=9", "9")):
+        with pytest.raises(Away):
+            there.connected(f"postgresql://toys@db.example:99/toys{query}")
+        assert given == {
+            "host": "db.example",
+            "port": "99",
+            "user": "toys",
+            "dbname": "toys",
+            "application_name": "toolcast ledger",
+            "connect_timeout": 5,
+            "tcp_user_timeout": 10_000,
+            "keepalives_idle": idle,
+            "keepalives_interval": 5,
+            "keepalives_count": 2,
+            "client_encoding": "utf8",
+            "autocommit": True,
+            "prepare_threshold": None,
+        }
