@@ -133,7 +133,8 @@ def _decimal(value: float) -> str:
 def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
     """A text of several lines, or a long one."""
     indent = " " * (margin + 2)
-    if not all(map(is_plain, text.replace("\n", ""))):
+    # The different characters of a text are few.
+    if not all(map(is_plain, set(text.replace("\n", "")))):
         yield f"{name} {scalar(text)!s}"
     elif "\n" not in text and _FOLDS.fullmatch(text):
         yield f"{name} >-"
