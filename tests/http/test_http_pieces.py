@@ -243,6 +243,16 @@ async def test_an_answer_without_a_body_is_sent() -> None:
             assert head.startswith(b"HTTP/1.1 202 ")
 
 
+async def test_who_asks_whether_to_go_on_is_told_at_once() -> None:
+    async with connected(answering) as (_, reader, writer):
+        head = (HEAD % 3).removesuffix(b"\r\n") + b"Expect: 100-continue\r\n\r\n"
+        writer.write(head)
+        async with asyncio.timeout(5):
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100 ")
+            writer.write(b"abc")
+            assert (await reader.readuntil(b" abc")).startswith(b"HTTP/1.1 200 ")
+
+
 async def test_the_head_of_a_stream_is_sent_at_once() -> None:
     go_on = asyncio.Event()
 

@@ -1,0 +1,113 @@
+"""How long a call waits for a database that is away, with connections that the test makes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("psycopg")
+
+from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
+from toolcast_runtime.rooms.ledger import postgresql_ledger as there
+
+RECORD = Record("1", "toys", "spin", None, "2026-01-01", {})
+
+
+class Away(Exception):
+    """The database does not answer."""
+
+
+class Database:
+    """Answers, or does not, until so many seconds of its clock have passed."""
+
+    def __init__(self) -> None:
+        self.now, self.back, self.breaks = 0.0, 0.0, False
+        self.slept = list[float]()
+        self.connected, self.closed, self.rows = 0, 0, 0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += max(seconds, 0.001)
+
+    def connect(self, _: str) -> Any:
+        if self.now < self.back:
+            raise Away
+        self.connected += 1
+        return self
+
+    def write(self, _: Any, records: list[Record]) -> dict[int, Exception]:
+        if self.breaks or self.now < self.back:
+            self.breaks = False
+            raise Away
+        self.rows += len(records)
+        return {}
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch) -> Database:
+    database = Database()
+    monkeypatch.setattr(there, "time", database)
+    monkeypatch.setattr(there, "connected", database.connect)
+    monkeypatch.setattr(there, "_write_all", database.write)
+    return database
+
+
+@pytest.fixture
+async def ledger(database: Database) -> AsyncIterator[there.PostgresqlLedger]:
+    ledger = there.PostgresqlLedger(LedgerSettings("toys", "TOYS_LEDGER"))
+    yield ledger
+    await ledger.close()
+
+
+async def test_a_database_that_was_never_there_is_not_waited_for(
+    database: Database, ledger: there.PostgresqlLedger
+) -> None:
+    database.back = 1.0
+    with pytest.raises(LedgerError, match="cannot be written") as refused:
+        await ledger.write(RECORD)
+    assert isinstance(refused.value.__cause__, Away)
+    assert (database.slept, database.connected) == ([], 0)
+    database.now = 1.0
+    await ledger.write(RECORD)
+    assert (database.connected, database.rows) == (1, 1)
+
+
+async def test_a_connection_that_broke_is_made_anew_at_once(
+    database: Database, ledger: there.PostgresqlLedger
+) -> None:
+    await ledger.write(RECORD)
+    await ledger.write(RECORD)
+    assert database.connected == 1
+    database.breaks = True
+    await ledger.write(RECORD)
+    assert (database.connected, database.closed, database.rows) == (2, 1, 3)
+    assert database.slept == [0.05]
+
+
+@pytest.mark.parametrize(("seconds", "is_written"), [(9.9, True), (11.0, False)])
+async def test_a_database_that_is_started_again_is_waited_for(
+    database: Database,
+    ledger: there.PostgresqlLedger,
+    seconds: float,
+    is_written: bool,
+) -> None:
+    """For ten seconds, asked more and more seldom."""
+    await ledger.write(RECORD)
+    database.back = seconds
+    if is_written:
+        await ledger.write(RECORD)
+    else:
+        with pytest.raises(LedgerError, match="cannot be written"):
+            await ledger.write(RECORD)
+    assert database.slept[:6] == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0]
+    assert max(database.slept) == 1.0
+    assert 9.0 < database.now <= 10.1
+    assert database.closed == 1
