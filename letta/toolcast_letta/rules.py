@@ -17,10 +17,9 @@ from toolcast.suggestions import did_you_mean, quoted_list
 from toolcast.targets.table import enabled
 
 from .handler_code import ANY_TOOL, SendingPlaces
-from .plan.core_tools import BUILT_INS
 from .schemas.health import schema_problem_places
 from .schemas.stored import stored_parameters
-from .settings import LettaAgent, LettaSettings, address
+from .settings import BUILT_INS, LettaAgent, LettaSettings, address
 from .specs import facts_of, has_settings, offered_to_letta, settings_of, tool_part
 
 LIMITS = (

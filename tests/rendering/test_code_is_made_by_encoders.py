@@ -177,4 +177,4 @@ def test_a_table_of_texts_gets_nothing_into_code() -> None:
 def test_a_module_with_a_name_like_markupsafes_is_nobody_special() -> None:
     for name in ("markupsafe_more", "markupsafe2.inner", "toolcast.encoders_too"):
         with pytest.raises(NotEncoded):
-            eval("Code('text')", {"__name__": name, "Code": Code})
+            eval("Code('text')", {"__name__": name, "__package__": name, "Code": Code})

@@ -300,10 +300,11 @@ def identifier(name: str) -> Code:
     Raises:
         ValueError: it is not, so it must not be printed as one.
     """
-    return Code(_identifier(name))
+    return Code(checked(name))
 
 
-def _identifier(name: str) -> str:
+def checked(name: str) -> str:
+    """The same for a part of an expression."""
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise ValueError("not a Python identifier")
     return name
@@ -315,7 +316,7 @@ def dotted(name: str) -> str:
     Raises:
         ValueError: a part of it is no identifier.
     """
-    return ".".join(map(_identifier, name.split(".")))
+    return ".".join(map(checked, name.split(".")))
 
 
 def modules_imported(modules: Sequence[str], indent: int) -> Code:
@@ -333,7 +334,7 @@ def names(listed: Sequence[str]) -> Code:
     Raises:
         ValueError: one of them is no identifier.
     """
-    return Code(", ".join(map(_identifier, listed)))
+    return Code(", ".join(map(checked, listed)))
 
 
 def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> Code:
@@ -342,7 +343,7 @@ def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> 
     Raises:
         ValueError: one of them is no identifier.
     """
-    elements = [Text(_identifier(name)) for name in listed]
+    elements = [Text(checked(name)) for name in listed]
     group = Group("(", elements, ")", flat_comma=len(elements) == 1)
     return Code(laid_out(group, before, after))
 
@@ -366,10 +367,10 @@ def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     where = relative
     if module != relative:
         where += dotted(module[len(relative) :])
-    checked = list(map(_identifier, listed))
-    line = f"from {where} import {', '.join(checked)}"
+    names = list(map(checked, listed))
+    line = f"from {where} import {', '.join(names)}"
     if indent + len(line) <= WIDTH:
         return Code(line)
     inner = " " * (indent + 4)
-    rows = "".join(f"{inner}{name},\n" for name in checked)
+    rows = "".join(f"{inner}{name},\n" for name in names)
     return Code(f"from {where} import (\n{rows}{' ' * indent})")

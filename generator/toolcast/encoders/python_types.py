@@ -18,9 +18,9 @@ from .python import (
     Expression,
     Group,
     Text,
+    checked,
     dotted,
     encode,
-    identifier,
     laid_out,
     string,
     text_width,
@@ -138,10 +138,10 @@ def fields(
     margin = " " * indent
     rows = []
     for key, type_ in types.items():
-        before = f"{margin}{identifier(key)}: "
+        before = f"{margin}{checked(key)}: "
         if key in comments:
             rows.append(f"{margin}# {comments[key]}")
-        rows.append(before + laid_out(type_, before))
+        rows.append(before + type_.render(indent, len(before), 0))
     return Code("\n".join(rows)[indent:])
 
 
@@ -203,10 +203,10 @@ def call_of(
     """
     listed: list[Expression] = [Text(f"{one}") for one in given]
     listed += [
-        Entry(f"{identifier(key)}=", Text(f"{identifier(name)}"))
+        Entry(f"{checked(key)}=", Text(checked(name)))
         for key, name in (keywords or {}).items()
     ]
-    call = Group(f"{identifier(function)}(", listed, ")", joined=True)
+    call = Group(f"{checked(function)}(", listed, ")", joined=True)
     return Code(laid_out(call, before))
 
 
@@ -231,14 +231,14 @@ def applied(
     Raises:
         ValueError: a name is no identifier.
     """
-    names = [Text(f"{identifier(name)}") for name in (function, given)]
+    names = [Text(checked(name)) for name in (function, given)]
     listed: list[Expression] = [
-        Entry(f"{identifier(key)}=", Text(f"{identifier(value)}"))
+        Entry(f"{checked(key)}=", Text(checked(value)))
         for key, value in keywords.items()
     ]
     if with_given:
         listed.insert(0, Text(f"**{names[1].flat}"))
-    made = Group(f"{identifier(maker)}(", names, ")", joined=True)
+    made = Group(f"{checked(maker)}(", names, ")", joined=True)
     call = Group(f"{made.flat}(", listed, ")", joined=True)
     if text_width(before + call.opening) > WIDTH:
         tail = call.flat[len(made.flat) :]

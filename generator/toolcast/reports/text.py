@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..changes.change import AUDIENCES, Grade
-from ..changes.review.verdict import DEFAULT, limits_text
 from ..encoders.python import text_width
 from ..findings import Finding, Severity, grouped, to_show
 from ..suggestions import joined
@@ -219,6 +218,9 @@ def _closing(verdict: Verdict) -> Iterator[str]:
 
 
 def _decided(verdict: Verdict) -> str:
+    # Findings need nothing of it, and it has all that compares.
+    from ..changes.review.verdict import DEFAULT, limits_text
+
     limits = (
         "" if verdict.limits == DEFAULT else f" --fail-on {limits_text(verdict.limits)}"
     )

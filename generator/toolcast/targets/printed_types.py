@@ -67,6 +67,7 @@ class PrintedTypes:
         self._defined: set[str] = set()
         self._is_after_class = False
         self._imports: dict[str, set[str]] = {}
+        self._printed: dict[PythonType, Type] = {}
 
     def add(self, module: str, *names: str) -> None:
         """Notes what is imported."""
@@ -86,6 +87,12 @@ class PrintedTypes:
 
     def of(self, type_: PythonType) -> Type:
         """A type where it is not evaluated, or where all that it names is there."""
+        printed = self._printed.get(type_)
+        if printed is None:
+            printed = self._printed[type_] = self._of(type_)
+        return printed
+
+    def _of(self, type_: PythonType) -> Type:
         match type_:
             case Plain(name):
                 if name == "Any":
@@ -123,10 +130,13 @@ class PrintedTypes:
             and key not in self._classes
             for key in made.members
         )
-        types = {
-            key: self._field(member, is_class, read_only)
-            for key, member in made.members.items()
-        }
+        alike: dict[tuple[PythonType, bool], Type] = {}
+        types = {}
+        for key, member in made.members.items():
+            kind = (member.type, member.is_required)
+            if kind not in alike:
+                alike[kind] = self._field(member, is_class, read_only)
+            types[key] = alike[kind]
         self._defined.add(made.name)
         left, comments = made.wider, {}
         if is_class:

@@ -190,8 +190,9 @@ class ExternalTools:
         from .listing import read_locks
 
         new = [s for s in self._servers if s.name not in self._connections]
-        is_locked = self._locks is not None and any(s.is_locked for s in new)
-        locks = read_locks(self._locks) if self._locks and is_locked else {}
+        locks: Mapping[str, Lock] = {}
+        if self._locks is not None and any(s.is_locked for s in new):
+            locks = read_locks(self._locks)
         for server in new:
             self._connection(server, locks.get(server.name))
         connections = self._connections

@@ -67,6 +67,14 @@ class OneOf:
 
 PythonType = Plain | Choice | Array | Table | ObjectName | OneOf
 ANY = Plain("Any")
+SCALARS = {
+    "string": Plain("str"),
+    "integer": Plain("int"),
+    "number": Plain("float"),
+    "boolean": Plain("bool"),
+    "null": Plain("None"),
+}
+"""The types of JSON's values that have nothing within them."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,8 @@ def one_of(members: Sequence[PythonType]) -> PythonType:
 
     `float` has `int` in it. Source: Python's typing specification, special cases for float.
     """
+    if len(members) == 1:
+        return members[0]
     each: dict[PythonType, None] = {}
     for member in members:
         inner = member.members if isinstance(member, OneOf) else (member,)

@@ -15,6 +15,7 @@ from ...core.validation.references import References
 from .annotated_types import (
     ANY,
     COMBINED,
+    SCALARS,
     Array,
     Choice,
     ConditionalTexts,
@@ -32,13 +33,6 @@ from .annotated_types import (
 )
 from .python_values import conversion_of
 
-_SCALARS = {
-    "string": Plain("str"),
-    "integer": Plain("int"),
-    "number": Plain("float"),
-    "boolean": Plain("bool"),
-    "null": Plain("None"),
-}
 # What says more of a value than a type can.
 _UNSAID = tuple(
     "not if dependentSchemas dependentRequired dependencies $dynamicRef $recursiveRef".split()
@@ -56,6 +50,8 @@ _RELEVANT = _TELLING.union(
     ["required", "additionalItems", "patternProperties", "additionalProperties"],
     _UNSAID,
 )
+# What may say more of a value's type than `type` does.
+_MORE = _RELEVANT.union(["$ref", "allOf"]).difference(["type"])
 
 
 _FORMATS = frozenset(("format", "contentEncoding"))
@@ -154,12 +150,14 @@ class SchemaTypes:
                 waiting += reversed(whole)
         if first_reference is not None and first_reference.startswith(("#/$", "#/def")):
             words = (first_reference.rpartition("/")[2],)
+        relevant = self._relevant
+        telling = tuple(p for p in parts.values() if not relevant.isdisjoint(p))
+        if not left:
+            return Place(telling, depth, words)
         telling = tuple(
             part
-            for part in parts.values()
-            if any(
-                key in self._relevant and (id(part), key) not in left for key in part
-            )
+            for part in telling
+            if any(key in relevant and (id(part), key) not in left for key in part)
         )
         kept = frozenset(one for one in left if one[0] in map(id, telling))
         return Place(telling, depth, words, kept)
@@ -242,13 +240,13 @@ class SchemaTypes:
             distinct = {(type(v), v): v for v in literals}
             only_none = all(value is None for value in literals)
             types.append(
-                _SCALARS["null"] if only_none else Choice(tuple(distinct.values()))
+                SCALARS["null"] if only_none else Choice(tuple(distinct.values()))
             )
         if len(literals) != len(values):
             self._note_all(place, ("const", "enum"))
             for kind, type_ in (
-                (int, _SCALARS["integer"]),
-                (float, _SCALARS["number"]),
+                (int, SCALARS["integer"]),
+                (float, SCALARS["number"]),
                 (list, Array(ANY)),
                 (dict, Table(ANY)),
             ):
@@ -299,12 +297,12 @@ class SchemaTypes:
         if kind == "string":
             return self._text(place)
         if kind != "object":
-            return _SCALARS[kind]
+            return SCALARS[kind]
         if any(place.values("properties")) or any(place.values("required")):
             return ObjectName(self._object(place, name).name)
         return self._table(place)
 
-    def _text(self, place: Place, text: PythonType = _SCALARS["string"]) -> PythonType:
+    def _text(self, place: Place, text: PythonType = SCALARS["string"]) -> PythonType:
         """The first format decides, as it does when the handler is called."""
         for part in place.parts if self._conditional is not None else ():
             conversion = conversion_of(part)
@@ -388,6 +386,10 @@ class SchemaTypes:
                     self._note(keyword)
         members = {}
         for key, parts in schemas.items():
+            plain = self._plain(parts, place.depth + 1)
+            if plain is not None:
+                members[key] = Member(plain, key in required)
+                continue
             self._notes.append([])
             value = self._place(parts, place.depth + 1, (*place.words, key))
             type_ = self._type(value)
@@ -402,6 +404,20 @@ class SchemaTypes:
         made.members = members
         made.wider = tuple(dict.fromkeys(self._notes.pop()))
         return made
+
+    def _plain(self, schemas: Sequence[Any], depth: int) -> PythonType | None:
+        """The type of a value whose only schema says of types nothing but a `type`.
+
+        Most values are such; None for others.
+        """
+        schema, plain = schemas[0], None
+        if len(schemas) == 1 and isinstance(schema, dict) and _MORE.isdisjoint(schema):
+            kind = schema.get("type")
+            is_within = depth <= _MAX_DEPTH and self._steps < _MOST_STEPS
+            if is_within and self._conditional is None and isinstance(kind, str):
+                plain = SCALARS.get(kind)
+        self._steps += plain is not None
+        return plain
 
     def _note_all(self, place: Place, keywords: Sequence[str]) -> None:
         for part in place.parts:

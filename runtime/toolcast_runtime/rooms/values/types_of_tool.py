@@ -136,10 +136,13 @@ def _results(
         taken: names that no class may have.
         has_values: texts of formats are Python's values.
     """
+    nothing = Results("", None, (), "", ())
+    if not isinstance(schema, dict):
+        return nothing
     types = SchemaTypes(schema, name, taken, has_values=has_values)
     type_, left = types.whole(name)
-    if not isinstance(schema, dict) or type_ == ANY:
-        return Results("", None, (), "", ())
+    if type_ == ANY:
+        return nothing
     members = type_.members if isinstance(type_, OneOf) else (type_,)
     handlers = "HandlerResult"
     if any(isinstance(one, (ObjectName, Table)) for one in members):

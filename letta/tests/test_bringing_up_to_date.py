@@ -1,0 +1,207 @@
+"""What a server answers who asks it to bring Letta up to date, and what it does at its start."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_letta.plan.backend import Applied, Refused
+from toolcast_letta.plan.desired_state import MissingSetting
+from toolcast_letta.server_part import sync as syncing
+from toolcast_letta.state.baseline import AnotherRun
+from toolcast_letta.state.seal import StateError
+from toolcast_letta.v1.api import LettaError
+from toolcast_runtime.http import AdminRequest
+
+TOOLSET: Any = SimpleNamespace(name="ren", backend="v1")
+
+
+class Plan:
+    """A plan with these blockers."""
+
+    def __init__(self, *codes: str) -> None:
+        self.blockers = [
+            SimpleNamespace(code=one, message=f"no: {one}") for one in codes
+        ]
+        self.missing = ("b",)
+        self.warnings = ("w",)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"blockers": len(self.blockers)}
+
+
+class Syncs:
+    """Stands in for `sync`: gives these outcomes, the last one again and again."""
+
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes = [*outcomes]
+        self.given: list[dict[str, Any]] = []
+
+    def __call__(self, toolset: Any, **given: Any) -> Any:
+        assert toolset is TOOLSET
+        self.given.append(given)
+        outcome = self.outcomes[0]
+        if len(self.outcomes) > 1:
+            del self.outcomes[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+DONE = Applied(3, 4, True, missed=())
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "status", "value"),
+    [
+        ([], None, 400, {"error": "the body must be an object"}),
+        ({"dry_run": 1}, None, 400, {"error": "`dry_run` must be true or false"}),
+        (
+            {"force": True},
+            None,
+            400,
+            {
+                "error": "`force` is not known; there are dry_run, allow_delete,"
+                " allow_capture, drop_stale"
+            },
+        ),
+        (
+            {"allow_delete": "a"},
+            None,
+            400,
+            {"error": "`allow_delete` must be a list of names"},
+        ),
+        (
+            {"drop_stale": ["a", 1]},
+            None,
+            400,
+            {"error": "`drop_stale` must be a list of names"},
+        ),
+        (None, MissingSetting("set it"), 503, {"error": "set it"}),
+        (None, Refused("changed"), 409, {"error": "changed"}),
+        (None, AnotherRun("busy"), 409, {"error": "busy"}),
+        (None, StateError("torn"), 503, {"error": "torn"}),
+        (None, LettaError("away"), 502, {"error": "away"}),
+        (None, (Plan(), None), 200, {"blockers": 0}),
+        (None, (Plan("capture"), None), 409, {"blockers": 1}),
+        (
+            {"allow_delete": ["a"]},
+            (Plan(), DONE),
+            200,
+            {
+                "tools": 3,
+                "rules": 4,
+                "changed": True,
+                "missed": [],
+                "missing": ["b"],
+                "warnings": ["w"],
+            },
+        ),
+        (None, (Plan(), Applied(3, 4, False, missed=("m",))), 409, None),
+    ],
+)
+async def test_who_asks_is_answered(
+    monkeypatch: pytest.MonkeyPatch, body: Any, outcome: Any, status: int, value: Any
+) -> None:
+    monkeypatch.setattr(syncing, "sync", Syncs(outcome))
+    route = syncing.sync_route(TOOLSET)
+    assert (route.method, route.path) == ("POST", "/api/admin/sync-mcp-tools")
+    answer = await route.answer(AdminRequest(body))
+    assert answer.status == status
+    if value is not None:
+        assert answer.value == value
+
+
+@pytest.mark.parametrize(
+    ("body", "is_dry"),
+    [(None, False), ({"dry_run": True}, True), ({"dry_run": False}, False)],
+)
+async def test_what_is_asked_is_handed_on(
+    monkeypatch: pytest.MonkeyPatch, body: Any, is_dry: bool
+) -> None:
+    syncs = Syncs((Plan(), None))
+    monkeypatch.setattr(syncing, "sync", syncs)
+    await syncing.sync_route(TOOLSET).answer(AdminRequest(body))
+    assert syncs.given == [{"overrides": body or {}, "dry_run": is_dry}]
+
+
+UNREACHABLE = (Plan("unreachable"), None)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "pauses", "said"),
+    [
+        ([(Plan(), DONE)], [1], None),
+        ([LettaError("away"), (Plan(), DONE)], [1, 5], "brought up to date: away"),
+        ([UNREACHABLE, (Plan(), DONE)], [1, 5], "no: unreachable"),
+        ([(Plan("empty-list"), None), (Plan(), DONE)], [1, 5], "no: empty-list"),
+        ([(Plan("capture"), None)], [1], "no: capture"),
+        ([(Plan(), None)], [1], "the plan takes something away"),
+        ([MissingSetting("set it")], [1], "set it"),
+        ([Refused("changed")], [1], "changed"),
+        ([StateError("torn")], [1], "torn"),
+        ([AnotherRun("busy")], [1], "another process brings Letta up to date"),
+        ([ZeroDivisionError("oops")], [1], "oops"),
+        (
+            [LettaError("away")],
+            [1, 5, 20, 20, 4],
+            "is not tried again after 50 seconds: toolcast letta apply --toolset ren",
+        ),
+    ],
+)
+async def test_a_server_brings_letta_up_to_date_at_its_start(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    outcomes: list[Any],
+    pauses: list[float],
+    said: str | None,
+) -> None:
+    """And tries it again while Letta or the server cannot be reached."""
+    syncs, slept = Syncs(*outcomes), list[float]()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(syncing, "sync", syncs)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with caplog.at_level(logging.INFO, "toolcast.letta"):
+        await syncing.at_start(TOOLSET, 50.0)()
+    assert slept == pauses
+    assert len(syncs.given) == len(pauses)
+    assert all(given == {"adds_only": True} for given in syncs.given)
+    assert (said or "") in caplog.text
+    assert bool(caplog.text) is (said is not None)
+
+
+@pytest.mark.parametrize(
+    ("patience", "pauses"), [(0.0, [0]), (0.5, [0.5]), (6.0, [1, 5])]
+)
+async def test_the_last_try_is_made_when_the_patience_ends(
+    monkeypatch: pytest.MonkeyPatch, patience: float, pauses: list[float]
+) -> None:
+    slept = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(syncing, "sync", Syncs(UNREACHABLE))
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    await syncing.at_start(TOOLSET, patience)()
+    assert slept == pauses
+
+
+@pytest.mark.parametrize(
+    ("toolset", "environment", "problem"),
+    [
+        (SimpleNamespace(name="ren", backend="code"), {}, "`backend: code`"),
+        (TOOLSET, {}, "set LETTA_BASE_URL"),
+        (TOOLSET, {"LETTA_BASE_URL": "  "}, "set LETTA_BASE_URL"),
+    ],
+)
+def test_what_is_not_set_is_told(toolset: Any, environment: Any, problem: str) -> None:
+    with pytest.raises(MissingSetting, match=problem):
+        syncing.connect(toolset, environment)

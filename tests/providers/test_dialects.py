@@ -1,0 +1,82 @@
+"""What becomes of a schema in each way in which a dialect can be narrow: `dialects.yaml`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from toolcast_runtime.rooms.providers.dialect import (
+    Dialect,
+    Inexpressible,
+    Loss,
+    References,
+)
+from toolcast_runtime.rooms.providers.schema_rendering import rendered_schema
+
+CASES = yaml.safe_load(Path(__file__).with_name("dialects.yaml").read_text("utf-8"))
+DEFINITIONS = {
+    "t": {"type": "string", "description": "theirs"},
+    "tree": {"type": "object", "properties": {"below": {"$ref": "#/$defs/tree"}}},
+    "yes": True,
+    "x/y": {"minimum": 1},
+    "deep": {"$defs": {"t": {"type": "integer"}}},
+}
+
+
+def _words(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_NAMES = re.compile("[a-z_]{1,8}")
+_FEW = _words("type properties required items enum anyOf description $ref")
+_NO_WORDS = _words("type properties items anyOf")
+DIALECTS: dict[str, dict[str, Any]] = {
+    "any": {},
+    "inlined": {"references": References.INLINED},
+    "no cycles": {"references": References.NO_CYCLES},
+    "closed": {"is_closed": True},
+    "whole": {"is_closed": True, "is_required_whole": True},
+    "few": {"keywords": _FEW, "has_reference_siblings": False},
+    "no words": {"keywords": _NO_WORDS, "references": References.INLINED},
+    "formats": {
+        "formats": _words("date"),
+        "has_plain_patterns": True,
+        "most_min_items": 1,
+        "needs_items": True,
+        "enum_types": _words("string null"),
+    },
+    "root": {
+        "lost_at_root": _words("anyOf oneOf allOf description"),
+        "lost_of_parameters": _words("properties"),
+    },
+    "names": {"property_names": _NAMES},
+    "closed names": {"property_names": _NAMES, "is_closed": True},
+    "closed items": {"is_closed": True, "needs_items": True},
+}
+
+
+def _told(loss: Loss) -> str:
+    path = loss.path.removeprefix("/parameters") or "/"
+    return f"{path} {loss.keyword} {loss.severity} {loss.effect}: {loss.what}"
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_a_schema_in_a_dialect(number: int) -> None:
+    case = CASES[number]
+    dialect = Dialect(source="", **DIALECTS[case["dialect"]])
+    schema = {**case["schema"]}
+    schema.setdefault("$defs", DEFINITIONS)
+    try:
+        found = rendered_schema(schema, dialect, "do")
+    except Inexpressible as error:
+        path = "/".join(map(str, error.path[1:]))
+        assert f"{path} {error.keyword}: {error.why}" == case["refused"]
+        return
+    assert found.schema == case["given"]
+    assert [_told(loss) for loss in found.losses] == case.get("losses", [])
+    absent = [sorted(names) for names, _ in found.absent.values()]
+    assert absent == case.get("absent", [])
