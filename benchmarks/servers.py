@@ -76,7 +76,7 @@ def servers_part(folder: Path, sizes: Sizes) -> Part:
         if number == sizes.small:
             counted = [server for server in servers if server.name in (OURS, PLAIN)]
             ways = dict(transports())
-            tables.append(rounds_table(counted, ways, CALL, calls // 5, folder))
+            tables.append(rounds_table(counted, ways, CALL, calls, folder))
     versions = dict([_FASTMCP.split("==")]) if os.environ.get("PEERS") else {}
     return Part(rows, tables=tables, versions=versions)
 

@@ -163,9 +163,9 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     call = {"name": "get_personality", "arguments": {}}
     # What earlier requests have to say comes before the line of this one.
     before = len(server.lines)
-    let_in = {"Authorization": f"Bearer {token_of('internal')}"}
-    server.send("/mcp/", b"{}", let_in)
-    server.wait_for_log('"status": 400', before)
+    let_in = {"Authorization": f"Bearer {token_of('external')}"}
+    server.send("/mcp/external/", b"{}", let_in)
+    server.wait_for_log('"path": "/mcp/external/"', before)
     before = len(server.lines)
     server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
     server.wait_for_log('"tool": "get_personality"', before)

@@ -101,10 +101,12 @@ def _item(value: Any, margin: int, width: int) -> Iterator[str]:
 def _short(value: Any, column: int, width: int) -> str | None:
     """A value that stands on one line, or None."""
     if isinstance(value, str):
+        # With quotes and escapes it is longer still.
+        if "\n" in value or (" " in value and column + len(value) > width):
+            return None
         # A sentence needs no quotes in a line of its own.
         plain = value if _SENTENCE.fullmatch(value) else str(scalar(value))
-        fits = column + len(plain) <= width or " " not in value
-        return plain if "\n" not in value and fits else None
+        return plain if column + len(plain) <= width or " " not in value else None
     if isinstance(value, Mapping):
         return None if value else "{}"
     if isinstance(value, list):
@@ -133,7 +135,8 @@ def _decimal(value: float) -> str:
 def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
     """A text of several lines, or a long one."""
     indent = " " * (margin + 2)
-    if not all(map(is_plain, text.replace("\n", ""))):
+    # The different characters of a text are few.
+    if not all(map(is_plain, set(text.replace("\n", "")))):
         yield f"{name} {scalar(text)!s}"
     elif "\n" not in text and _FOLDS.fullmatch(text):
         yield f"{name} >-"

@@ -119,7 +119,8 @@ class Bound(NamedTuple):
     @classmethod
     def sum(cls, bounds: Iterable[Bound]) -> Bound:
         """The bound where all apply."""
-        return cls(*map(sum, zip(*bounds, strict=True)))
+        first, *others = bounds
+        return cls(*map(sum, zip(first, *others, strict=True))) if others else first
 
     @classmethod
     def most(cls, bounds: Iterable[Bound]) -> Bound:
@@ -281,8 +282,7 @@ class Work:
         has no bound.
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
-        here, below = dict(own), dict.fromkeys(own, Bound())
-        worst = {key: Bound.at_any(bound, Bound()) for key, bound in own.items()}
+        here, below, worst = dict(own), dict.fromkeys(own, Bound()), dict(own)
         leading = [(key, part) for key, part in self._parts.items() if part.leads_on]
         worst.update((key, Bound()) for key, _ in leading)
         changed: set[int] = set()

@@ -102,6 +102,8 @@ def objects_within(value: Any) -> Iterator[Mapping[str, Any]]:
     waiting = [value]
     while waiting:
         part = waiting.pop()
+        if isinstance(part, str):
+            continue  # as most are
         if isinstance(part, (list, tuple)):
             waiting.extend(part)
         elif isinstance(part, (dict, Mapping)):
