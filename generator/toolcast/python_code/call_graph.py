@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -103,22 +103,30 @@ class _ToolsetCode:
     def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
         self.resolver = resolver
         self.accessors = accessors
-        self.node = cache(partial(read_node, resolver))
+        self.nodes: dict[Definition, Node] = {}
         self.pools = Pools(accessors, self.node)
         self.seen_by = cache(self._seen_by)
         self.reached = cache(
             lambda handler, visitor: _Traversal(self, visitor).from_(handler)
         )
 
+    def node(self, known: Definition) -> Node:
+        """A function as it reads by itself."""
+        if known not in self.nodes:
+            self.nodes[known] = read_node(self.resolver, known)
+        return self.nodes[known]
+
     def _seen_by(
         self, visitor_class: Callable[[], Visitor], known: Definition
     ) -> tuple[Seen, ...]:
-        """What a visitor finds in a function."""
+        """What a visitor finds in a function; the first one is there when it is read."""
         visitor = visitor_class()
-        if read_node(self.resolver, known, visitor).is_too_deep:
+        node = read_node(self.resolver, known, visitor)
+        if node.is_too_deep:
             self.node(known).is_too_deep = True
-            return ()
-        return tuple(visitor.found)
+        else:
+            self.nodes.setdefault(known, node)
+        return () if self.nodes[known].is_too_deep else tuple(visitor.found)
 
 
 @lru_cache(maxsize=8)
@@ -158,8 +166,10 @@ class _Traversal:
             # Breadth first, so that the way in the finding is a shortest one.
             known, inherited, way = todo.pop(0)
             step = Step(known.name, known.scope.file, 0)
+            visitor = self.visitor_class
+            seen_there = self.code.seen_by(visitor, known) if visitor else ()
             node = self.code.node(known)
-            self._note(node, inherited, (*way, step))
+            self._note(node, seen_there, inherited, (*way, step))
             if node.is_too_deep:
                 self.unread[f"`{known.name}` of {known.scope.file} is too deep"] = None
             own = self._own(node)
@@ -179,11 +189,14 @@ class _Traversal:
         return Reached(tuple(self.noted), tuple(self.touched), tuple(self.unread))
 
     def _note(
-        self, node: Node, inherited: frozenset[str], way: tuple[Step, ...]
+        self,
+        node: Node,
+        found: Sequence[Seen],
+        inherited: frozenset[str],
+        way: tuple[Step, ...],
     ) -> None:
         file = node.definition.scope.file
-        visitor = None if node.is_too_deep else self.visitor_class
-        for seen in self.code.seen_by(visitor, node.definition) if visitor else ():
+        for seen in found:
             self.noted.append(Noted(seen.text, file, seen.line, way, seen.tools))
         for mention in node.mentions:
             pools = (

@@ -84,14 +84,14 @@ class PythonModule:
         name: its dotted name.
         file: path relative to the workspace's root, with forward slashes.
         problem: why it cannot be read; empty when it can.
-        has_globals: the word `global` stands in it.
+        source: its text, as the file has it.
         tree: its syntax tree; None when it cannot be read.
     """
 
     name: str
     file: str
     problem: str = ""
-    has_globals: bool = False
+    source: bytes = field(default=b"", compare=False, repr=False)
     tree: ast.Module | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -100,13 +100,17 @@ class PythonModule:
         is_named = self.name.rpartition(".")[2] == "__init__"
         return os.path.basename(self.file) == "__init__.py" and not is_named
 
+    def may_have(self, word: str) -> bool:
+        """False only where no keyword and no name is this one; others' letters may be as it."""
+        return word.encode() in self.source or not self.source.isascii()
+
     @cached_property
     def bindings(self) -> Bindings:
         """Its names, each with every place that binds it, those in functions by `global`."""
         if self.tree is None:
             return Bindings()
         found = bindings_of(self.tree.body, self)
-        for node in ast.walk(self.tree) if self.has_globals else ():
+        for node in ast.walk(self.tree) if self.may_have("global") else ():
             if isinstance(node, ast.Global):
                 for name in node.names:
                     found.setdefault(name, []).append(Binding(node.lineno, None))
@@ -184,7 +188,7 @@ def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonMod
         return PythonModule(name, file, error.strerror or type(error).__name__)
     except (ValueError, RecursionError, MemoryError) as error:
         return PythonModule(name, file, str(error) or "the module is too complex")
-    return PythonModule(name, file, has_globals=b"global" in data, tree=tree)
+    return PythonModule(name, file, source=data, tree=tree)
 
 
 def bindings_of(body: list[ast.stmt], module: PythonModule) -> Bindings:
@@ -218,16 +222,26 @@ def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, Imported]]:
 
     One in a `try` with another way is left out.
     """
-    tree = module.tree if module.tree is not None else ast.Module([], [])
-    tries = [one for one in ast.walk(tree) if isinstance(one, ast.Try) and one.handlers]
-    tried = {id(one) for part in tries for body in part.body for one in ast.walk(body)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and id(node) not in tried:
+    body = module.tree.body if module.tree is not None else []
+    waiting: list[ast.AST] = [*body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node, Imported(alias.name)
-        elif isinstance(node, ast.ImportFrom) and id(node) not in tried:
+        elif isinstance(node, ast.ImportFrom):
             for _, imported in _imported_by(node, module):
                 yield node, imported
+        elif isinstance(node, ast.Try) and node.handlers:
+            waiting += [*node.handlers, *node.orelse, *node.finalbody]
+        else:
+            waiting += _statements_in(node)
+
+
+def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements right in one, and the branches that hold further ones."""
+    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, part, ())
 
 
 def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:

@@ -589,7 +589,7 @@ def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 def _unawaited_in(module: PythonModule) -> Iterator[int]:
     """The lines of questions that stand in no `await`."""
-    if module.tree is None:
+    if module.tree is None or not module.may_have(_CALL):
         return
     calls: set[str] = set()
     asks: set[str] = set()
