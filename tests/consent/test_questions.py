@@ -18,7 +18,7 @@ from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.rooms.consent.confirmation import confirmation, readable
-from toolcast_runtime.rooms.consent.questions import _content
+from toolcast_runtime.rooms.consent.questions import Questions, _content
 from toolcast_runtime.serve.mcp.sealing import SealingError, sealing
 
 YES = Answer("accept", {"approve": True})
@@ -169,6 +169,24 @@ def test_a_handlers_message_hides_nothing() -> None:
     )
     with pytest.raises(Exception, match="too long to be shown"):
         readable("\u200b" * 2000)
+
+
+async def test_before_anybody_is_asked_nobody_was_waited_for() -> None:
+    nobody: Any = None
+    loop = asyncio.get_running_loop()
+    made = Questions(nobody, nobody, nobody, None, {}, loop)
+    assert (made.waited, made.is_waiting) == (0.0, False)
+    assert (made.is_pending, made.unawaited) == (False, 0)
+
+
+def test_eight_thousand_characters_are_read() -> None:
+    assert readable("x" * 8_000) == "x" * 8_000
+    with pytest.raises(Exception, match="too long to be shown"):
+        readable("x" * 8_001)
+    for length, end in ((498, '"'), (500, '"'), (501, " ... and 1 more characters")):
+        asked = confirmation("pay", Confirm("Pay?"), {"to": "x" * length})
+        assert asked.message.endswith(end)
+        assert asked.message.count("x") == min(length, 500)
 
 
 def test_too_much_to_read_is_refused(registry: Registry, shop: Shop) -> None:

@@ -49,6 +49,7 @@ def test_a_long_text_is_cut_off() -> None:
 
 def test_a_text_in_lines_drives_no_terminal() -> None:
     assert undriving("a\r\nb\tc\rd\x7f\x9b\x00") == "a\nb\tc\\rd\\x7f\\x9b\\x00"
+    assert undriving("\x1f ~\x80\x9f\xa0") == "\\x1f ~\\x80\\x9f\xa0"
 
 
 def test_secrets_are_replaced_wherever_they_stand() -> None:

@@ -27,6 +27,7 @@ from toolcast_runtime.rooms.values.annotated_types import (
     Member,
     OneOf,
     Table,
+    is_literal,
 )
 from toolcast_runtime.rooms.values.schema_types import SchemaTypes
 
@@ -125,3 +126,21 @@ def test_kinds_that_exclude_each_other_are_told() -> None:
     both = {"allOf": [{"type": "string"}, {"type": "integer"}]}
     found = SchemaTypes({"properties": {"both": both}}, "Try").arguments("TryArguments")
     assert found.members["both"] == Member(ANY, False, ("type",))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, True),
+        ("a", True),
+        (True, True),
+        (2**63 - 1, True),
+        (2**63, False),
+        (-(2**63) + 1, True),
+        (-(2**63), False),
+        (1.0, False),
+        ([], False),
+    ],
+)
+def test_a_value_stands_in_a_literal_or_not(value: Any, expected: bool) -> None:
+    assert is_literal(value) is expected

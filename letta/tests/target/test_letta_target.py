@@ -165,6 +165,7 @@ def test_every_command_of_the_runbook_is_real(
 def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
     page = runbook(generated, "delete_note")
     assert "* A person approves each call.\n" in page
+    assert "pool" not in page.lower()
     called = "toolcast letta verify --toolset toy --tool delete_note --call-changing\n"
     assert called in page
     assert "--turn" not in page

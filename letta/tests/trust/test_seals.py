@@ -139,6 +139,19 @@ def test_the_key_is_its_users_alone_and_never_in_the_project(
     assert key.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_new_key_is_on_the_disk_before_it_seals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[int] = []
+    monkeypatch.setattr(os, "fsync", waited.append)
+    environment = {"XDG_STATE_HOME": str(tmp_path / "new")}
+    Seal(environment).save(tmp_path / "plan", {}, create=True)
+    made = len(waited)
+    assert made >= 1
+    Seal(environment).save(tmp_path / "other", {}, create=True)
+    assert len(waited) < 2 * made
+
+
 def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "toolcast"
     folder.mkdir()
