@@ -1,0 +1,228 @@
+"""What commands print and end with, by what was planned and done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_letta.commands import operations
+from toolcast_letta.plan.backend import Applied, BackendError, Calls, Refused
+from toolcast_letta.plan.plan import Overrides
+from toolcast_letta.state.baseline import AnotherRun
+from toolcast_letta.state.seal import StateError
+from toolcast_letta.v1.api import Unsure
+
+DESIRED: Any = SimpleNamespace(for_agents=lambda names: ("for", *names), agents=())
+BACKEND: Any = SimpleNamespace()
+PLAN = "a plan\n"
+
+
+class Made:
+    """A plan that is said to have these parts."""
+
+    def __init__(self, backend: str = "v1", **more: Any) -> None:
+        self.backend = backend
+        self.place = "here"
+        self.blockers = more.get("blockers", ())
+        self.changes = more.get("changes", ())
+        self.missing = ("lost",)
+        self.server = {"name": "toys"}
+        self.agents = (SimpleNamespace(name="me"), SimpleNamespace(name="you"))
+        self.saved: list[Path] = []
+        self.error: Exception | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"place": self.place}
+
+    def save(self, path: Path, seal: Any) -> None:
+        if self.error is not None:
+            raise self.error
+        self.saved.append(path)
+
+
+@pytest.fixture(autouse=True)
+def connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "_connected", lambda request: (DESIRED, BACKEND))
+    monkeypatch.setattr(operations, "plan_text", lambda made: PLAN)
+    monkeypatch.setattr(operations, "Seal", lambda: "seal")
+
+
+def request(**more: Any) -> Any:
+    return SimpleNamespace(**{"as_json": False, "kind": "v1", **more})
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "out", "exits", "said"),
+    [
+        (Made(), "v1", None, (0, 0), PLAN),
+        (Made(changes=(1,)), "v1", None, (0, 2), PLAN),
+        (Made(blockers=(1,), changes=(1,)), "v1", None, (1, 1), PLAN),
+        (
+            Made(),
+            "v1",
+            "a b.json",
+            (0, 0),
+            f"{PLAN}Saved: toolcast letta apply 'a b.json'\n",
+        ),
+        (
+            Made(),
+            "code",
+            "p.json",
+            (0, 0),
+            f"{PLAN}Saved: toolcast letta apply --backend code p.json\n",
+        ),
+        (Made(blockers=(1,)), "v1", "p.json", (1, 1), f"{PLAN}Not saved: p.json\n"),
+    ],
+)
+def test_a_plan_is_shown_and_saved(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    made: Made,
+    kind: str,
+    out: str | None,
+    exits: tuple[int, int],
+    said: str,
+) -> None:
+    monkeypatch.setattr(operations, "_planned", lambda *_: made)
+    path = None if out is None else Path(out)
+    for detailed, code in zip((False, True), exits, strict=True):
+        asked = request(kind=kind)
+        found = operations.plan(asked, Overrides(), path, detailed_exitcode=detailed)
+        assert found == code
+        assert capsys.readouterr().out == said
+    assert made.saved == ([] if path is None or made.blockers else [path] * 2)
+    operations.plan(request(as_json=True), Overrides(), None, detailed_exitcode=False)
+    assert json.loads(capsys.readouterr().out) == {"place": "here"}
+
+
+def test_a_plan_that_cannot_be_saved_ends_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Made()
+    made.error = StateError("the disk is full")
+    monkeypatch.setattr(operations, "_planned", lambda *_: made)
+    with pytest.raises(SystemExit) as ended:
+        operations.plan(request(), Overrides(), Path("p"), detailed_exitcode=False)
+    assert ended.value.code == 2
+    assert "the disk is full" in capsys.readouterr().err
+
+
+SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
+
+
+@pytest.mark.parametrize(
+    ("backend", "saved", "done", "code", "out", "err"),
+    [
+        ("v1", False, Applied(3, 4, True), 0, PLAN + SYNCED, ""),
+        ("v1", True, Applied(3, 4, True), 0, SYNCED, "missing: lost\n"),
+        (
+            "v1",
+            False,
+            Applied(3, 4, True, missed=("m",)),
+            1,
+            PLAN + SYNCED,
+            "not as planned: m\n",
+        ),
+        (
+            "code",
+            False,
+            Applied(3, 4, True),
+            0,
+            f"{PLAN}here: toys for 2 agents, written\n",
+            "",
+        ),
+        (
+            "code",
+            False,
+            Applied(3, 4, False),
+            0,
+            f"{PLAN}here: toys for 2 agents, as it should be already\n",
+            "",
+        ),
+    ],
+)
+def test_what_was_done_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    backend: str,
+    saved: bool,
+    done: Applied,
+    code: int,
+    out: str,
+    err: str,
+) -> None:
+    made, given = Made(backend), list[Any]()
+
+    def applied(*words: Any) -> Applied:
+        given.append(words)
+        words[3]("a step")
+        return done
+
+    loading: Any = SimpleNamespace(load=lambda file, seal: made)
+    monkeypatch.setattr(operations, "Plan", loading)
+    monkeypatch.setattr(operations, "_planned", lambda *_: made)
+    monkeypatch.setattr(operations, "apply_plan", applied)
+    file = Path("plan.json") if saved else None
+    assert operations.apply(request(), Overrides(), file) == code
+    told = capsys.readouterr()
+    assert (told.out.replace("a step\n", ""), told.err) == (out, err)
+    assert given[0][2] == (("for", "me", "you") if saved else DESIRED)
+    assert operations.apply(request(as_json=True), Overrides(), file) == code
+    told = capsys.readouterr()
+    assert json.loads(told.out)["tools"] == 3
+    assert told.err == "a step\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (Refused("no\nwhy"), 1, "refused: no\n  why\n"),
+        (AnotherRun("busy"), 1, "refused: busy\n"),
+        (StateError("torn"), 1, "refused: torn\n"),
+        (BackendError("away"), 1, "error: away\n"),
+        (
+            Unsure("cut"),
+            1,
+            "error: cut\n  help: whether it was done is not known; run it again\n",
+        ),
+    ],
+)
+def test_what_goes_wrong_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    code: int,
+    said: str,
+) -> None:
+    def applied(*_: Any) -> Applied:
+        raise error
+
+    monkeypatch.setattr(operations, "_planned", lambda *_: Made())
+    monkeypatch.setattr(operations, "apply_plan", applied)
+    try:
+        found = operations.apply(request(), Overrides(), None)
+    except SystemExit as ended:
+        found = int(str(ended.code))
+    assert found == code
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(("is_success", "code"), [(True, 0), (False, 1)])
+def test_what_is_otherwise_ends_with_a_finding(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_success: bool,
+    code: int,
+) -> None:
+    found: Any = SimpleNamespace(is_success=is_success, to_json=lambda: {"x": 1})
+    monkeypatch.setattr(operations, "verify_it", lambda *_: found)
+    monkeypatch.setattr(operations, "replace", lambda found, blocks: found)
+    monkeypatch.setattr(operations, "verification_text", lambda found: "as text\n")
+    assert operations.verify(request(), Calls()) == code
+    assert capsys.readouterr().out == "as text\n"
+    assert operations.verify(request(as_json=True), Calls()) == code
+    assert json.loads(capsys.readouterr().out) == {"x": 1}
