@@ -88,7 +88,7 @@ def remember(
     places = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
     snapshots = [_snapshot(place) for place in places]
     newest = max(seen.newest for seen in snapshots)
-    if newest >= began - (_TICK if newest % 1_000_000_000 else _COARSE):
+    if is_as_new(newest, began):
         return
     recent = []
     if output is not None:
@@ -99,12 +99,17 @@ def remember(
         # A later change of a file as new as this may leave its stat values as they are.
         for path, changed in written.changed.items():
             digest = digests.get(path[len(output) + 1 :].replace(os.sep, "/"))
-            if digest is not None and changed >= now - _COARSE:
+            if digest is not None and is_as_new(changed, now):
                 recent.append(f"{digest} {path}")
     snapshot = "\n".join(seen.text for seen in snapshots)
     parts = [_identity(command), "\0".join(places), "\0".join(recent), str(ended.code)]
     parts += [ended.out, ended.err, snapshot, ""]
     _write(root, "last-run", _PART.join(parts))
+
+
+def is_as_new(changed: int, moment: int) -> bool:
+    """Whether a change after a moment may have the same time as one that was before it."""
+    return changed >= moment - (_TICK if changed % 1_000_000_000 else _COARSE)
 
 
 def _identity(command: str) -> str:

@@ -140,6 +140,22 @@ def test_a_change_is_seen_at_once(small: Any) -> None:
         wait()
 
 
+@pytest.mark.parametrize(
+    ("changed", "is_as_new"),
+    [
+        # Half a second before, by a clock that counts parts of seconds, and by one that does not.
+        (9_500_000_001, False),
+        (9_000_000_000, True),
+        (7_000_000_000, False),
+        (9_990_000_000, True),
+    ],
+)
+def test_a_file_is_read_again_while_its_time_may_hide_a_change(
+    changed: int, is_as_new: bool
+) -> None:
+    assert stamp.is_as_new(changed, 10_000_000_000) is is_as_new
+
+
 def test_what_cannot_be_read_hides_no_change_behind_it(small: Any) -> None:
     (small.root / "specs/toy/a").symlink_to("nowhere")
     (small.root / "handlers/a").symlink_to("nowhere")
