@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, field_validator
 
-from toolcast_runtime.rooms.values.models import disagreements, is_open
+from toolcast_runtime.core.context import NotTaken
+from toolcast_runtime.rooms.values.models import (
+    ModelOfArguments,
+    disagreements,
+    is_open,
+)
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
@@ -279,3 +285,31 @@ def test_a_class_is_open_that_keeps_what_it_has_no_field_for() -> None:
     assert is_open({"additionalProperties": TEXT})
     assert not is_open({"additionalProperties": False})
     assert not is_open({})
+
+
+def test_ten_arguments_that_a_class_refuses_are_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Places to the caller, kinds of faults to the log; values to nobody."""
+
+    class Refusing(BaseModel):
+        """Takes what no schema says."""
+
+        @field_validator("*")
+        @classmethod
+        def refused(cls, value: str) -> str:
+            raise ValueError("s3cret")
+
+    names = [f"n{number:02}" for number in range(12)]
+    annotations = dict.fromkeys(names, str)
+    made = type("Made", (Refusing,), {"__annotations__": annotations})
+    schema = of(*names, **dict.fromkeys(names, TEXT))
+    model = ModelOfArguments(made, schema, has_values=False)
+    with caplog.at_level("INFO", "toolcast"), pytest.raises(NotTaken) as refused:
+        model.of(dict.fromkeys(names, "s3cret"))
+    assert refused.value.problems == [
+        f"`{name}` is valid by the schema, and refused by the tool"
+        for name in names[:10]
+    ]
+    assert caplog.text.count("value_error") == 10
+    assert "s3cret" not in caplog.text

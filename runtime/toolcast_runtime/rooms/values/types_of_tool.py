@@ -78,9 +78,9 @@ def types_of_tool(
     parameters: Any,
     returns: Any,
     *,
-    has_values: bool = False,
-    takes_class: bool = False,
-    result_class: str | None = None,
+    has_values: bool,
+    takes_class: bool,
+    result_class: str | None,
 ) -> ToolTypes:
     """The types of a tool.
 
@@ -90,7 +90,8 @@ def types_of_tool(
         returns: that of its results; None without one.
         has_values: its handler is given texts of formats as Python's values.
         takes_class: its handler is given all arguments in a class of the team's own.
-        result_class: the name of the class in which its handler gives the result.
+        result_class: the name of the class in which its handler gives the result; None for
+            none.
     """
     name = class_name(tool)
     own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
