@@ -19,9 +19,9 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
-__all__ = ["ROOT", "large_lists", "real_tools"]
+__all__ = ["large_lists", "real_tools"]
 
-ROOT = Path(__file__).parents[1]
+_CORPUS = Path(__file__).parents[1] / "tests" / "corpus" / "mcp"
 Tool = dict[str, Any]
 _DEEP = 1_050
 """Characters of a schema, as the mean of a list, from which it is a deep one."""
@@ -62,7 +62,7 @@ def large_lists(number: int) -> list[tuple[str, list[Tool]]]:
 
 
 def _files() -> Iterator[Path]:
-    yield from sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
+    yield from sorted(_CORPUS.glob("*.json"))
     if more := os.environ.get("TOOLCAST_CORPUS"):
         yield from sorted(Path(more).glob("*.json"))
 

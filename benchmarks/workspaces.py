@@ -17,9 +17,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from real_lists import ROOT, real_tools
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
-sys.path.insert(0, str(ROOT))
+from real_lists import real_tools
 
 from tests.corpus.imported import import_tools
 from toolcast_runtime.core.definitions.tool import spec_name
