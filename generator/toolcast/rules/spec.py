@@ -11,6 +11,7 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.core.regular_file import read_regular
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
+from toolcast_runtime.rooms.consent.confirmation import may_give_up
 
 from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
@@ -107,9 +108,6 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
                 " what is meant"
             )
         yield at(tool, _PATH, message, help_)
-    # What asks people is not loaded where nobody is asked.
-    from toolcast_runtime.rooms.consent.confirmation import may_give_up
-
     if may_give_up(condition.value):
         message = (
             "a pattern of the condition may give up, so that a person is always asked"
