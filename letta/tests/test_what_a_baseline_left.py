@@ -35,7 +35,12 @@ def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
                 baseline(
                     "2026-01-02T03:04:05.678901+00:00",
                     "agent-1",
-                    *("x", "own", "old", "kept", "now", "was"),
+                    "x",
+                    "own",
+                    "old",
+                    "kept",
+                    "now",
+                    "was",
                 ),
                 baseline("2027-01-02T03:04:05.678901+00:00", "agent-2", "z"),
             ],

@@ -68,6 +68,7 @@ def source_of(place: str) -> Path:
     return next(p for folder in folders if (p := folder / inside).is_file())
 
 
+@pytest.mark.slow
 def test_a_broken_link_ends_the_build(tmp_path: Path) -> None:
     addresses = ("missing.md", "#missing", "rules.md#missing", "../SECURITY.md#missing")
     for entry in ROOT.iterdir():

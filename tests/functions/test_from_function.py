@@ -116,6 +116,7 @@ def test_calls_reach_the_functions(project: Project) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_adapters_are_typed(project: Project, mypy_cache: str) -> None:
     """mypy holds a call to the spec, and a typed function to it as well."""
     mypy = ["-m", "mypy", "--strict", "--explicit-package-bases"]

@@ -172,6 +172,7 @@ PIECES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("what", PIECES)
 def test_health_beside_floods_of_short_pieces(server: Served, what: str) -> None:

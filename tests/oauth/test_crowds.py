@@ -129,6 +129,7 @@ def test_bad_tokens_in_a_tight_loop(tmp_path: Path, token: str) -> None:
     assert most_of_a_kind_in_a_second(server) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts descriptors in /proc")
 @pytest.mark.timeout(240)
 def test_an_issuer_that_hangs(tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def test_what_stays_is_not_looked_through_as_garbage() -> None:
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("garbage")
 def test_calls_on_their_way_are_seldom_looked_through() -> None:
     with gc_freeze():
