@@ -232,3 +232,25 @@ def test_the_examples_that_anthropic_is_sent() -> None:
     ]
     strange = _tool("do", _object({}), examples=[{}])
     assert render_tools(provider_named("anthropic"), [strange]).losses == ()
+
+
+def test_the_forms_of_anthropics_models_say_what_is_strict_deferred_and_run() -> None:
+    """Programs call no strict tools; a pattern is kept where it is a plain one."""
+    pattern = _object({"a": {"type": "string", "pattern": "^a"}, "b": S})
+    pattern["properties"]["b"] = {"type": "string", "pattern": "a\\b"}
+    tools = [_tool(name, pattern, outputSchema=S) for name in ("one", "two")]
+    options = ListOptions(strict=["two"], tool_search=True, programmatic=True)
+    one, two, *own = render_tools(provider_named("anthropic"), tools, options).tools
+    strict = two["input_schema"]["properties"]
+    assert strict["a"] == {"type": "string", "pattern": "^a"}
+    assert strict["b"] == {"type": "string", "description": '(pattern: "a\\\\b")'}
+    for form in (one, two):
+        del form["name"], form["input_schema"]
+    assert one == {
+        "defer_loading": True,
+        "allowed_callers": ["direct", "code_execution_20260521"],
+    }
+    assert two == {"strict": True, "defer_loading": True}
+    assert [form["name"] for form in own] == ["tool_search_tool_bm25", "code_execution"]
+    two = render_tools(provider_named("bedrock"), tools, options).tools[1]["toolSpec"]
+    assert two["strict"] is True
