@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from toolcast_runtime.providers import (
     provider_named,
     render_tools,
 )
+from toolcast_runtime.rooms.providers.dialect import Dialect, Nullable, References
 
 Schema = dict[str, Any]
 S: Schema = {"type": "string"}
@@ -254,3 +256,24 @@ def test_the_forms_of_anthropics_models_say_what_is_strict_deferred_and_run() ->
     assert [form["name"] for form in own] == ["tool_search_tool_bm25", "code_execution"]
     two = render_tools(provider_named("bedrock"), tools, options).tools[1]["toolSpec"]
     assert two["strict"] is True
+
+
+def test_a_dialect_takes_everything_unless_it_says_otherwise() -> None:
+    assert asdict(Dialect(source="its page")) == {
+        "source": "its page",
+        "name": None,
+        "keywords": None,
+        "lost_at_root": frozenset(),
+        "lost_of_parameters": frozenset(),
+        "formats": None,
+        "has_plain_patterns": False,
+        "enum_types": None,
+        "most_min_items": None,
+        "references": References.KEPT,
+        "has_reference_siblings": True,
+        "nullable": Nullable.ANY,
+        "is_closed": False,
+        "is_required_whole": False,
+        "needs_items": False,
+        "property_names": None,
+    }
