@@ -14,7 +14,7 @@ from toolcast_runtime.core.calls import calling
 from toolcast_runtime.core.calls.calling import NotJsonError, json_text, plain_json
 from toolcast_runtime.core.context import ToolResponse
 
-_OFFSET = timezone(timedelta(hours=-3, minutes=-30))
+_OFFSET = timezone(timedelta(hours=5, minutes=45))
 _LIST: list[Any] = []
 _LIST.append(_LIST)
 
@@ -35,7 +35,7 @@ _LIST.append(_LIST)
         (timedelta(days=2, seconds=3), "P2DT3S"),
         (date(2026, 1, 2), "2026-01-02"),
         (datetime(2026, 1, 2, 3, 4, tzinfo=UTC), "2026-01-02T03:04:00Z"),
-        (datetime(2026, 1, 2, tzinfo=_OFFSET), "2026-01-02T00:00:00-03:30"),
+        (datetime(2026, 1, 2, tzinfo=_OFFSET), "2026-01-02T00:00:00+05:45"),
         (time(3, 4, 5, tzinfo=UTC), "03:04:05Z"),
         (Decimal("1E+99"), "1" + "0" * 99),
         (Decimal("-1E-99"), "-0." + "0" * 98 + "1"),
