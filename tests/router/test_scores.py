@@ -105,6 +105,17 @@ def test_two_halves_count_where_a_tool_has_both() -> None:
     assert whole == {"one": pytest.approx(parts["flow"]["one"] + parts["chart"]["one"])}
 
 
+def test_little_evidence_stays_little() -> None:
+    """Two halves, another form and a beginning of a parameter's name count less than one."""
+    schema = {"properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}}
+    index = ranking([RoutedTool("a", parameters=schema)])
+    (part,) = {index.evidence(word)[word]["a"] for word in ("flow", "chart")}
+    assert 0.2 < part < 0.4
+    assert index.evidence("flowchart")["flowchart"]["a"] == pytest.approx(2 * part)
+    assert index.evidence("commit")["commit"]["a"] == pytest.approx(0.6 * part)
+    assert index.evidence("repo")["repo"]["a"] == pytest.approx(0.3 * part)
+
+
 @pytest.mark.parametrize(
     ("word", "text", "is_found"),
     [
@@ -160,6 +171,9 @@ def test_twenty_thousand_characters_of_a_message_count() -> None:
     inside = "bell " + "." * 9_980 + " lamp " + "." * 10_000
     assert len(inside) < 20_000
     assert list(evidence([BELL], inside)) == ["bell", "lamp"]
+    just = "." * 9_997 + "lamp" + "." * 9_999
+    assert list(evidence([BELL], just)) == ["lamp"]
+    assert list(evidence([BELL], just + ".")) == ["la"]
     for middle, is_read in ((9_990, True), (9_996, False)):
         text = "." * middle + " lamp " + "." * 30_000 + " bell"
         assert ("lamp" in evidence([BELL], text)) is is_read
@@ -263,6 +277,17 @@ def test_equal_tools_are_indexed_once() -> None:
         RoutedTool("a", "b", "c", "d", {}),
     ):
         assert ranking([other]) is not first
+
+
+def test_thirty_two_catalogues_are_kept() -> None:
+    kept = ranking([BELL])
+    others = [[RoutedTool(f"t{n}")] for n in range(63)]
+    for other in others[:31]:
+        ranking(other)
+    assert ranking([BELL]) is kept
+    for other in others[31:]:
+        ranking(other)
+    assert ranking([BELL]) is not kept
 
 
 def test_twenty_thousand_characters_of_a_tool_are_read() -> None:

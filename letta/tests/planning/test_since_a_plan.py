@@ -1,0 +1,180 @@
+"""What has changed since a plan was made, and what is on the way to its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from letta.tests.planning.states import (
+    CORE,
+    current,
+    desired,
+    entry,
+    offered,
+    registered,
+    rule,
+    state,
+    tool,
+)
+from toolcast_letta.plan.applying import _ends_elsewhere, applied
+from toolcast_letta.plan.changes_since import changes_since
+from toolcast_letta.plan.current_state import CurrentState
+from toolcast_letta.plan.planning import make_plan
+
+WANTED = desired(tool("add"), tool("end_day", ends_turn=True), tool("find", "seek"))
+OTHERS = registered("theirs", server_id="mcp-2")
+HAD = (*CORE, "add", "seek", "theirs")
+
+
+def found(*names: str, rules: Any = (), **more: Any) -> CurrentState:
+    """What the plan was made for, but for what is said."""
+    known = {
+        "agents": {"me": state(*(names or HAD), rules=rules)},
+        "entry": entry("http://old.test", has_token=False),
+    }
+    tools = (registered("add"), registered("seek"), OTHERS)
+    return current(WANTED, *tools, **{**known, **more})
+
+
+PLAN = make_plan("here", WANTED, found())
+
+
+def with_agent(**more: Any) -> CurrentState:
+    me = found().agents["me"]
+    return found(agents={"me": replace(me, **more)})
+
+
+def with_tools(*gone: str, **more: Any) -> CurrentState:
+    known = {k: v for k, v in found().registry.items() if k not in gone}
+    return found(registry={**known, **more})
+
+
+@pytest.mark.parametrize(
+    ("now", "changes"),
+    [
+        (found(), []),
+        # Each step of applying it.
+        (found(entry=entry()), []),
+        (with_tools("seek", find=registered("find")), []),
+        (with_tools("seek", end_day=registered("end_day")), []),
+        (found(*CORE, "add", "theirs", "find", "end_day"), []),
+        (found(rules=[rule("end_day", "exit_loop")]), []),
+        # What somebody else does.
+        (found(version="0.16.7"), ["Letta is 0.16.7 now; it was 0.16.6"]),
+        (
+            found(unreachable="away", offered={}),
+            ["Letta cannot list the MCP server's tools: away"],
+        ),
+        (
+            found(offered=offered(tool("add"), tool("end_day"), tool("more"))),
+            [
+                "the MCP server offers `find` otherwise than then",
+                "the MCP server offers `more` otherwise than then",
+            ],
+        ),
+        (found(entry=entry("http://new.test")), ["somebody changed the entry `toys`"]),
+        (found(entry=entry(is_http=False)), ["somebody changed the entry `toys`"]),
+        (found(entry=entry("http://old.test")), ["somebody changed the entry `toys`"]),
+        (
+            with_tools(add=registered("add", digest="x")),
+            ["somebody changed `add` in the registry"],
+        ),
+        (
+            with_tools(own=registered("own")),
+            ["`own` is in the registry, and was not"],
+        ),
+        (with_tools(other=registered("other", server_id="mcp-2")), []),
+        (with_agent(type="memgpt_agent"), ["me is a memgpt_agent now; it was a"]),
+        (found(*HAD, "got"), ["me has got `got`"]),
+        (found(*CORE, "add", "seek"), ["me has lost `theirs`"]),
+        (found(*CORE, "seek", "theirs"), []),
+        (
+            with_agent(tools={**found().agents["me"].tools, "theirs": "another"}),
+            ["me has another `theirs`"],
+        ),
+        (
+            with_agent(tools={**found().agents["me"].tools, "gone": "another"}),
+            ["me has got `gone`"],
+        ),
+        (
+            found(rules=[rule("add", "exit_loop")]),
+            ["somebody changed the rules of me"],
+        ),
+    ],
+)
+def test_what_others_did_is_seen(now: CurrentState, changes: list[str]) -> None:
+    said = changes_since(PLAN, "here", WANTED, now)
+    assert [one[: len(two)] for one, two in zip(said, changes, strict=True)] == changes
+
+
+def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
+    tools = {**found().agents["me"].tools, "theirs": "id-anew"}
+    registry = {**found().registry, "theirs": replace(OTHERS, id="id-anew")}
+    now = found(agents={"me": replace(state(), tools=tools)}, registry=registry)
+    assert changes_since(PLAN, "here", WANTED, now) == []
+    without = {k: v for k, v in registry.items() if k != "theirs"}
+    assert changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
+        "me has another `theirs`"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "wanted", "said"),
+    [
+        ("there", WANTED, "the plan is for here, not for there"),
+        ("here", replace(WANTED, toolset="others"), "the specs or their settings are"),
+        ("here", replace(WANTED, server_url="http://x"), "the specs or their settings"),
+        ("here", replace(WANTED, agents=()), "the specs or their settings are not"),
+    ],
+)
+def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -> None:
+    assert changes_since(PLAN, place, wanted, found())[0].startswith(said)
+    assert len(changes_since(PLAN, place, wanted, found())) == 1
+    other = replace(PLAN, backend="code")
+    assert changes_since(other, "here", WANTED, found()) == [
+        "the plan is for here, not for here"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, None),
+        ({"id": "agent-2"}, "the specs do not lead to what the plan does to me"),
+        ({"home": "local:/x"}, "the specs do not lead to what the plan does to me"),
+        ({"servers_after": "x"}, "the specs do not lead to what the plan does to me"),
+        (
+            {"tools_after": PLAN.agents[0].tools_after[1:]},
+            "the specs do not lead to what",
+        ),
+        ({"tools_after": (*PLAN.agents[0].tools_after, "x")}, "the specs do not lead"),
+        ({"rules_after": ()}, "the specs do not lead to the rules that me gets"),
+        ({"name": "you"}, "the agents are others"),
+    ],
+)
+def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
+    was = replace(PLAN, agents=(replace(PLAN.agents[0], **more),))
+    lines = list(_ends_elsewhere(was, PLAN))
+    assert [line[: len(said or "")] for line in lines] == (
+        [] if said is None else [said]
+    )
+
+
+def test_what_the_plan_does_to_the_registry_is_where_the_specs_lead() -> None:
+    was = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
+    assert list(_ends_elsewhere(was, PLAN)) == [
+        "the specs do not lead to what the plan does to `add`"
+    ]
+    less = {k: v for k, v in PLAN.registry.items() if k != "add"}
+    assert list(_ends_elsewhere(replace(PLAN, registry=less), PLAN)) == []
+
+
+def test_what_was_done_is_counted_of_the_first_agent() -> None:
+    done = applied(PLAN, changed=True)
+    assert (done.tools, done.rules, done.changed) == (7, 1, True)
+    code = applied(replace(PLAN, backend="code"), changed=False)
+    assert (code.tools, code.rules, code.changed) == (3, 1, False)
+    nobody = applied(replace(PLAN, agents=()), changed=False, missed=("x",))
+    assert (nobody.tools, nobody.rules, nobody.missed) == (0, 0, ("x",))

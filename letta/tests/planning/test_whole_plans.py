@@ -1,0 +1,191 @@
+"""Whole plans: all that is done, and why, by what is wanted and what is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from letta.tests.planning.states import (
+    ADD,
+    CORE,
+    agent,
+    as_it_is,
+    current,
+    desired,
+    entry,
+    has,
+    offered,
+    planned,
+    registered,
+    rule,
+    state,
+    tool,
+)
+from toolcast_letta.plan.report import plan_text
+
+MUCH = """\
+toys on Letta 0.16.6 at https://letta.test
+me is agent-1, a letta_v1_agent
+
+  MCP server entry
+    ~ toys  (url http://old.test/mcp -> https://mcp.test/mcp)
+    ~ toys  (bearer token (not shown))  # the token before is not kept
+
+  registry, for every agent of the organisation
+    ~ ask  (description or parameters, same id)  # needs the MCP server as it was before
+    + end_day, new  (registered)  # rolling back leaves it registered
+  -/+ seek -> find  (renamed: seek is deleted for every agent; its id is gone for good)  # cannot be undone: renamed
+    ~ lost  (its tag: Letta does not know its server, and each call fails)  # rolling back leaves it mended
+    ~ moved  (its tag: Letta calls it at `toy`)  # rolling back leaves it mended
+    ~ taken  (taken over from the MCP server `others`)  # its owner does not get it back
+    - gone  (deleted for every agent, also you, they)  # cannot be undone: needs the MCP server as it was before
+
+  tools of me
+    + theirs, ask, end_day, find, lost, moved, new, taken  (attached)
+    - seek  (detached: now find)
+    - gone, spare  (detached)
+    - spy  (detached: It tells.)
+
+  rules of me
+    + find  run_first
+    + end_day  exit_loop
+    + ask  requires_approval
+    - seek  run_first
+    - gone  continue_loop
+    - add  exit_loop
+
+  me keeps add, conversation_search, memory, send_message, strange
+
+warning: Letta does not register `hid`: their schemas are not to its taste
+
+warning: me has rules that neither the specs nor a letta_v1_agent ask for, and applying keeps them: `find run_first`
+
+refused: `taken` belongs to the MCP server `others`: registering the server takes it over (capture)
+  help: rename the tool, or name it: --allow-capture taken
+
+refused: `gone` is to be deleted, and other agents have it: you, they (other-agents)
+  help: detach it there first, or name it: --allow-delete gone
+
+refused: me has `strange`, which the registry does not show (unknown-tool)
+  help: plan again; it was deleted in between
+
+Refused: 3 blockers.
+"""
+
+
+def test_a_plan_says_all_that_is_done_and_why_not() -> None:
+    wanted = desired(
+        tool("add"),
+        tool("ask", requires_approval=True),
+        tool("end_day", ends_turn=True),
+        tool("find", "seek"),
+        *(tool(name, attached=False) for name in ("spare", "hid")),
+        *(tool(name) for name in ("new", "taken", "moved", "lost")),
+        agents=(agent(expects=("theirs",), forbids={"spy": "It tells."}),),
+    )
+    of_others = {"server_id": "mcp-2"}
+    names = (*CORE, "add", "seek", "gone", "spy", "spare", "strange")
+    rules = (
+        rule("seek", "run_first"),
+        rule("gone", "continue_loop"),
+        rule("add", "exit_loop"),
+    )
+    found = current(
+        wanted,
+        *(registered(name) for name in ("add", "seek", "gone", "spare")),
+        registered("ask", digest="another"),
+        registered("moved", called_at="toy"),
+        registered("lost", called_at=""),
+        *(registered(name, **of_others) for name in ("spy", "taken")),
+        registered("theirs", type="custom", server_id=None),
+        entry=entry("http://old.test/mcp", has_token=False),
+        entry_names={"mcp-1": "toys", "mcp-2": "others"},
+        holders={"gone": ("you", "they")},
+        offered=offered(*wanted.tools.values(), hid="no type"),
+        agents={"me": state(*names, rules=rules)},
+    )
+    plan = planned(wanted, found)
+    assert plan_text(plan) == MUCH
+    assert [one.name for one in plan.removals] == [
+        "seek -> find",
+        "gone",
+        "seek",
+        "gone",
+        "spy",
+        "spare",
+        "seek run_first",
+        "gone continue_loop",
+        "add exit_loop",
+    ]
+    allowed = planned(wanted, found, delete=("gone",), capture=("taken",))
+    assert [one.code for one in allowed.blockers] == ["unknown-tool"]
+    digests = {one.name: one.digest for one in wanted.tools.values()}
+    known = {name: (f"ours {d}", f"ours {d}") for name, d in digests.items()}
+    assert plan.entry == "http http://old.test/mcp no token"
+    assert plan.registry == known | {
+        "ask": ("ours another", known["ask"][1]),
+        **{name: (None, known[name][1]) for name in ("end_day", "find", "hid", "new")},
+        "moved": (f"{known['moved'][0]} called at toy", known["moved"][1]),
+        "lost": (f"{known['lost'][0]} called at ", known["lost"][1]),
+        "taken": (f"mcp-2 {digests['taken']}", known["taken"][1]),
+        **{
+            name: (f"ours {registered(name).digest}", None) for name in ("gone", "seek")
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [("s3cret", ", with a bearer token (not shown)"), (None, "")],
+)
+def test_the_first_plan_adds_the_entry(token: str | None, said: str) -> None:
+    wanted = desired(tool("add"), token=token)
+    found = current(wanted, entry=None)
+    assert [
+        (one.action, one.layer, one.detail) for one in planned(wanted, found).changes
+    ] == [
+        ("+", "server", f"streamable HTTP at https://mcp.test/mcp{said}"),
+        ("+", "registry", "registered"),
+        ("+", "tool", "attached"),
+    ]
+
+
+def test_a_tool_that_has_another_id_is_attached_anew() -> None:
+    other = replace(state(*CORE), tools={**state(*CORE).tools, "add": "id-before"})
+    plan = planned(ADD, as_it_is(agents={"me": other}))
+    assert [(one.action, one.name, one.detail) for one in plan.changes] == [
+        ("~", "add", "attached by its new id")
+    ]
+
+
+def test_an_old_name_beside_the_new_one_is_deleted() -> None:
+    wanted = desired(tool("find", "seek"))
+    found = current(wanted, registered("find"), registered("seek"))
+    assert [
+        (one.action, one.layer, one.name, one.detail)
+        for one in planned(wanted, found).changes
+    ] == [
+        ("-", "registry", "seek", "renamed to find; deleted for every agent"),
+        ("-", "tool", "seek", "detached: now find"),
+    ]
+    theirs = current(wanted, registered("find"), registered("seek", server_id="mcp-2"))
+    assert planned(wanted, theirs).changes == ()
+
+
+def test_while_the_server_is_away_nothing_leaves() -> None:
+    found = as_it_is(unreachable="away", offered={})
+    gone = current(ADD, registered("add"), registered("gone"), unreachable="away")
+    assert planned(ADD, found).changes == planned(ADD, gone).changes == ()
+
+
+def test_a_capture_that_is_named_is_no_blocker_but_of_lettas_own_tools() -> None:
+    wanted = desired(tool("memory"))
+    allowed = planned(wanted, current(wanted), capture=("memory",))
+    assert [one.code for one in allowed.blockers] == ["capture"]
+
+
+def test_a_rule_that_is_named_goes_where_its_tool_is_not_attached() -> None:
+    found = as_it_is(**has(rule("x", "run_first"), rule("add", "run_first")))
+    plan = planned(ADD, found, drop_stale=("x", "add"))
+    assert [(one.action, one.name) for one in plan.changes] == [("-", "x run_first")]
