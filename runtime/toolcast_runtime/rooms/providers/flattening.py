@@ -24,7 +24,6 @@ from .combined_schemas import (
 )
 from .dialect import (
     ANNOTATIONS,
-    DEFINITIONS,
     STANDARD,
     Dialect,
     Effect,
@@ -375,8 +374,7 @@ def _as_one_object(
 
 def _distributed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
     """Alternatives that each say what stood beside them: a closed object says all at once."""
-    kept = {"anyOf", *DEFINITIONS}
-    beside = {k: v for k, v in schema.items() if k in STANDARD and k not in kept}
+    beside = {k: v for k, v in schema.items() if k in STANDARD and k != "anyOf"}
     if not beside:
         return schema
     members = [_seen(on, one) for one in schema["anyOf"]]
