@@ -104,6 +104,22 @@ def test_a_guard_sees_each_call_and_may_refuse_it(
     assert part.seen[-2:] == [("get_personality", None), ("get_personality", "me")]
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/mcp", 200), ("/mcp/", 200), ("/", 404), ("/mcp//", 404), ("/mcp/mcp", 404)],
+)
+def test_an_endpoint_is_at_its_path_with_and_without_a_slash(
+    client: TestClient, path: str, status: int
+) -> None:
+    body, headers = rpc("tools/list")
+    usual = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    answer = client.post(path, content=body, headers={**usual, **headers})
+    assert answer.status_code == status
+
+
 def test_what_starts_with_the_server_ends_with_it(part: Part) -> None:
     with opened(part) as client:
         assert client.get("/health").json() == {"status": "ok"}

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from generated.kirishima.mcp_server import SERVER
+from toolcast_runtime.serve.http import app
 from toolcast_runtime.serve.http import sessions as module
+from toolcast_runtime.serve.http.listening import Listening
 from toolcast_runtime.serve.http.sessions import Sessions
 
 OLD = (b"mcp-protocol-version", b"2025-06-18")
@@ -130,22 +135,66 @@ async def test_a_call_whose_answer_nobody_reads_to_its_end_is_cancelled() -> Non
     }
 
 
-async def test_calls_of_sessions_are_bounded_and_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "MOST_CALLS", 2)
+async def test_calls_of_sessions_are_bounded_and_waited_for() -> None:
     served = Served()
     served.kept.waits = asyncio.Event()
     await served.sessions.ended()
-    calls = [asyncio.create_task(served.ask(CALL, KEPT)) for _ in range(2)]
-    while len(served.log) < 2:
+    calls = [asyncio.create_task(served.ask(CALL, KEPT)) for _ in range(100)]
+    while len(served.log) < 100:
         await asyncio.sleep(0)
     assert (await served.ask(CALL, KEPT))[-1] == "alone"
     served.kept.waits.set()
     await served.sessions.ended()
-    assert served.sent == [200, 200, 200]
+    assert served.sent == [200] * 101
     await asyncio.gather(*calls)
     assert (await served.ask(CALL, KEPT))[-1] == "kept"
+
+
+async def test_calls_that_do_not_end_are_waited_for_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = Served()
+    served.kept.waits = asyncio.Event()
+    call = asyncio.create_task(served.ask(CALL, KEPT))
+    while not served.log:
+        await asyncio.sleep(0)
+    waited: list[float] = []
+
+    async def wait(calls: set[Any], timeout: float) -> None:
+        assert calls == {call}
+        waited.append(timeout)
+
+    monkeypatch.setattr(module, "asyncio", SimpleNamespace(wait=wait))
+    await served.sessions.ended()
+    assert waited == [1.0]
+    served.kept.waits.set()
+    monkeypatch.undo()
+    await call
+
+
+@pytest.mark.parametrize(
+    ("variable", "stateless"), [("TOY_STATE_KEY", [True, False]), (None, [True])]
+)
+def test_two_hundred_sessions_are_kept_where_a_person_may_be_asked(
+    monkeypatch: pytest.MonkeyPatch, variable: str | None, stateless: list[bool]
+) -> None:
+    """And of requests without one nothing is kept; hosts are the guard's matter."""
+    made: list[Any] = []
+
+    def manager(sdk: Any, **settings: Any) -> Any:
+        made.append(SimpleNamespace(**settings, handle_request=None))
+        return made[-1]
+
+    monkeypatch.setattr(app, "StreamableHTTPSessionManager", manager)
+    server = replace(SERVER, external=False, state_key_variable=variable)
+    assert server.http is not None
+    listening = Listening.on(replace(server.http, max_body=77), "127.0.0.1", {})
+    app.http_app(server, listening)
+    assert {one.max_request_body_size for one in made} == {77}
+    assert {one.max_sessions for one in made} == {200}
+    security = {one.security_settings.enable_dns_rebinding_protection for one in made}
+    assert security == {False}
+    assert [one.stateless for one in made] == stateless * len(server.http.endpoints)
 
 
 async def test_a_call_that_is_ended_ends_its_session() -> None:

@@ -80,10 +80,34 @@ def test_what_the_package_defines_is_taken(name: str) -> None:
     assert callable(own_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
+class Layer:
+    """A callable of another package that wraps one."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self.__wrapped__ = wrapped
+
+    def __call__(self) -> None: ...
+
+
+@pytest.mark.parametrize(("layers", "is_taken"), [(49, True), (50, False)])
+@pytest.mark.usefixtures("package")
+def test_a_function_has_fifty_layers_at_most(layers: int, is_taken: bool) -> None:
+    function = sys.modules[PACKAGE].own
+    for _ in range(layers):
+        function = Layer(function)
+    sys.modules[PACKAGE].layered = function  # type: ignore[attr-defined]
+    if is_taken:
+        own_function(f"{PACKAGE}:layered", PACKAGE)
+    else:
+        with pytest.raises(ImportError, match=f"it is defined in `{__name__}`"):
+            own_function(f"{PACKAGE}:layered", PACKAGE)
+
+
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
 def test_a_module_outside_of_the_package_is_not_imported(package: str | None) -> None:
-    with pytest.raises(ImportError, match="is refused"):
+    why = f"outside of `{package}`" if package else "no package of handlers is declared"
+    with pytest.raises(ImportError, match=f"is refused: .*{why}"):
         own_function("absent_module_of_nobody:own", package)
 
 

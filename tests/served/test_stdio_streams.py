@@ -198,6 +198,52 @@ async def test_nothing_more_is_taken_from_a_client_that_leaves_too_much_unread()
         assert isinstance(received.message, JSONRPCRequest)
 
 
+@pytest.mark.parametrize(("unsent", "waits"), [(1_048_576, False), (1_048_577, True)])
+async def test_who_sends_waits_behind_a_mebibyte(unsent: int, waits: bool) -> None:
+    async with wire(pipe) as made:
+        own = len(line_of(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": ""})))
+        made.outgoing.write(b"x" * (unsent - own))
+        sending = asyncio.create_task(made.answer(1))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert made.outgoing.unsent == unsent
+        assert sending.done() is not waits
+        await made.all_read(unsent)
+        await sending
+
+
+@pytest.mark.parametrize(("unsent", "waits"), [(4_194_304, False), (4_194_305, True)])
+async def test_a_client_is_heard_up_to_four_mebibytes(unsent: int, waits: bool) -> None:
+    async with wire(pipe) as made:
+        made.outgoing.write(b"x" * unsent)
+        made.request(1)
+        receiving = asyncio.create_task(made.incoming.receive())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(receiving), 0.05 if waits else 30)
+        assert receiving.done() is not waits
+        await made.all_read(unsent)
+        await receiving
+
+
+async def test_a_client_has_five_seconds_for_the_last_answers(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    timeout, given = asyncio.timeout, list[float]()
+
+    def shorter(seconds: float) -> asyncio.Timeout:
+        given.append(seconds)
+        return timeout(0.01)
+
+    async with wire(pipe) as made:
+        made.outgoing.write(b"x" * 500_000)
+        monkeypatch.setattr(asyncio, "timeout", shorter)
+        await made.outgoing.aclose()
+        monkeypatch.undo()
+        await made.all_read(500_000)
+    assert given == [5.0]
+    assert "the client did not read its last answers" in caplog.text
+
+
 @pytest.mark.slow
 async def test_refusals_that_nobody_reads_do_not_pile_up() -> None:
     """A client sends rubbish for ever, and takes none of the answers."""
@@ -255,7 +301,7 @@ async def test_no_more_is_read_ahead_of_a_session_that_has_waited() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await idle.incoming.receive()
-        assert await read_ahead(idle) == await read_ahead(new)
+        assert await read_ahead(idle) == await read_ahead(new) == 2
 
 
 async def test_descriptors_that_do_not_block_are_waited_for() -> None:

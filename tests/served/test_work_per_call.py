@@ -75,6 +75,7 @@ def test_what_stays_is_not_looked_through_as_garbage() -> None:
         kept = [[number] for number in range(1000)]
     assert gc.isenabled()
     assert gc.get_freeze_count() >= len(kept)
+    assert gc.get_threshold()[:2] == (10_000, 20)
     with pytest.raises(ValueError, match="it failed"), gc_freeze():
         raise ValueError("it failed")
     assert gc.isenabled()

@@ -1,0 +1,117 @@
+"""How long what is told may be, and how finely durations are told."""
+
+from __future__ import annotations
+
+import logging
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from opentelemetry import metrics
+
+from toolcast_runtime.core.calls import watching
+from toolcast_runtime.core.calls.watching import log_call
+from toolcast_runtime.core.context import Caller
+from toolcast_runtime.serve.telemetry import log_lines, mcp_requests
+from toolcast_runtime.serve.telemetry.log_lines import StderrLines
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [
+        ("look", "look"),
+        ("a:b/c@d+e.f-1", "a:b/c@d+e.f-1"),
+        ("a" * 128, "a" * 128),
+        ("a b", '"a b"'),
+        ('a"b', '"a\\"b"'),
+        ("é", '"é"'),
+    ],
+)
+def test_a_line_of_a_call_has_short_texts_as_they_are(
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str,
+    told: str,
+) -> None:
+    caplog.set_level(logging.INFO, "toolcast.calls")
+    clock = SimpleNamespace(perf_counter=lambda: 3.1234567)
+    monkeypatch.setattr(watching, "time", clock)
+    log_call(tool, "ok", 1.0, None, Caller(request_id=7), "not told")
+    [record] = caplog.records
+    line = f"tool={told} outcome=ok seconds=2.123457 request_id=7"
+    assert record.getMessage() == line
+    fields: Any = record
+    assert (fields.seconds, fields.request_id, fields.user) == (2.123457, "7", None)
+    assert record.lineno == 0
+
+
+def test_a_long_text_is_cut_to_128_characters(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "toolcast.calls")
+    log_call("a" * 129, "ok", 1.0, None, Caller())
+    fields: Any = caplog.records[0]
+    assert "a" * 129 not in fields.getMessage()
+    assert 120 < len(fields.tool) <= 140
+    assert fields.request_id is None
+
+
+def test_durations_are_told_in_steps_that_people_know(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    meter = SimpleNamespace(create_histogram=lambda *a, **k: made.append((a, k)))
+    monkeypatch.setattr(metrics, "get_meter", lambda _: meter)
+    mcp_requests._duration.__wrapped__("session")
+    [((name,), settings)] = made
+    assert (name, settings["unit"]) == ("mcp.server.session.duration", "s")
+    steps = "0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 30 60 120 300"
+    found = settings["explicit_bucket_boundaries_advisory"]
+    assert [*found] == [float(step) for step in steps.split()]
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Lines to a pipe that is ready as often as the test says, and how long that may take."""
+    read, write = os.pipe()
+    handler = StderrLines(write)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    world = SimpleNamespace(ready=[], waited=[], handler=handler, read=read)
+
+    def select(_r: Any, writing: Any, _x: Any, patience: float) -> Any:
+        world.waited.append(patience)
+        is_ready = world.ready.pop(0) if world.ready else True
+        return [], (writing if is_ready else ()), []
+
+    monkeypatch.setattr(log_lines, "select", SimpleNamespace(select=select))
+    yield world
+    os.close(read)
+    os.close(write)
+
+
+def _say(lines: Any, *texts: str) -> None:
+    for text in texts:
+        told = ("t", logging.INFO, __file__, 0, text, (), None)
+        lines.handler.emit(logging.LogRecord(*told))
+
+
+def test_only_the_first_line_that_nobody_reads_is_waited_for(lines: Any) -> None:
+    _say(lines, "one")
+    lines.ready = [False, False]
+    _say(lines, "two", "three", "four", "five")
+    told = "INFO one\nWARNING 2 log lines are lost: nobody has read them\n"
+    assert os.read(lines.read, 1_000).decode() == f"{told}INFO four\nINFO five\n"
+    assert lines.waited == [0.1, 0.1, 0, 0, 0.1]
+
+
+def test_a_line_that_breaks_off_is_no_part_of_the_next(
+    lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "_PIECE", 6)
+    lines.ready = [True, False, False, False]
+    _say(lines, "torn", "lost", "lost too", "whole")
+    told = "WARNING 3 log lines are lost: nobody has read them\nINFO whole\n"
+    assert os.read(lines.read, 1_000).decode() == f"INFO t\n{told}"
+    lines.ready = [False]
+    _say(lines, "lost", "whole again")
+    found = os.read(lines.read, 1_000).decode()
+    assert found.startswith("WARNING 1 log lines"), "nothing was torn"

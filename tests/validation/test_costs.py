@@ -1,0 +1,105 @@
+"""What each keyword is taken to cost, in nanoseconds: a table of figures that were measured.
+
+Whoever measures again changes it here and there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.validation.bounds import Bound, Work
+
+_LARGE = 10**20
+
+
+def _cost(schema: Any) -> Bound:
+    """The bound of what a schema costs at a value and all below it."""
+    return Work(schema)._bounds[id(schema)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "cost"),
+    [
+        ({}, Bound()),
+        ({"type": "object", "title": "a"}, Bound(value=10)),
+        ({"minLength": 1}, Bound(value=5, short=1, character=1)),
+        ({"minLength": 1, "maxLength": 2}, Bound(value=10, short=2, character=2)),
+        ({"contentEncoding": "base64"}, Bound(value=5, short=40, character=40)),
+        ({"contentMediaType": "a/b"}, Bound(value=5, short=40, character=40)),
+        ({"minimum": 1}, Bound(value=5, large=1_300)),
+        ({"exclusiveMaximum": 1, "maximum": 2}, Bound(value=10, large=2_600)),
+        ({"required": ["a", "b"]}, Bound(value=5 + 2 * 12)),
+        ({"dependentRequired": {"a": ["b", "c"]}}, Bound(value=5 + 3 * 12)),
+        ({"dependencies": {"a": {}}}, Bound(value=5 + 12)),
+        ({"enum": []}, Bound(value=5)),
+        ({"enum": ["a", "b"]}, Bound(value=5 + 60)),
+        ({"const": "a"}, Bound(value=5 + 60)),
+        ({"enum": ["a", 1]}, Bound(value=5 + 2 * 5, large=2_600)),
+        ({"const": _LARGE}, Bound(value=5 + 5 + 1_300, large=1_300)),
+        ({"const": [1]}, Bound(value=5 + 5 + 3 * 60 + 150, large=1_300)),
+        (
+            {"enum": [{"a": 1}, {"b": [2]}, 3]},
+            Bound(value=5 + 3 * 5 + 6 * 60 + 2 * 150, large=3 * 1_300),
+        ),
+        ({"const": float("inf")}, Bound(value=5 + 1e15)),
+        ({"multipleOf": 3}, Bound(value=5, number=120, large=40_000, extreme=40_000)),
+        (
+            {"multipleOf": 0.1},
+            Bound(value=5, number=2_400, large=40_000, extreme=40_000),
+        ),
+        ({"uniqueItems": True}, Bound(value=5, unique=60, short=1, character=1)),
+        ({"uniqueItems": False}, Bound(value=5)),
+        ({"pattern": "^abcd"}, Bound(value=5 + 60.6, short=10, character=3)),
+        ({"pattern": r"(a)\1"}, Bound(value=5 + 60.3, short=50, squared=20)),
+        ({"format": "email"}, Bound(value=5 + 360, short=10, character=10)),
+        (
+            {"format": "regex"},
+            Bound(value=5 + 360, short=50, character=60, squared=0.03),
+        ),
+        ({"format": "unheard-of"}, Bound(value=5)),
+        (
+            {"patternProperties": {"^a": True, "^bc": True}},
+            Bound(value=5, inner=2 * 60 + 0.45, short=20, character=6),
+        ),
+        ({"unevaluatedItems": False}, Bound(value=5, inner=150)),
+        ({"unevaluatedProperties": False}, Bound(value=5, inner=150)),
+    ],
+)
+def test_a_keyword_costs(schema: Any, cost: Bound) -> None:
+    assert _cost(schema) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(
+    ("schema", "cost"),
+    [
+        # What applies to one value is added up.
+        ({"allOf": [{"minimum": 1}, {"minimum": 2}]}, Bound(value=15, large=2_600)),
+        # And what is not evaluated is looked for in each of them.
+        (
+            {"unevaluatedItems": False, "anyOf": [{}, {}]},
+            Bound(value=10, inner=3 * 150),
+        ),
+        # Of members one applies, of what overlaps all.
+        (
+            {"properties": {"a": {"required": ["b"]}, "c": {"type": "null"}}},
+            Bound(value=17),
+        ),
+        ({"items": {"type": "null"}, "contains": {"title": "a"}}, Bound(value=10)),
+        # What grows with each level has no bound.
+        ({"items": {"allOf": [{"$ref": "#"}]}, "contains": {"$ref": "#"}}, Bound(1e15)),
+    ],
+)
+def test_costs_come_together(schema: Any, cost: Bound) -> None:
+    assert _cost(schema) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(("definitions", "is_bounded"), [(59, True), (60, False)])
+def test_costs_come_to_rest_in_sixty_rounds(definitions: int, is_bounded: bool) -> None:
+    """Each definition leads to the next one, which is looked at after it."""
+    leading = [
+        {"items": {"$ref": f"#/allOf/{number + 1}"}} for number in range(definitions)
+    ]
+    schema = {"allOf": [*leading, {"maxLength": 1}]}
+    assert (_cost(schema).value < 1e15) is is_bounded

@@ -1,0 +1,146 @@
+"""What handlers give, as JSON has it: the texts of Python's values, and what has none."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.calls import calling
+from toolcast_runtime.core.calls.calling import NotJsonError, json_text, plain_json
+from toolcast_runtime.core.context import ToolResponse
+
+_OFFSET = timezone(timedelta(hours=5, minutes=45))
+_LIST: list[Any] = []
+_LIST.append(_LIST)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (timedelta(), "P0D"),
+        (timedelta(seconds=1), "PT1S"),
+        (timedelta(seconds=59), "PT59S"),
+        (timedelta(minutes=1), "PT1M"),
+        (timedelta(minutes=59, seconds=59), "PT59M59S"),
+        (timedelta(hours=1), "PT1H"),
+        (timedelta(hours=1, seconds=1), "PT1H0M1S"),
+        (timedelta(hours=1, minutes=1), "PT1H1M"),
+        (timedelta(hours=23, minutes=59, seconds=59), "PT23H59M59S"),
+        (timedelta(days=1), "P1D"),
+        (timedelta(days=2, seconds=3), "P2DT3S"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (datetime(2026, 1, 2, 3, 4, tzinfo=UTC), "2026-01-02T03:04:00Z"),
+        (datetime(2026, 1, 2, tzinfo=_OFFSET), "2026-01-02T00:00:00+05:45"),
+        (time(3, 4, 5, tzinfo=UTC), "03:04:05Z"),
+        (Decimal("1E+99"), "1" + "0" * 99),
+        (Decimal("-1E-99"), "-0." + "0" * 98 + "1"),
+        (b"abc", "YWJj"),
+        (memoryview(b"a"), "YQ=="),
+    ],
+)
+def test_a_value_has_a_text(value: Any, text: str) -> None:
+    assert json_text(value) == text
+    assert plain_json([value], has_python_values=True) == [text]
+    with pytest.raises(
+        NotJsonError, match=f"^it holds a Python {type(value).__name__}"
+    ):
+        plain_json([value])
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (timedelta(seconds=-1), "below zero or of part of a second"),
+        (timedelta(microseconds=1), "below zero or of part of a second"),
+        (datetime(2026, 1, 2), "datetime without a zone"),
+        (time(3), "time without a zone"),
+        (
+            datetime(2026, 1, 2, tzinfo=timezone(timedelta(minutes=1, seconds=1))),
+            "datetime whose zone is off by seconds",
+        ),
+        (Decimal("1E+100"), "Decimal beyond 100 digits"),
+        (Decimal("1E-100"), "Decimal beyond 100 digits"),
+        (Decimal("NaN"), "Decimal beyond 100 digits"),
+        (Decimal("-Infinity"), "Decimal beyond 100 digits"),
+        (1 + 2j, "it holds a Python complex"),
+        (float("nan"), "it has a number that JSON does not have, such as NaN"),
+        (float("inf"), "it has a number that JSON does not have, such as NaN"),
+        ([10**5_000], "it has a number of too many digits"),
+        (_LIST, "it holds itself"),
+        ({(1,): 1}, "it has a key that is not text"),
+        ({1: 2, "1": 3}, "it has two keys that are one as text"),
+        ("\ud800", "it has half of a surrogate pair"),
+        (["\ud800"], "it has half of a surrogate pair"),
+    ],
+)
+def test_a_value_has_none(value: Any, why: str) -> None:
+    with pytest.raises(NotJsonError, match=re.escape(why)):
+        plain_json(value if isinstance(value, str) else [value], has_python_values=True)
+
+
+def test_what_is_json_stays_what_it_is() -> None:
+    value = {"a": ["é", 1, 2.5, True, None], "b": {}}
+    assert plain_json(value) == value
+    found = plain_json({1: (1,), False: [], None: ()})
+    assert found == {"1": [1], "false": [], "null": []}
+    assert plain_json("é\U0001f600") == "é\U0001f600"
+
+
+@pytest.mark.parametrize("has_python_values", [False, True])
+@pytest.mark.parametrize("value", [float("nan"), "\ud800"])
+def test_what_cannot_be_sent_is_not_taken(value: Any, has_python_values: bool) -> None:
+    with pytest.raises(NotJsonError):
+        plain_json([value], has_python_values=has_python_values)
+
+
+_TEXT = {"type": "text", "text": "a"}
+_ODD = {"type": "odd"}
+
+
+@pytest.mark.parametrize(
+    ("given", "response"),
+    [
+        (ToolResponse(1), ToolResponse(1)),
+        (ToolResponse(2), ToolResponse(error="does not match its declared schema")),
+        (ToolResponse(1, content=[_TEXT]), ToolResponse(1, content=[_TEXT])),
+        (ToolResponse(1, content=(_TEXT,)), ToolResponse(1, content=[_TEXT])),
+        (ToolResponse({1}), ToolResponse(error="gave a result that is not JSON")),
+        (
+            ToolResponse(1, content=[_ODD]),
+            ToolResponse(error="gave content that MCP does not have"),
+        ),
+        (
+            ToolResponse(1, content=[{1}]),  # type: ignore[list-item]
+            ToolResponse(error="gave content that is not JSON"),
+        ),
+        (ToolResponse(error="it is late"), ToolResponse(error="it is late")),
+        # A failure owes no result.
+        (
+            ToolResponse(error="it is late", content=[_TEXT]),
+            ToolResponse(error="it is late", content=[_TEXT]),
+        ),
+    ],
+)
+def test_an_answer_is_checked(given: ToolResponse, response: ToolResponse) -> None:
+    tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
+    found = calling._checked(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
+    assert (found.result, found.content) == (response.result, response.content)
+    assert (found.error is None) is (response.error is None)
+    assert (response.error or "") in (found.error or "")
+
+
+def test_a_fault_has_a_number_of_eight_digits(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool: Any = SimpleNamespace(name="look", kind="tool")
+    answer = calling._internal(tool, "failed", ValueError("hunter2"))
+    found = re.fullmatch(
+        r"the tool failed; the log has the details \(incident ([0-9a-f]{8})\)",
+        answer.error or "",
+    )
+    assert found and f"(incident {found[1]})" in caplog.text
