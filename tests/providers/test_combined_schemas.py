@@ -16,6 +16,7 @@ from toolcast_runtime.rooms.providers.combined_schemas import (
     typed_values,
     types_of,
 )
+from toolcast_runtime.rooms.providers.dialect import only_annotated
 
 Schema = dict[str, Any]
 A: Schema = {"properties": {"a": {}}}
@@ -175,6 +176,16 @@ def test_two_schemas_are_not_one(first: Schema, second: Schema, keyword: str) ->
     with pytest.raises(Inexact) as refused:
         merged(first, second)
     assert refused.value.args == (keyword,)
+
+
+def test_annotations_refuse_no_value() -> None:
+    words: Schema = dict.fromkeys(
+        "title description default examples deprecated readOnly writeOnly".split(), 1
+    )
+    assert only_annotated({})
+    assert only_annotated(words)
+    assert not only_annotated({**words, "type": "string"})
+    assert not only_annotated({"$ref": "#"})
 
 
 def _needing(name: str, value: Any, **others: Any) -> Schema:

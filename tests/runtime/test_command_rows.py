@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toolcast_runtime.rooms import prompts
 from toolcast_runtime.rooms.prompts import command_rows
 
-COLUMN = prompts._COMMENT_COLUMN
+COLUMN = 50
 
 
 def test_a_comment_stands_beside_a_command_that_leaves_it_room() -> None:

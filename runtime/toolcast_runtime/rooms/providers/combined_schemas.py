@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from .dialect import ANNOTATIONS, Nullable
+from .dialect import ANNOTATIONS, Nullable, only_annotated
 
 _TYPES = (
     (bool, "boolean"),
@@ -107,7 +107,7 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
         Inexact: there is none that is as simple.
     """
     if "$ref" in first or "$ref" in second:
-        if second.keys() <= ANNOTATIONS or first.keys() <= ANNOTATIONS:
+        if only_annotated(second) or only_annotated(first):
             return {**second, **first}
         raise Inexact("$ref")
     both = dict(first)
@@ -157,7 +157,7 @@ def _both(key: str, first: Any, second: Any) -> Any:
             for name, schema in first.items()
         }
         return {**shared, **{n: s for n, s in second.items() if n not in first}}
-    if key == "additionalProperties" and False in (first, second):
+    if key == "additionalProperties":  # One is false; all else was refused before.
         return False
     raise Inexact(key)
 
@@ -378,7 +378,7 @@ def _as_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
     if others[0].keys() & {"anyOf", "const"}:
         return rendered
     rest = {key: value for key, value in rendered.items() if key != "anyOf"}
-    if not rest.keys() <= ANNOTATIONS:
+    if not only_annotated(rest):
         return rendered
     return {**_with_null(others[0]), **rest}
 

@@ -21,6 +21,12 @@ ANNOTATIONS = frozenset(
 )
 """The keywords that allow and refuse no value; JSON Schema 2020-12, validation, section 9."""
 
+
+def only_annotated(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema has no keyword that could refuse a value."""
+    return not schema.keys() - ANNOTATIONS
+
+
 WORDS = ANNOTATIONS | set("contentEncoding contentMediaType contentSchema".split())
 DEFINITIONS = ("$defs", "definitions")
 STANDARD = frozenset(

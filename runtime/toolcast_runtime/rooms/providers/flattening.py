@@ -24,7 +24,6 @@ from .combined_schemas import (
 )
 from .dialect import (
     ANNOTATIONS,
-    DEFINITIONS,
     STANDARD,
     Dialect,
     Effect,
@@ -32,6 +31,7 @@ from .dialect import (
     Losses,
     Severity,
     added,
+    only_annotated,
     told,
 )
 from .dialect import References as Referring
@@ -182,9 +182,9 @@ class Flattening:
         if not isinstance(member, Mapping):
             return {**flat, **(self.nothing(path) if member is False else {})}
         inner, place = self.flat(member, path)
-        if "$ref" in inner and not flat.keys() <= ANNOTATIONS:
+        if "$ref" in inner and not only_annotated(flat):
             inner, place = self._inlined(inner, "$ref", place)
-        if "$ref" in flat and not inner.keys() <= ANNOTATIONS:
+        if "$ref" in flat and not only_annotated(inner):
             flat, _ = self._inlined(flat, "$ref", path)
         try:
             return merged(flat, inner)
@@ -233,9 +233,9 @@ class Flattening:
             return self._with_member(beside, cut, path), path
         self.opened.append(id(target))
         inner, place = self.flat(target, place)
-        if "$ref" in inner and not beside.keys() <= ANNOTATIONS:
+        if "$ref" in inner and not only_annotated(beside):
             inner, place = self._inlined(inner, "$ref", place)
-        if beside.keys() - ANNOTATIONS:
+        if not only_annotated(beside):
             return self._with_member(beside, inner, path), path
         return {**inner, **beside}, place
 
@@ -374,8 +374,7 @@ def _as_one_object(
 
 def _distributed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
     """Alternatives that each say what stood beside them: a closed object says all at once."""
-    kept = {"anyOf", *DEFINITIONS}
-    beside = {k: v for k, v in schema.items() if k in STANDARD and k not in kept}
+    beside = {k: v for k, v in schema.items() if k in STANDARD and k != "anyOf"}
     if not beside:
         return schema
     members = [_seen(on, one) for one in schema["anyOf"]]

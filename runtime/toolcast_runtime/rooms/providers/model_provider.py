@@ -77,10 +77,10 @@ class RenderedTool:
     parameters: RenderedSchema
     is_strict: bool
     losses: tuple[Loss, ...]
-    returns: RenderedSchema | None = None
-    is_deferred: bool = False
-    is_programmatic: bool = False
-    examples: tuple[Mapping[str, Any], ...] = ()
+    returns: RenderedSchema | None
+    is_deferred: bool
+    is_programmatic: bool
+    examples: tuple[Mapping[str, Any], ...]
 
 
 class ListOptions(NamedTuple):

@@ -1,0 +1,181 @@
+"""The texts of skills line by line, when they are long, and what MCP shows of them."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from toolcast_runtime.rooms.skills import (
+    ServedSkills,
+    Skill,
+    SkillSection,
+    SkillTool,
+    front_matter,
+    is_long,
+    tool_files,
+    toolset_files,
+)
+
+PLAIN = SkillTool("plain", "- **plain**: Do it.", [], 0, False)
+WHEN = SkillTool("when", "- **when**: Do it.", ["If so.", "Or so."], 2, False)
+MORE = SkillTool("more", "- **more**: Do it.", ["If so.", "", "So."], 1, False)
+HOW = SkillTool("a-how", "- **a-how**: Do it.", ["So."], 0, True)
+
+
+def test_a_skill_is_long_beyond_499_lines_or_20000_bytes() -> None:
+    assert not is_long("a\n" * 499)
+    assert is_long("a\n" * 500)
+    assert not is_long("é" * 10_000)
+    assert is_long("é" * 10_000 + "a")
+
+
+def test_the_skill_of_a_toolset() -> None:
+    sections = [
+        SkillSection("all", "Notes", "First.", "Last.", [PLAIN, WHEN]),
+        SkillSection("rest", "Rest", "", "", [MORE, HOW]),
+    ]
+    files = toolset_files({"name": "notes"}, "Notes", "Look.", sections)
+    assert {path: file.text for path, file in files.items()} == {
+        "SKILL.md": """\
+---
+name: notes
+---
+
+# Notes
+
+Look.
+
+## Tools
+
+First.
+
+- **plain**: Do it.
+- **when**: Do it.
+
+### when
+If so.
+Or so.
+
+Last.
+
+## Rest
+
+- **more**: Do it. ([more](references/more.md))
+- **a-how**: Do it. ([deprecated](references/a_how.md))
+
+### more
+If so.
+""",
+        "references/more.md": "# more\n\nSo.\n",
+        "references/a_how.md": "# a-how\n\nSo.\n",
+    }
+    assert files["SKILL.md"].headings == (
+        "# Notes",
+        "## Tools",
+        "### when",
+        "## Rest",
+        "### more",
+    )
+    assert files["references/more.md"].headings == ("# more",)
+
+
+def test_the_skill_of_a_tool() -> None:
+    front = {"name": "own"}
+    head = "---\nname: own\n---\n\n"
+    assert tool_files(front, PLAIN)["SKILL.md"].text == f"{head}# plain\n\nDo it.\n"
+    text = tool_files(front, WHEN)["SKILL.md"].text
+    assert text == f"{head}# when\n\nDo it.\n\nIf so.\nOr so.\n"
+
+
+def test_front_matter_says_each_kind_of_value() -> None:
+    values: dict[str, Any] = {
+        "name": "my-name",
+        "no": "a_b",
+        "a b": 1,
+        "empty": [],
+        "flags": [True, False, None, 1.5, "x"],
+        "within": {"deep": {"name": "true"}, "none": {}},
+        "rows": [{"a": 1, "b": [2]}, {}, [3, [4]]],
+        "text": 'é"\\ --- !` \x7f \u2028 \U0001f3ee',
+    }
+    assert front_matter(values) == r"""---
+name: my-name
+"no": "a_b"
+"a b": 1
+flags:
+  - true
+  - false
+  - null
+  - 1.5
+  - "x"
+within:
+  deep:
+    name: "true"
+rows:
+  - "a": 1
+    "b":
+      - 2
+  - - 3
+    - - 4
+text: "é\"\\ -\x2d- \x21` \x7f \u2028 🏮"
+---"""
+    assert front_matter({"name": "x"}) == '---\nname: "x"\n---'
+    assert front_matter({"name": "1a"}) == '---\nname: "1a"\n---'
+    assert (
+        front_matter({"a": "\xa0\xff\u0100\ue000"})
+        == '---\n"a": "\xa0\xff\u0100\ue000"\n---'
+    )
+
+
+def test_what_mcp_shows_of_skills() -> None:
+    one = Skill({"name": "one", "description": "é."}, {"SKILL.md": "é\n"})
+    files = {"SKILL.md": "a", "references/a.md": "bc", "references/b.md": ""}
+    two = Skill({"name": "one-more", "description": "b"}, files)
+    served = ServedSkills(lambda: [one, two])
+    assert served.entries() == [
+        {
+            "uri": "skill://one/SKILL.md",
+            "frontmatter": {"name": "one", "description": "é."},
+            "resources": [
+                {
+                    "uri": "skill://one/SKILL.md",
+                    "digest": "sha256:" + sha256("é\n".encode()).hexdigest(),
+                    "size": 3,
+                }
+            ],
+        },
+        served.entry("skill://one-more/SKILL.md"),
+    ]
+    assert served.entry("skill://one-more/references/a.md") is None
+    assert served.entry("skill://one") is None
+    main = {"name": "SKILL.md", "mimeType": "text/markdown"}
+    references = {
+        "uri": "skill://one-more/references",
+        "name": "references",
+        "mimeType": "inode/directory",
+    }
+    assert served.children("skill://one-more") == [
+        {"uri": "skill://one-more/SKILL.md", **main, "size": 1},
+        references,
+    ]
+    assert served.children("skill://one") == [
+        {"uri": "skill://one/SKILL.md", **main, "size": 3}
+    ]
+    below = served.children("skill://one-more/references")
+    assert [(file["name"], file["size"]) for file in below] == [
+        ("a.md", 2),
+        ("b.md", 0),
+    ]
+    for uri in ("skill://on", "skill://one/SKILL.md", "skill://one-more/x", "x"):
+        assert served.children(uri) == []
+    assert [(file["name"], file["description"]) for file in served.listed()] == [
+        ("one", "é."),
+        ("one-more", "b"),
+    ]
+    assert served.contents("skill://one-more/references/a.md") == {
+        "uri": "skill://one-more/references/a.md",
+        "mimeType": "text/markdown",
+        "text": "bc",
+    }
+    assert served.contents("skill://one-more/x.md") is None
+    assert served.contents("x:skill://one/SKILL.md") is None

@@ -1,0 +1,135 @@
+"""How much is converted, compared and told: each limit met exactly, and one step beyond it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from toolcast_runtime.core.context import NotTaken
+from toolcast_runtime.rooms.values.models import (
+    ModelOfArguments,
+    ModelOfResult,
+    disagreements,
+)
+from toolcast_runtime.rooms.values.python_values import PythonValues, WrittenBytes
+
+TEXT = {"type": "string"}
+DAY = {"type": "string", "format": "date"}
+
+
+def _problems(schema: Any, value: Any) -> list[str]:
+    try:
+        PythonValues({"properties": {"a": schema}}).of({"a": value})
+    except NotTaken as refused:
+        return list(refused.problems)
+    return []
+
+
+def test_a_duration_has_numbers_of_twelve_digits() -> None:
+    values = PythonValues({"properties": {"a": {"format": "duration"}}})
+    longest = {"a": f"PT{'9' * 12}S"}
+    assert values.of(longest) == {"a": timedelta(seconds=10**12 - 1)}
+    assert _problems({"format": "duration"}, f"PT{'9' * 13}S") != []
+
+
+def test_a_hundred_thousand_values_are_held_against_alternatives() -> None:
+    """Each counts at each alternative, and the whole once more."""
+    schema = {"anyOf": [{"items": DAY}, {"type": "array"}]}
+    assert _problems(schema, [0] * 49_998) == []
+    assert _problems(schema, [0] * 49_999) == ["`a` has too many alternatives"]
+
+
+def test_a_problem_is_told_once() -> None:
+    schema = {"items": {"format": "uuid"}}
+    assert len(_problems(schema, ["no"] * 10)) == 10
+    twice = {"allOf": [{"format": "uuid"}, {"format": "uuid"}]}
+    assert _problems(twice, "no") == [
+        '`a` must be a UUID (`format: uuid`), such as "0f8fad5b-d9cb-469f-a165-70867728950e"'
+    ]
+
+
+def test_fifty_schemas_of_alternatives_are_compared() -> None:
+    def found(members: int) -> int:
+        model = {"anyOf": [TEXT] * members}
+        said = {"type": "integer"}
+        return len(disagreements(model, said, is_result=False, has_values=False))
+
+    assert (found(49), found(50)) == (1, 0)
+
+
+def test_ten_disagreements_are_told() -> None:
+    names = [f"n{number:02}" for number in range(11)]
+    made = type("Made", (BaseModel,), {"__annotations__": dict.fromkeys(names, int)})
+    schema = {"properties": dict.fromkeys(names, TEXT), "required": names}
+    with pytest.raises(ValueError) as refused:
+        ModelOfArguments(made, {"type": "object", **schema}, has_values=False)
+    told = str(refused.value).partition("with the spec: ")[2].split("; ")
+    assert [one[:5] for one in told] == [f"`{name}`" for name in names[:10]]
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    a: list[str] = []
+
+    @field_validator("a")
+    @classmethod
+    def _refused(cls, value: list[str]) -> list[str]:
+        raise ValueError
+
+
+class _Plain(BaseModel):
+    a: str = ""
+
+
+def _refused_by(model: ModelOfArguments, arguments: Any) -> list[str]:
+    with pytest.raises(NotTaken) as refused:
+        model.of(arguments)
+    return list(refused.value.problems)
+
+
+def test_a_name_that_a_class_has_no_field_for_is_told_in_part() -> None:
+    schema = {"type": "object", "properties": {"a": TEXT}}
+    model = ModelOfArguments(_Plain, schema, has_values=False)
+    assert _refused_by(model, {"x" * 161: 1}) == [f"`{'x' * 160}` is not a parameter"]
+    open_schema = {"type": "object", "properties": {"a": {"type": "array"}}}
+    taking = ModelOfArguments(_Closed, open_schema, has_values=False)
+    assert _refused_by(taking, {"a": ["x"], "more": 1}) == [
+        "`a` is valid by the schema, and refused by the tool"
+    ]
+    assert _refused_by(taking, {"a": [1, "x"]}) == [
+        "`a[0]` is valid by the schema, and refused by the tool"
+    ]
+    plain = model.of({"a": "x"})
+    assert isinstance(plain, _Plain)
+    assert plain.a == "x"
+
+
+def test_a_result_is_compared_where_it_has_a_schema() -> None:
+    for schema in (None, True):
+        made = ModelOfResult(_Plain, schema, has_values=False)
+        assert made.plain(_Plain(a="x")) == {"a": "x"}
+    with pytest.raises(ValueError, match="does not agree"):
+        ModelOfResult(_Plain, {"type": "string"}, has_values=False)
+
+
+def test_bytes_are_written_by_the_first_encoding_of_their_schemas() -> None:
+    hexadecimal, plain = {"contentEncoding": "base16"}, {"contentEncoding": "base64"}
+
+    def written(schema: Any, value: Any) -> Any:
+        return WrittenBytes({"properties": {"a": schema}}).of({"a": value})["a"]
+
+    assert written(hexadecimal, b"\xff") == "FF"
+    assert written(plain, b"\xff") == b"\xff"
+    assert written({"allOf": [plain, hexadecimal]}, bytearray(b"\xff")) == "FF"
+    assert written({"items": [plain, hexadecimal]}, (b"\xff", b"\xff", b"\xff")) == [
+        b"\xff",
+        "FF",
+        b"\xff",
+    ]
+    more = {"items": [plain], "additionalItems": hexadecimal}
+    assert written(more, [b"\xff", b"\xff"]) == [b"\xff", "FF"]
+    rest = {"prefixItems": [plain], "items": hexadecimal}
+    assert written(rest, [b"\xff", b"\xff"]) == [b"\xff", "FF"]
