@@ -102,7 +102,10 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         (
             desired(tool("add"), withheld={"add": "no.", "z": "not."}),
             as_it_is(),
-            ["wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta"],
+            [
+                "wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta: it"
+                " offers what the specs keep from Letta (`add`: no.)"
+            ],
         ),
         (
             ADD,

@@ -173,6 +173,26 @@ def test_an_old_name_beside_the_new_one_is_deleted() -> None:
     assert planned(wanted, theirs).changes == ()
 
 
+def test_rules_follow_a_name_that_is_nobody_elses() -> None:
+    wanted = desired(tool("find", "seek"))
+    agents = has(rule("seek", "run_first"), names=(*CORE, "find"))
+    theirs = current(
+        wanted, registered("find"), registered("seek", server_id="mcp-2"), **agents
+    )
+    assert planned(wanted, theirs).changes == ()
+    gone = current(wanted, registered("find"), **agents)
+    assert [(one.action, one.name) for one in planned(wanted, gone).changes] == [
+        ("+", "find run_first"),
+        ("-", "seek run_first"),
+    ]
+
+
+def test_what_the_server_offers_and_no_spec_has_stays() -> None:
+    more = offered(tool("add"), tool("more"))
+    found = current(ADD, registered("add"), registered("more"), offered=more)
+    assert planned(ADD, found).changes == ()
+
+
 def test_while_the_server_is_away_nothing_leaves() -> None:
     found = as_it_is(unreachable="away", offered={})
     gone = current(ADD, registered("add"), registered("gone"), unreachable="away")

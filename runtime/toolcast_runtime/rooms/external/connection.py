@@ -202,13 +202,13 @@ class Connection:
 
     async def _keep(self) -> None:
         """Connects, and again when the connection is lost, with growing pauses."""
-        failures = 0
+        longest = _FIRST_DELAY
         loop = asyncio.get_running_loop()
         while True:
             begin = loop.time()
             reason = await self._connected()
-            failures = 0 if loop.time() - begin > _STEADY_SECONDS else failures + 1
-            longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2 ** min(failures, 16))
+            was_steady = loop.time() - begin > _STEADY_SECONDS
+            longest = _FIRST_DELAY if was_steady else min(_LONGEST_DELAY, longest * 2)
             delay = longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
             self._down(reason, delay)
             await asyncio.sleep(delay)

@@ -71,7 +71,7 @@ class Session:
         client: Client,
         server: ExternalServer,
         ending: Ending,
-        can_ask: bool = False,
+        can_ask: bool,
     ) -> None:
         self._client = client
         self._server = server

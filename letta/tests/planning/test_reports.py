@@ -1,0 +1,183 @@
+"""Plans, and what verifying found, in the words that people read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from letta.tests.planning.states import ADD, as_it_is, planned
+from toolcast_letta.plan.backend import AgentCount, Trial
+from toolcast_letta.plan.plan import AgentPlan, Blocker, Change, Plan
+from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.verification import Verification
+
+
+def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> Plan:
+    server = {"name": "toys", "url": "http://a"}
+    return Plan(
+        "code",
+        "toys",
+        "s.json",
+        version,
+        server,
+        "",
+        None,
+        {},
+        {},
+        agents,
+        changes,
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (plan(), "toys in s.json\n\nNo changes: Letta is as the specs say.\n"),
+        (
+            plan(missing=("one",)),
+            "toys in s.json\n\nmissing: one\n\nNothing to do here, and Letta is not as it"
+            " should be.\n",
+        ),
+        (
+            plan(Change("~", "registry", "a"), missing=("one",)),
+            "toys in s.json\n\n  registry, for every agent of the organisation\n    ~ a\n"
+            "\nmissing: one\n\nPlan: 0 to add, 1 to change, 0 to remove.\n",
+        ),
+        (
+            plan(
+                Change("-/+", "registry", "a -> b", undo="renamed"),
+                Change("-", "registry", "c", detail="gone"),
+                Change("+", "registry", "d", undo="it stays"),
+                Change("+", "server", "toys", "me", "http://a"),
+            ),
+            "toys in s.json\n\n  registry, for every agent of the organisation\n"
+            "  -/+ a -> b  # cannot be undone: renamed\n    - c  (gone)\n"
+            "    + d  # it stays\n\n  MCP servers of me\n    + toys  (http://a)\n"
+            "\nPlan: 3 to add, 0 to change, 2 to remove.\n",
+        ),
+        (
+            plan(
+                Change("+", "rule", "a continue_loop", "me"),
+                Change("+", "rule", "b continue_loop", "me"),
+                Change("+", "rule", "c run_first (x=1)", "me"),
+                Change("+", "rule", "d continue_loop", "you"),
+                version="0.16.6",
+                agents=(
+                    AgentPlan("me", "agent-1", "memgpt_agent"),
+                    AgentPlan("you", "agent-2"),
+                    AgentPlan("they", "agent-3", home="local:/x"),
+                ),
+            ),
+            "toys on Letta 0.16.6 at s.json\nme is agent-1, a memgpt_agent\n"
+            "you is agent-2 on Letta's cloud\nthey is agent-3 on local:/x\n"
+            "\n  rules of me\n    + a, b  continue_loop\n    + c run_first (x=1)\n"
+            "\n  rules of you\n    + d  continue_loop\n"
+            "\nPlan: 4 to add, 0 to change, 0 to remove.\n",
+        ),
+        (
+            plan(blockers=(Blocker("a", "no", "do it"), Blocker("b", "nor this"))),
+            "toys in s.json\n\nrefused: no (a)\n  help: do it\n\nrefused: nor this (b)\n"
+            "\nRefused: 2 blockers.\n",
+        ),
+    ],
+)
+def test_a_plan_in_words(made: Plan, text: str) -> None:
+    assert plan_text(made) == text
+
+
+@pytest.mark.parametrize(
+    ("length", "lines"),
+    [
+        # A line of 88 characters is full.
+        (40, ["    + " + "a" * 40 + ", " + "b" * 40, ""]),
+        (41, ["    + " + "a" * 41 + ",", "      " + "b" * 41]),
+        (90, ["    + " + "a" * 90 + ",", "      " + "b" * 90]),
+    ],
+)
+def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> None:
+    names = ("a" * length, "b" * length)
+    text = plan_text(plan(*(Change("+", "tool", name, "me") for name in names)))
+    assert text.split("\n")[3:5] == lines
+
+
+FOUND = {
+    "plan": planned(ADD, as_it_is()),
+    "counts": (
+        AgentCount("me", ("add", "x"), 1, ("add", "y")),
+        AgentCount("you", (), 1),
+        AgentCount("they", ("add",), 1, ("add",)),
+    ),
+    "trials": (
+        Trial("me", "add", "run", True, "1 example"),
+        Trial("me", "sub", "run", False),
+        Trial("me", "mul", "run", None, "no", is_asked=True),
+        Trial("me", "div", "run", None, "no"),
+        Trial("me", "", "list", True),
+    ),
+    "canonical": ("add",),
+    "blocks": ("a block",),
+}
+
+
+def test_what_verifying_found_in_words() -> None:
+    assert verification_text(Verification(**FOUND)) == (
+        "differs: a block\n"
+        "run add by me: ok (1 example)\n"
+        "run sub by me: FAILED\n"
+        "run mul by me: left out (no)\n"
+        "run div by me: left out (no)\n"
+        "list by me: ok\n"
+        "me has 1 of 1 canonical tools: add\n"
+        "me has 1 others: x\n"
+        "attached_count: 2 (baseline 2 + 1 - 1: lost y)  me\n"
+        "you has 0 of 1 canonical tools: none\n"
+        "you has 0 others: none\n"
+        "attached_count: 0  you\n"
+        "they has 1 of 1 canonical tools: add\n"
+        "they has 0 others: none\n"
+        "attached_count: 1 (baseline 1)  they\n"
+        "not done: run mul by me: no\n"
+        "all_match: false\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "match", "success"),
+    [
+        ({"blocks": ()}, False, False),
+        ({"blocks": (), "trials": FOUND["trials"][3:]}, True, True),
+        ({"blocks": (), "trials": FOUND["trials"][2:]}, True, False),
+        ({"trials": ()}, False, False),
+        (
+            {"blocks": (), "trials": (), "plan": plan(Change("+", "a", "b"))},
+            False,
+            False,
+        ),
+        ({"blocks": (), "trials": (), "plan": plan(missing=("x",))}, False, False),
+    ],
+)
+def test_all_match_when_nothing_differs_or_fails(
+    more: Any, match: bool, success: bool
+) -> None:
+    found = Verification(**{**FOUND, **more})
+    assert (found.all_match, found.is_success) == (match, success)
+    assert verification_text(found).endswith(f"all_match: {str(match).lower()}\n")
+
+
+def test_a_difference_says_what_it_is_and_of_whom() -> None:
+    made = plan(
+        Change("+", "tool", "a", "me", "attached"),
+        Change("-", "registry", "b"),
+        blockers=(Blocker("x", "no"),),
+        missing=("lost",),
+    )
+    found = Verification(**{**FOUND, "plan": made})
+    assert found.differences == (
+        "no",
+        "+ tool a of me (attached)",
+        "- registry b",
+        "lost",
+        "a block",
+    )

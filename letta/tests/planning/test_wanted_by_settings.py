@@ -1,0 +1,130 @@
+"""What a toolset wants in Letta, by its settings and the environment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from letta.tests.planning.states import tool
+from toolcast_letta.plan.desired_state import (
+    DesiredState,
+    MissingSetting,
+    desired_state,
+)
+from toolcast_letta.settings import LettaAgent, LettaServer, LettaSettings
+
+SERVER = LettaServer("toys", url="http://mcp.test/mcp")
+AGENT = LettaAgent("me", id="agent-1", expects=("z", "a"), ends_turn=("a",))
+
+
+def wanted(
+    *tools: Any,
+    server: Any = SERVER,
+    agent: Any = AGENT,
+    url: Any = None,
+    **environment: str,
+) -> DesiredState:
+    settings = LettaSettings(name="toys", server=server, agents=(agent,))
+    return desired_state(settings, tools, environment, server_url=url)
+
+
+def test_what_settings_leave_out() -> None:
+    plain = LettaSettings(name="toys", server=SERVER)
+    assert (plain.agents, plain.backend) == ((), "v1")
+    assert (plain.on_start, plain.on_start_patience) == (False, 120.0)
+    assert LettaAgent("me").type == "letta_v1_agent"
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http://a", ""),
+        ("https://a:1/x", ""),
+        ("ftp://a", "is no http or https URL"),
+        ("http://", "is no http or https URL"),
+        ("http://[", "is no http or https URL"),
+        ("http://me@a", "holds a password"),
+        ("http://:pw@a", "holds a password"),
+    ],
+)
+def test_the_url_of_the_server(url: str, problem: str) -> None:
+    if not problem:
+        assert wanted(url=url).server_url == url
+        return
+    with pytest.raises(MissingSetting, match=problem):
+        wanted(url=url)
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "found"),
+    [
+        ({}, {}, "the id of me is not set: `id` or `id_env` of the toolset"),
+        ({"id": "a"}, {"ID": "b"}, "a"),
+        ({"id_env": "ID"}, {"ID": " b "}, "b"),
+        ({"id_env": "ID"}, {"ID": "  "}, "set ID: the id of me"),
+        ({"id_env": "ID"}, {}, "set ID: the id of me"),
+        ({"id": "a", "id_env": "ID"}, {"ID": "b"}, "a"),
+    ],
+)
+def test_an_id_is_said_or_in_the_environment(
+    given: Any, environment: Any, found: str
+) -> None:
+    agent = LettaAgent("me", **given)
+    if len(found) == 1:
+        assert wanted(agent=agent, **environment).agents[0].id == found
+        return
+    with pytest.raises(MissingSetting) as told:
+        wanted(agent=agent, **environment)
+    assert str(told.value) == found
+
+
+def test_a_token_is_in_the_environment() -> None:
+    assert wanted(TOKEN="x").token is None
+    named = SERVER._replace(token_env="TOKEN")
+    assert wanted(server=named, TOKEN="x").token == "x"
+    with pytest.raises(MissingSetting, match="set TOKEN: the MCP server's token"):
+        wanted(server=named)
+
+
+def test_tools_are_attached_offered_or_withheld() -> None:
+    loop = tool("loop", attached=False, calls_agent_loop=True)
+    hidden = replace(tool("hidden"), is_offered=False)
+    found = wanted(
+        tool("b", "was_b", "a"),
+        tool("a"),
+        tool("off", attached=False, ends_turn=True, requires_approval=True),
+        loop,
+        replace(loop, name="away", is_offered=False),
+        hidden,
+    )
+    assert found.canonical == ("a", "b")
+    assert found.removed_names == {"was_b": "b"}, "`a` is a tool of its own by now"
+    assert found.withheld == {
+        "away": "it calls the agent's own loop",
+        "hidden": "it is not for that client",
+    }
+    assert found.agents[0].forbids == dict.fromkeys(
+        ("loop", "away"), "It calls the agent's own loop."
+    )
+    assert found.agents[0].expected == {"a": True, "z": False}
+    off = found.tools["off"]
+    assert not off.ends_turn and not off.requires_approval and not off.is_serious
+
+
+@pytest.mark.parametrize(
+    ("part", "is_serious"),
+    [({}, False), ({"changes_data": True}, True), ({"requires_approval": True}, True)],
+)
+def test_a_serious_tool_is_called_by_nobody_unasked(
+    part: Any, is_serious: bool
+) -> None:
+    assert tool("a", **part).is_serious is is_serious
+
+
+def test_some_of_the_agents_are_chosen() -> None:
+    found = wanted()
+    assert found.for_agents(["me"]) == found
+    with pytest.raises(MissingSetting, match="has no agent `you`; it has me"):
+        found.for_agents(["me", "you"])

@@ -1,0 +1,374 @@
+"""What is read of a Letta server's answers, and how the registry is brought up to date."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from letta.tests.planning.states import (
+    ADD,
+    URL,
+    as_it_is,
+    built_in,
+    by_name,
+    current,
+    desired,
+    entry,
+    offered,
+    planned,
+    registered,
+    tool,
+)
+from toolcast_letta.v1 import registering
+from toolcast_letta.v1.api import LettaError
+from toolcast_letta.v1.reading import (
+    _entry,
+    _holders,
+    _offered,
+    _offered_tool,
+    _registered,
+    _why_unreachable,
+    read_agent,
+    server_config,
+)
+
+WITH_TOKEN = replace(ADD, token="s3cret")
+BEARER = {"Authorization": "Bearer s3cret"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "headers", "sent"),
+    [
+        (ADD, None, None),
+        (ADD, {"authorization": "old", "X": "1"}, {"authorization": "old", "X": "1"}),
+        (WITH_TOKEN, None, BEARER),
+        (WITH_TOKEN, {"authorization": "old", "X": "1"}, {"X": "1", **BEARER}),
+    ],
+)
+def test_an_entry_keeps_the_headers_of_others(
+    wanted: Any, headers: Any, sent: Any
+) -> None:
+    assert server_config(wanted, headers) == {
+        "mcp_server_type": "streamable_http",
+        "server_url": URL,
+        "custom_headers": sent,
+    }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "more", "made"),
+    [
+        (ADD, {"server_url": URL, "mcp_server_type": "streamable_http"}, entry()),
+        (ADD, {"mcp_server_type": "streamable_http"}, entry("")),
+        (ADD, {"server_url": URL, "mcp_server_type": "sse"}, entry(is_http=False)),
+        (
+            WITH_TOKEN,
+            {"server_url": URL, "mcp_server_type": "streamable_http"},
+            entry(has_token=False),
+        ),
+        (
+            WITH_TOKEN,
+            {
+                "server_url": URL,
+                "mcp_server_type": "streamable_http",
+                "custom_headers": {"authorization": "x", **BEARER},
+            },
+            entry(),
+        ),
+        (
+            WITH_TOKEN,
+            {
+                "server_url": URL,
+                "mcp_server_type": "streamable_http",
+                "custom_headers": {**BEARER, "authorization": "x"},
+            },
+            entry(has_token=False),
+        ),
+    ],
+)
+def test_an_entry_is_as_it_should_be_or_not(wanted: Any, more: Any, made: Any) -> None:
+    assert _entry({"id": "mcp-1", "server_name": "toys", **more}, wanted) == made
+
+
+RAW = {"server_url": URL, "mcp_server_type": "streamable_http", "custom_headers": None}
+
+
+class Lists:
+    """Gives the tools of an entry, and of a server that is to be one."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+    def _given(self, name: str) -> list[dict[str, Any]]:
+        if self.error is not None:
+            raise self.error
+        return [{"name": name}]
+
+    def live_tools(self, server: str) -> Any:
+        return self._given("live")
+
+    def offered_at(self, server: str, config: Any) -> Any:
+        return self._given("asked")
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (RAW, "live"),
+        ({**RAW, "custom_headers": {}}, "live"),
+        (None, "asked"),
+        ({**RAW, "server_url": "http://old.test"}, "asked"),
+        ({**RAW, "mcp_server_type": "sse"}, "asked"),
+    ],
+)
+def test_tools_are_asked_for_where_they_will_be(raw: Any, name: str) -> None:
+    api: Any = Lists()
+    found, unreachable = _offered(api, ADD, raw)
+    assert ([*found], unreachable) == ([name], "")
+
+
+@pytest.mark.parametrize(
+    ("status", "is_raised"), [(401, True), (403, True), (402, False), (500, False)]
+)
+def test_a_key_that_is_refused_is_no_server_that_is_away(
+    status: int, is_raised: bool
+) -> None:
+    api: Any = Lists(LettaError("no", status))
+    if is_raised:
+        with pytest.raises(LettaError):
+            _offered(api, ADD, None)
+        return
+    assert _offered(api, ADD, None) == ({}, "no")
+
+
+def test_a_server_that_is_away_is_said_to_be() -> None:
+    away = LettaError("Cannot CONNECT")
+    said = "; Letta says the same of both: Cannot CONNECT"
+    assert _why_unreachable(away, ADD) == f"the server is away{said}"
+    assert (
+        _why_unreachable(away, WITH_TOKEN)
+        == f"the server is away or refuses the token{said}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({}, ""),
+        ({"inputSchema": {"type": "string"}}, "root: the type must be object"),
+        ({"health": {"status": "INVALID", "reasons": ["a", "b"]}}, "a; b"),
+        ({"health": {"status": "INVALID"}}, "its schema is not valid"),
+        ({"health": {"status": "STRICT_COMPLIANT", "reasons": ["a"]}}, ""),
+    ],
+)
+def test_an_offered_tool_has_a_problem_or_none(more: Any, problem: str) -> None:
+    schema = {"inputSchema": {"type": "object", "properties": {}}}
+    assert _offered_tool({"name": "a", **schema, **more}).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ({}, (None, "")),
+        ({"metadata_": {"mcp": {"server_id": "m"}}}, ("m", "")),
+        ({"metadata": {"mcp": {"server_id": "m"}}}, ("m", "")),
+        ({"tags": ["x", "mcp:toys:y", "mcp:z"]}, (None, "toys")),
+    ],
+)
+def test_a_registered_tool_says_whose_it_is(more: Any, found: Any) -> None:
+    made = _registered({"id": "1", "name": "a", "tool_type": "custom", **more})
+    assert (made.server_id, made.called_at) == found
+    assert [*made.settings.values()] == [None, None, None]
+
+
+def read(**more: Any) -> Any:
+    raw = {"id": "1", "name": "a", "agent_type": "x", "tools": [], **more}
+    api: Any = SimpleNamespace(agent=lambda _: raw)
+    return read_agent(api, "1")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"tools": None}, "no list of tools"),
+        ({"tools": [{"name": "a"}]}, "no list of tools"),
+        ({"tools": ["a"]}, "no list of tools"),
+        ({"tool_rules": [{"tool_name": "a"}]}, "no list of rules"),
+        ({"tool_rules": {"a": 1}}, "no list of rules"),
+    ],
+)
+def test_an_agent_without_its_tools_is_none(more: Any, said: str) -> None:
+    with pytest.raises(LettaError, match=said):
+        read(**more)
+    assert read(tool_rules=None, tags=None).tags == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(404, "Letta has no agent 1"), (403, "no")]
+)
+def test_an_agent_that_is_not_there(status: int, said: str) -> None:
+    def agent(_: str) -> Any:
+        raise LettaError("no", status)
+
+    api: Any = SimpleNamespace(agent=agent)
+    with pytest.raises(LettaError) as told:
+        read_agent(api, "1")
+    assert (str(told.value), told.value.status) == (said, status)
+
+
+def test_other_agents_that_have_a_tool() -> None:
+    def one(number: str, *names: str) -> dict[str, Any]:
+        return {
+            "id": number,
+            "name": f"n{number}",
+            "tools": [{"name": n} for n in names],
+        }
+
+    agents = [
+        one("3", "a"),
+        one("1", "a"),
+        one("2", "a", "b", "c"),
+        {"id": "4", "name": "x"},
+    ]
+    api: Any = SimpleNamespace(agents=lambda: agents)
+    assert _holders(api, ["a", "b"], {"1"}) == {
+        "a": ("n2 (2)", "n3 (3)"),
+        "b": ("n2 (2)",),
+    }
+
+
+class Registers:
+    """Notes what is asked of the registry."""
+
+    def __init__(self, *tools: Any, live: Any = ()) -> None:
+        self.done: list[Any] = []
+        self.registry = by_name(*tools)
+        self.live = live
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given: self.done.append((name, *given))
+
+
+def test_a_refresh_is_for_fifty_tools() -> None:
+    """Letta looks at fifty, and deletes what the server does not offer."""
+    plan = planned(ADD, as_it_is())
+    for there, new, may in [
+        (50, [], True),
+        (49, ["new"], True),
+        (51, [], False),
+        (50, ["new"], False),
+    ]:
+        tools = (built_in(f"t{n}") for n in range(there - 3))
+        assert registering._may_refresh(plan, current(ADD, *tools), new) is may
+    found = as_it_is()
+    assert registering._may_refresh(plan, found, ["add"])
+    own = current(ADD, registered("add"), registered("old"))
+    assert not registering._may_refresh(plan, own, [])
+
+
+def test_settings_that_a_registration_reset_are_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = by_name(
+        registered(
+            "a", settings={"return_char_limit": 1, "default_requires_approval": True}
+        ),
+        registered("same", settings={"return_char_limit": 5}),
+    )
+    monkeypatch.setattr(registering, "read_registry", lambda _: now)
+    before = {
+        "a": {
+            "return_char_limit": 5,
+            "default_requires_approval": True,
+            "enable_parallel_execution": None,
+            "other": 1,
+        },
+        "same": {"return_char_limit": 5},
+        "gone": {"return_char_limit": 5},
+    }
+    api: Any = Registers()
+    said: list[str] = []
+    registering.restore_settings(api, before, said.append)
+    assert api.done == [("update_tool", "id-a", {"return_char_limit": 5})]
+    assert said == ["gave a its settings back: return_char_limit"]
+    registering.restore_settings(api, {}, said.append)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "live", "asked"),
+    [
+        (as_it_is(), None, []),
+        (current(ADD), "ADD", ["refresh", "register"]),
+        (current(ADD, *(built_in(f"t{n}") for n in range(48))), "ADD", ["register"]),
+        (current(ADD, entry=None), "ADD", ["register"]),
+        (
+            current(ADD, registered("add", called_at="toy")),
+            "ADD",
+            ["refresh", "register"],
+        ),
+    ],
+)
+def test_what_is_missing_is_registered(
+    monkeypatch: pytest.MonkeyPatch, found: Any, live: Any, asked: list[str]
+) -> None:
+    monkeypatch.setattr(registering, "read_registry", lambda _: found.registry)
+    monkeypatch.setattr(registering, "read_offered", lambda *_: offered(tool("add")))
+    api: Any = Registers()
+    plan = planned(ADD, found)
+    registering.register(api, ADD, plan, found, {}, lambda _: None)
+    assert [name for name, *_ in api.done] == asked
+
+
+def test_a_list_that_has_just_changed_is_not_refreshed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registering, "read_offered", lambda *_: offered(tool("b")))
+    found = current(ADD)
+    api: Any = Registers()
+    with pytest.raises(LettaError, match="offers other tools now than a moment ago"):
+        registering.register(api, ADD, planned(ADD, found), found, {}, lambda _: None)
+    assert api.done == []
+
+
+@pytest.mark.parametrize(
+    ("found", "asked"),
+    [
+        (as_it_is(), []),
+        (as_it_is(entry=None), ["create_server"]),
+        (as_it_is(entry=entry("http://old.test")), ["update_server"]),
+        (as_it_is(entry=entry(has_token=False)), ["update_server"]),
+    ],
+)
+def test_an_entry_is_made_as_it_should_be(
+    monkeypatch: pytest.MonkeyPatch, found: Any, asked: list[str]
+) -> None:
+    monkeypatch.setattr(
+        registering, "raw_entry", lambda *_: {"custom_headers": {"X": "1"}}
+    )
+    monkeypatch.setattr(registering, "read_current", lambda *_: as_it_is())
+    api: Any = Registers()
+    registering.ensure_entry(api, ADD, found, lambda _: None)
+    assert [name for name, *_ in api.done] == asked
+    for bad in (None, entry(has_token=False)):
+        now = as_it_is(entry=bad)
+        monkeypatch.setattr(registering, "read_current", lambda *_, now=now: now)
+        if asked:
+            with pytest.raises(
+                LettaError, match="the entry toys is not as it was sent"
+            ):
+                registering.ensure_entry(api, ADD, found, lambda _: None)
+
+
+def test_what_leaves_is_deleted_if_it_is_ours() -> None:
+    wanted = desired(tool("add"))
+    found = current(wanted, registered("add"), registered("gone"))
+    plan = planned(wanted, found)
+    theirs = current(wanted, registered("add"), registered("gone", server_id="mcp-2"))
+    for now, done in [(found, [("delete_tool", "id-gone")]), (theirs, [])]:
+        api: Any = Registers()
+        registering.delete_leaving(api, plan, now, lambda _: None)
+        assert api.done == done
