@@ -1,0 +1,168 @@
+"""What tools and servers have unless something else is said, and the names that are made."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+import toolcast_runtime
+from toolcast_runtime import require_level
+from toolcast_runtime.access import AccessError, Client, OverrideFile
+from toolcast_runtime.core.access import Access
+from toolcast_runtime.core.context import CallContext
+from toolcast_runtime.core.definitions.tool import (
+    Tool,
+    command_name,
+    distinct_name,
+    first_sentence,
+    module_name,
+    spec_name,
+)
+from toolcast_runtime.core.question import Question
+from toolcast_runtime.core.regular_file import read_regular, secret
+from toolcast_runtime.core.server_settings import ExternalServer, Resolved
+
+TOOL = Tool("a", "", "", {"inputSchema": {}})
+
+
+def test_a_tool_is_plain_unless_its_definition_says_otherwise() -> None:
+    assert TOOL.timeout == 60.0
+    assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
+    assert Tool(**{**_fields(TOOL), "source": "{}"}) == TOOL
+    assert "source" not in repr(TOOL)
+
+
+def test_a_call_begins_with_nobody_who_has_given_it_up() -> None:
+    context = CallContext("look")
+    assert (context.cancelled, context.questions) == (False, None)
+    context.give_up()
+    assert context.cancelled
+
+
+def test_a_server_has_time_and_two_hundred_and_fifty_tools() -> None:
+    server = ExternalServer("far")
+    assert (server.connect_timeout, server.list_timeout) == (30.0, 15.0)
+    assert (server.call_timeout, server.most_tools) == (60.0, 250)
+    assert not (server.whole_environment or server.persistent)
+    assert not (server.is_proxied or server.is_locked or Resolved().whole_environment)
+
+
+def _fields(value: object) -> dict[str, object]:
+    return {name: getattr(value, name) for name in type(value).__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("tool", "module", "spec", "command"),
+    [
+        ("look", "look", "look", "look"),
+        ("Look.At-it", "look_at_it", "Look.At-it", "look-at-it"),
+        ("listPeers2Day", "listpeers2day", "listPeers2Day", "list-peers2-day"),
+        ("", "tool_", "tool_", "tool"),
+        ("é", "tool_", "é", "tool"),
+        ("7up", "n7up", "7up", "tool-7up"),
+        ("class", "tool_class", "class", "class"),
+        ("con", "tool_con", "tool_con", "con"),
+        ("com1", "tool_com1", "tool_com1", "com1"),
+        ("LPT9.x", "lpt9_x", "tool_LPT9.x", "lpt9-x"),
+        ("com0", "com0", "com0", "com0"),
+        ("com10", "com10", "com10", "com10"),
+        ("aux", "tool_aux", "tool_aux", "aux"),
+        ("nul.txt", "nul_txt", "tool_nul.txt", "nul-txt"),
+        (".a", "tool_a", "tool_.a", "a"),
+        ("toolset", "toolset", "tool_toolset", "toolset"),
+        ("Definitions", "definitions", "tool_Definitions", "definitions"),
+        ("test_it", "tool_test_it", "test_it", "test-it"),
+        ("it_test", "tool_it_test", "it_test", "it-test"),
+        ("setup", "tool_setup", "setup", "setup"),
+        ("conftest", "tool_conftest", "conftest", "conftest"),
+    ],
+)
+def test_a_tool_has_names(tool: str, module: str, spec: str, command: str) -> None:
+    assert (module_name(tool), spec_name(tool)) == (module, spec)
+    assert command_name(tool) == command
+    digest = hashlib.sha256(tool.encode()).hexdigest()
+    assert distinct_name(tool) == f"{module}_{digest[:6]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", ""),
+        ("  \n ", ""),
+        ("One. Two.", "One."),
+        ("One\ntwo. Three", "One two."),
+        ("One\n\ntwo", "One"),
+        ("One\n- two", "One"),
+        ("One\n1. two", "One"),
+        ("Reads e.g. files", "Reads e.g. files"),
+    ],
+)
+def test_a_summary_is_the_first_sentence(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence
+
+
+def test_levels_one_to_three_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolcast_runtime, "levels", {})
+    for level in (1, 2, 3):
+        require_level(level, f"toy{level}")
+    assert toolcast_runtime.levels == {"toy1": 1, "toy2": 2, "toy3": 3}
+    for level, what in ((0, "older"), (4, "newer")):
+        with pytest.raises(ImportError, match=f"levels 1 to 3:.* {what} toolcast-runt"):
+            require_level(level, "toy")
+
+
+def test_a_question_is_known_by_all_that_is_asked() -> None:
+    def digest(message: str = "a", **arguments: int) -> str:
+        return Question("q", message, {"type": "object"}, "look", arguments).digest
+
+    assert re.fullmatch("[0-9a-f]{32}", digest())
+    assert digest(a=1, b=2) == digest(b=2, a=1)
+    assert len({digest(), digest("b"), digest(a=1), digest(a=2)}) == 4
+
+
+@pytest.mark.parametrize(("size", "is_taken"), [(65_536, True), (65_537, False)])
+def test_a_secret_has_64_kibibytes_at_most(
+    tmp_path: Path, size: int, is_taken: bool
+) -> None:
+    file = tmp_path / "secret"
+    file.write_text("s" * size)
+    if is_taken:
+        assert secret("S", {"S_FILE": str(file)}) == "s" * size
+    else:
+        with pytest.raises(ValueError, match="has no text to read"):
+            secret("S", {"S_FILE": str(file)})
+
+
+def test_a_file_is_read_up_to_so_many_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"abc")
+    for most, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):
+        assert read_regular(str(file), most) == data
+    long = b"x" * 200_000
+    file.write_bytes(long)
+    assert read_regular(str(file), 1_000_000) == long
+    # It says that it has no bytes.
+    if Path("/proc/self/status").exists():
+        assert b"VmPeak" in read_regular("/proc/self/status", 1_000_000)
+
+
+@pytest.mark.parametrize(("size", "is_taken"), [(1_048_576, True), (1_048_577, False)])
+def test_an_override_has_a_mebibyte_at_most(
+    tmp_path: Path, size: int, is_taken: bool
+) -> None:
+    file = tmp_path / "override.json"
+    file.write_text('{"a": {"restrict": ["look"]}}'.ljust(size))
+    access = Access({"a": Client("*")})
+    override = OverrideFile("TOY_FILE", str(file))
+
+    def applied() -> Access:
+        return override.apply(access, lambda name: name, lambda _: True, {})
+
+    if is_taken:
+        assert not applied().may_have("a", "look")
+    else:
+        with pytest.raises(AccessError, match="is larger than 1048576 bytes"):
+            applied()
