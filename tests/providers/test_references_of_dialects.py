@@ -207,3 +207,14 @@ def test_what_is_told_of_what_is_lost() -> None:
         assert told({keyword: "x" * (room + 1)}) == ("", frozenset())
     assert added("Does it.", "(x)") == "Does it. (x)"
     assert added(None, "(x)") == "(x)"
+
+
+def test_plain_patterns_look_neither_around_nor_back() -> None:
+    plain = Dialect(source="", has_plain_patterns=True)
+    kept = ["^a+$", "(?:a)", "a{1}", "\\d", "0", "\\0"]
+    lost = ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "a\\b", "a\\B"]
+    lost += [f"(a)\\{number}" for number in range(1, 10)]
+    for pattern in [*kept, *lost]:
+        given = _rendered(plain, {"type": "string", "pattern": pattern})[0]
+        assert ("pattern" in given) is (pattern in kept), pattern
+        assert "pattern" in _rendered(ANY, {"type": "string", "pattern": pattern})[0]

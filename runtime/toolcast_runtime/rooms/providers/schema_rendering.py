@@ -270,7 +270,7 @@ class _Rendering:
 
 def _is_found(pattern: str, name: str) -> bool | None:
     try:
-        return re.search(pattern, name) is not None
+        return bool(re.search(pattern, name))
     except re.error:
         return None
 

@@ -1,0 +1,146 @@
+"""What a model sent, in the spec's words: nulls that mean nothing gone, names as they were."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.rooms.providers.dialect import Dialect
+from toolcast_runtime.rooms.providers.schema_rendering import (
+    rendered_schema,
+    restored_arguments,
+)
+
+Schema = dict[str, Any]
+WHOLE = Dialect(source="", is_closed=True, is_required_whole=True)
+NAMES = Dialect(source="", property_names=re.compile("[a-z_]{1,8}"))
+S: Schema = {"type": "string"}
+MAYBE: Schema = {"type": ["string", "null"]}
+
+
+def _object(*required: str, **properties: Any) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*required],
+        "additionalProperties": False,
+    }
+
+
+PAIR = _object("a", a=MAYBE, b=S)
+DAY = _object("kind", "at", kind={"type": "string", "const": "day"}, at=MAYBE)
+TEXT = _object("kind", kind={"type": "string", "const": "text"}, at=S)
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "restored"),
+    [
+        (PAIR, {"a": None, "b": None}, {"a": None}),
+        (PAIR, {"a": "x", "b": "y"}, {"a": "x", "b": "y"}),
+        (PAIR, {"a": None, "b": None, "c": None}, {"a": None, "c": None}),
+        (PAIR, {}, {}),
+        (_object("p", p=PAIR), {"p": {"b": None}}, {"p": {}}),
+        (_object("p", p=PAIR), {"p": None}, {"p": None}),
+        (
+            _object("l", l={"type": "array", "items": PAIR}),
+            {"l": [{"a": None, "b": None}, {"b": "x"}, 1]},
+            {"l": [{"a": None}, {"b": "x"}, 1]},
+        ),
+        # By the alternative that takes it: the null of `at` is one of the two.
+        (
+            _object("e", e={"anyOf": [TEXT, DAY]}),
+            {"e": {"kind": "day", "at": None}},
+            {"e": {"kind": "day", "at": None}},
+        ),
+        (
+            _object("e", e={"anyOf": [DAY, TEXT]}),
+            {"e": {"kind": "text", "at": None}},
+            {"e": {"kind": "text"}},
+        ),
+        (
+            _object("e", e={"anyOf": [DAY, TEXT]}),
+            {"e": {"kind": "none", "at": None}},
+            {"e": {"kind": "none", "at": None}},
+        ),
+        (
+            _object("e", e={"anyOf": [S, TEXT]}),
+            {"e": {"kind": "none", "at": None}},
+            {"e": {"kind": "none"}},
+        ),
+        (
+            _object("e", e={"anyOf": [S, {"$ref": "#/$defs/text"}]}),
+            {"e": {"kind": "text", "at": None}},
+            {"e": {"kind": "text"}},
+        ),
+        (
+            _object("e", e={"anyOf": [S, {"$ref": "#/$defs/again"}]}),
+            {"e": {"kind": "text", "at": None}},
+            {"e": {"kind": "text"}},
+        ),
+    ],
+)
+def test_a_null_that_means_nothing_is_left_out(
+    schema: Schema, sent: Any, restored: Any
+) -> None:
+    definitions = {"text": TEXT, "again": {"$ref": "#/$defs/text"}}
+    rendered = rendered_schema({**schema, "$defs": definitions}, WHOLE, "do")
+    before = repr(sent)
+    assert restored_arguments(sent, rendered) == restored
+    assert repr(sent) == before
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "restored"),
+    [
+        ({"properties": {"A b": {}}}, {"__b": 1, "x": 2}, {"A b": 1, "x": 2}),
+        # What no schema there names stays.
+        (
+            {"properties": {"in": {"properties": {"A b": {}}}}},
+            {"in": {"__b": {"__b": 1}}, "__b": 2},
+            {"in": {"A b": {"__b": 1}}, "__b": 2},
+        ),
+        (
+            {"properties": {"l": {"items": {"properties": {"A b": {}}}}}},
+            {"l": [{"__b": 1}, 2, [{"__b": 3}]]},
+            {"l": [{"A b": 1}, 2, [{"__b": 3}]]},
+        ),
+        (
+            {"properties": {"l": {"prefixItems": [{}, {"properties": {"A b": {}}}]}}},
+            {"l": [{"__b": 1}, {"__b": 2}, {"__b": 3}]},
+            {"l": [{"__b": 1}, {"A b": 2}, {"__b": 3}]},
+        ),
+        (
+            {"properties": {"l": {"contains": {"properties": {"A b": {}}}}}},
+            {"l": [{"__b": 1}]},
+            {"l": [{"A b": 1}]},
+        ),
+        (
+            {
+                "properties": {"o": {"additionalProperties": {"$ref": "#/$defs/d"}}},
+                "$defs": {"d": {"properties": {"A b": {}}}},
+            },
+            {"o": {"x": {"__b": 1}}},
+            {"o": {"x": {"A b": 1}}},
+        ),
+        (
+            {"properties": {"e": {"enum": [{"A b": 1}, 2]}, "A b": {}}},
+            {"e": {"__b": 1}},
+            {"e": {"A b": 1}},
+        ),
+        (
+            {"properties": {"e": {"not": {"properties": {"A b": {}}}}}},
+            {"e": {"__b": 1}},
+            {"e": {"A b": 1}},
+        ),
+        (
+            {"properties": {"A b": {"$ref": "#"}}},
+            {"__b": {"__b": 1}},
+            {"A b": {"A b": 1}},
+        ),
+    ],
+)
+def test_names_are_the_specs_again(schema: Schema, sent: Any, restored: Any) -> None:
+    rendered = rendered_schema({"type": "object", **schema}, NAMES, "do")
+    assert restored_arguments(sent, rendered) == restored
