@@ -83,7 +83,9 @@ def test_an_id_is_said_or_in_the_environment(
 def test_a_token_is_in_the_environment() -> None:
     assert wanted(TOKEN="x").token is None
     named = SERVER._replace(token_env="TOKEN")
-    assert wanted(server=named, TOKEN="x").token == "x"
+    found = wanted(server=named, TOKEN="s3cret")
+    assert found.token == "s3cret"
+    assert "s3cret" not in repr(found)
     with pytest.raises(MissingSetting, match="set TOKEN: the MCP server's token"):
         wanted(server=named)
 

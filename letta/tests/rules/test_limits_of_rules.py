@@ -1,0 +1,300 @@
+"""The limits that the rules of the extension hold specs to: met exactly, and one beyond."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_letta import rules
+from toolcast_letta.handler_code import ANY_TOOL
+from toolcast_letta.settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
+
+ATTACHED = {"attached": True}
+
+
+def spec(name: str = "note", letta: Any = None, **more: Any) -> Any:
+    known = {"timeout": None, "confirm": None, "renamed_from": (), "data": None}
+    parts = {} if letta is None else {"letta": letta}
+    return SimpleNamespace(name=name, extensions=parts, **{**known, **more})
+
+
+def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> Any:
+    return SimpleNamespace(
+        name="toys",
+        tools=tools,
+        clients=clients,
+        extensions={} if letta is None else {"letta": letta},
+        client=lambda name: next((one for one in clients if one.name == name), None),
+        **more,
+    )
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A problem is its path and its message."""
+    monkeypatch.setattr(
+        rules, "at", lambda where, path, message, help_="", **_: (path, message)
+    )
+
+
+def found(problems: Any) -> list[Any]:
+    return list(problems)
+
+
+NOBODY: Any = None
+
+
+@pytest.mark.parametrize(
+    ("length", "letta", "is_found"),
+    [(48, ATTACHED, False), (49, ATTACHED, True), (49, {}, False), (49, None, False)],
+)
+def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> None:
+    one = spec("x" * length, letta)
+    said = [(("name",), f"the name has {length} characters; Letta takes 48")]
+    assert found(rules.name_too_long.problems(one, NOBODY)) == said * is_found
+
+
+@pytest.mark.parametrize(
+    ("own", "all_", "letta", "place"),
+    [
+        (120, 60, ATTACHED, None),
+        (120.5, 60, ATTACHED, ("timeout",)),
+        (None, 120, ATTACHED, None),
+        (None, 121, ATTACHED, ("letta", "attached")),
+        (60, 121, ATTACHED, None),
+        (121, 60, {}, None),
+    ],
+)
+def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> None:
+    where: Any = SimpleNamespace(toolset=SimpleNamespace(timeout=all_))
+    problems = found(rules.long_timeout.problems(spec(letta=letta, timeout=own), where))
+    assert [path for path, _ in problems] == ([] if place is None else [place])
+    if place == ("timeout",):
+        assert problems[0][1].startswith("a call of `note` may take 120.5 s; an")
+    elif place:
+        assert (
+            "may take 121 s by the toolset; an attached tool has 120 s"
+            in problems[0][1]
+        )
+
+
+@pytest.mark.parametrize(
+    ("letta", "confirm", "count"),
+    [
+        ({"requires_approval": True}, "Sure?", 1),
+        ({"requires_approval": False}, "Sure?", 1),
+        ({"requires_approval": True}, None, 0),
+        (ATTACHED, "Sure?", 0),
+    ],
+)
+def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> None:
+    assert (
+        len(
+            found(
+                rules.asked_twice.problems(spec(letta=letta, confirm=confirm), NOBODY)
+            )
+        )
+        == count
+    )
+
+
+@pytest.mark.parametrize(
+    ("letta", "count"),
+    [
+        ({"attached": True, "calls_agent_loop": True}, 1),
+        ({"attached": True}, 0),
+        ({"calls_agent_loop": True}, 0),
+        (None, 0),
+    ],
+)
+def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
+    assert (
+        len(found(rules.attached_circular.problems(spec(letta=letta), NOBODY))) == count
+    )
+
+
+@pytest.mark.parametrize(
+    ("approves", "confirm", "letta", "count"),
+    [
+        (False, "Sure?", ATTACHED, 1),
+        (None, "Sure?", ATTACHED, 1),
+        (True, "Sure?", ATTACHED, 0),
+        (False, None, ATTACHED, 0),
+        (False, "Sure?", {}, 0),
+    ],
+)
+def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
+    approves: bool | None, confirm: Any, letta: Any, count: int
+) -> None:
+    clients = (
+        () if approves is None else (SimpleNamespace(name="a", approves=approves),)
+    )
+    one = spec(letta=letta, confirm=confirm)
+    made = toolset(one, clients=clients, letta={"server": {"client": "a"}})
+    assert len(found(rules.confirm_refused.problems(made, NOBODY))) == count
+
+
+@pytest.mark.parametrize(
+    ("tools", "shown"),
+    [
+        ((), "sends a message into the agent's loop: `{}`"),
+        (
+            (ANY_TOOL,),
+            "may call any tool, those among them that message the agent: `{}`",
+        ),
+        (("a",), "calls a tool that sends a message into the agent's loop: `{}`"),
+    ],
+)
+def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:
+    for length in (80, 81):
+        sent: Any = SimpleNamespace(text="x" * length, tools=tools)
+        assert rules.sent_text(sent) == shown.format("x" * 80)
+
+
+@pytest.mark.parametrize(("unread", "count"), [(2, 2), (3, 3), (4, 3)])
+def test_three_reasons_are_told(
+    monkeypatch: pytest.MonkeyPatch, unread: int, count: int
+) -> None:
+    reached = SimpleNamespace(unread=[f"r{n}" for n in range(unread)])
+    monkeypatch.setattr(rules, "reach", lambda *_: reached)
+    for one, told in (
+        (spec(letta=ATTACHED), count),
+        (spec(), 0),
+        (spec(letta=ATTACHED, data={"pool": "a"}), 0),
+    ):
+        assert len(found(rules.unfollowed.problems(toolset(one), NOBODY))) == told
+    monkeypatch.setattr(rules, "reach", lambda *_: None)
+    assert found(rules.unfollowed.problems(toolset(spec(letta=ATTACHED)), NOBODY)) == []
+
+
+@pytest.mark.parametrize(
+    ("reached", "senders", "count"),
+    [
+        (SimpleNamespace(unread=()), {}, 1),
+        (SimpleNamespace(unread=("x",)), {}, 0),
+        (SimpleNamespace(unread=()), {"note": 1}, 0),
+        (None, {}, 0),
+    ],
+)
+def test_a_loop_that_is_not_reached(
+    monkeypatch: pytest.MonkeyPatch, reached: Any, senders: Any, count: int
+) -> None:
+    monkeypatch.setattr(rules, "reach", lambda *_: reached)
+    monkeypatch.setattr(rules, "senders", lambda *_: senders)
+    one = spec(letta={"calls_agent_loop": True})
+    assert (
+        len(found(rules.loop_not_reached.problems(toolset(one, spec("b")), NOBODY)))
+        == count
+    )
+
+
+SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), way=())
+
+
+@pytest.mark.parametrize(
+    ("letta", "place"),
+    [
+        ({"reason": "No."}, ("letta",)),
+        (None, ("name",)),
+        ({"attached": True}, None),
+        ({"calls_agent_loop": True}, None),
+    ],
+)
+def test_a_loop_that_no_spec_declares(
+    monkeypatch: pytest.MonkeyPatch, letta: Any, place: Any
+) -> None:
+    monkeypatch.setattr(rules, "senders", lambda *_: {"note": SENT})
+    made = toolset(spec(letta=letta), spec("other", ATTACHED))
+    problems = found(rules.undeclared_loop.problems(made, NOBODY))
+    assert [path for path, _ in problems] == ([] if place is None else [place])
+    assert found(rules.undeclared_loop.problems(toolset(spec()), NOBODY)) == []
+
+
+def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reached(*tools: str) -> Any:
+        return SimpleNamespace(noted=[SimpleNamespace(tools=tools)])
+
+    places = {
+        "sends": reached(),
+        "calls": reached("was_sends"),
+        "calls_it": reached("calls"),
+        "calls_any": reached(ANY_TOOL),
+        "calls_declared": reached("declared"),
+        "calls_none": reached("quiet"),
+        "quiet": None,
+        "declared": SimpleNamespace(noted=[]),
+    }
+    monkeypatch.setattr(rules, "reach", lambda _, __, one: places[one.name])
+    tools = [
+        spec(
+            name,
+            {"calls_agent_loop": True} if name == "declared" else None,
+            renamed_from=("was_sends",) if name == "sends" else (),
+        )
+        for name in reversed(places)
+    ]
+    assert {*rules.senders(NOBODY, toolset(*tools))} == {
+        "sends",
+        "calls",
+        "calls_it",
+        "calls_any",
+        "calls_declared",
+    }
+    alone = toolset(*(one for one in tools if one.name in ("calls_any", "quiet")))
+    assert rules.senders(NOBODY, alone) == {}
+
+
+CLIENT = SimpleNamespace(name="agent")
+
+
+@pytest.mark.parametrize(
+    ("server", "clients", "paths"),
+    [
+        ({"url": "http://a"}, (), []),
+        ({"url_env": "U"}, (), []),
+        ({}, (), [()]),
+        ({"url": "http://a", "url_env": "U"}, (), [("server", "url_env")]),
+        ({"url": "http://"}, (), [("server", "url")]),
+        ({"url": "http://a", "client": "agent"}, (CLIENT,), []),
+        ({"url": "http://a"}, (CLIENT,), [()]),
+        ({"url": "http://a", "client": "agnet"}, (CLIENT,), [("server", "client")]),
+        ({"url": "http://a", "client": "agent"}, (), [("server", "client")]),
+    ],
+)
+def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
+    settings = LettaSettings(name="toys", server=LettaServer("toys", **server))
+    faults = rules._server(toolset(clients=clients), settings)
+    assert [path for path, _, _ in faults] == paths
+
+
+@pytest.mark.parametrize(
+    ("agent", "paths"),
+    [
+        ({"id": "1"}, []),
+        ({"id_env": "A"}, []),
+        ({}, [()]),
+        ({"id": "1", "id_env": "A"}, [()]),
+        ({"id": "1", "expects": ("a",), "ends_turn": ("a",)}, []),
+        ({"id": "1", "ends_turn": ("a",)}, [("ends_turn",)]),
+        ({"id": "1", "expects": ("note",)}, [("expects",)]),
+        ({"id": "1", "expects": ("a",), "forbids": {"a": "x"}}, [("forbids",)]),
+        ({"id": "1", "forbids": {"note": "x"}}, [("forbids",)]),
+        ({"id": "1", "forbids": {"spare": "x"}}, []),
+        (
+            {"id": "1", "blocks": (LettaBlock("a", "tools"), LettaBlock("b", "data"))},
+            [],
+        ),
+        (
+            {"id": "1", "blocks": (LettaBlock("a", "tools"), LettaBlock("a", "data"))},
+            [("blocks",)],
+        ),
+    ],
+)
+def test_settings_of_an_agent(agent: Any, paths: Any) -> None:
+    made = toolset(spec(letta=ATTACHED), spec("spare", {"attached": False}))
+    faults = rules._agent(made, LettaAgent("me", **agent))
+    assert [path for path, _, _ in faults] == [
+        ("agents", "me", *path) for path in paths
+    ]

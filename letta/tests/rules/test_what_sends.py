@@ -1,0 +1,97 @@
+"""Which chains of names, addresses and calls send an agent a message."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcast_letta.handler_code import (
+    _hands_on_messages,
+    _is_message_address,
+    _is_posting,
+    _sends_message,
+)
+
+
+@pytest.mark.parametrize(
+    ("chain", "package", "sends"),
+    [
+        ("client.agents.messages.create", "", True),
+        ("client.groups.messages.send_async", "", True),
+        ("environments.messages.stream", "", True),
+        ("messages.create", "", False),
+        ("client.users.messages.create", "", False),
+        ("client.agents.blocks.create", "", False),
+        ("client.agents.messages.list", "", False),
+        ("client.agents.messages.with_streaming_response.create", "", True),
+        ("with_raw_response", "", False),
+        ("send_chat_message", "", True),
+        ("send_chat_message", "openai", True),
+        ("client.agents.messages.create", "openai.lib", False),
+        ("client.agents.messages.create", "myopenai", True),
+        ("client.batches.create", "letta_client", True),
+        ("client.batches.create", "other", False),
+        ("letta.batches.create", "", True),
+        ("letta.blocks.create", "", False),
+        ("letta.batches.list", "", False),
+        ("Letta.send_message", "", True),
+        ("client.send_message", "letta", True),
+        ("client.send_message_async", "letta", True),
+        ("client.send_message", "", False),
+        ("letta.resend_message", "", False),
+    ],
+)
+def test_a_chain_of_names(chain: str, package: str, sends: bool) -> None:
+    assert _sends_message(chain.split("."), package) is sends
+
+
+@pytest.mark.parametrize(
+    ("chain", "hands_on"),
+    [
+        ("client.agents.messages", True),
+        ("agents.messages", True),
+        ("agents.messages.with_raw_response", True),
+        ("messages", False),
+        ("users.messages", False),
+        ("agents.messages.create", False),
+    ],
+)
+def test_a_resource_that_is_handed_on(chain: str, hands_on: bool) -> None:
+    assert _hands_on_messages(chain.split(".")) is hands_on
+
+
+@pytest.mark.parametrize(
+    ("text", "is_address"),
+    [
+        ("http://a/v1/agents/x/messages", True),
+        ("conversations/x/messages/", True),
+        ("/groups/x/messages/async", True),
+        ("/environments/x/messages/stream?a=b", True),
+        ("/agents/x/messages/batch", True),
+        ("/agents/x/messages/preview", False),
+        ("/agents/x/messages-old", False),
+        ("/agents/x/y/messages", False),
+        ("/agents//messages", False),
+        ("/subagents/x/messages", False),
+        ("/users/x/messages", False),
+    ],
+)
+def test_an_address_to_which_messages_are_posted(text: str, is_address: bool) -> None:
+    assert _is_message_address(text) is is_address
+
+
+@pytest.mark.parametrize(
+    ("function", "texts", "posts"),
+    [
+        ("post", [], True),
+        ("anything", [], True),
+        ("get", [], False),
+        ("request", ["POST"], True),
+        ("request", ["post"], True),
+        ("get", ["post"], True),
+        ("request", ["Get"], False),
+        ("request", ["/x"], True),
+        ("request", ["GET", "POST"], True),
+    ],
+)
+def test_a_call_that_posts(function: str, texts: list[str], posts: bool) -> None:
+    assert _is_posting(function, texts) is posts

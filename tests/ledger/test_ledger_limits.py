@@ -1,0 +1,303 @@
+"""How much of a ledger is kept, waited for and written at once: met exactly, and one beyond."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from toolcast_runtime.ledger import HttpSink, LedgerError, LedgerSettings, Record
+from toolcast_runtime.rooms.ledger import (
+    http_sink,
+    recorder,
+    records,
+    sqlite_ledger,
+    tables,
+)
+from toolcast_runtime.rooms.ledger.sqlite_ledger import SqliteLedger, connected
+
+RECORD = Record("1", "toys", "spin", None, "2026-01-01", {}, outcome="ok")
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def item(outcome: Any = "ok") -> Any:
+    return replace(RECORD, outcome=outcome), Future()
+
+
+def test_a_batch_has_five_hundred_records() -> None:
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    for _ in range(501):
+        waiting.put(item())
+    batch, is_open = records._next_batch(waiting, None)
+    assert (len(batch), is_open) == (500, True)
+    waiting.put(None)
+    batch, is_open = records._next_batch(waiting, None)
+    assert (len(batch), is_open) == (1, False)
+    assert records._next_batch(waiting, 0.001) == ([], True)
+
+
+class Batches(records.RecordBatches[Any]):
+    """Loses its connection in the first batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[list[Record]] = []
+
+    def _write_batch(self, connection: Any, given: list[Record]) -> Any:
+        self.written.append(given)
+        if len(self.written) == 1:
+            return None, dict.fromkeys(range(len(given)), LedgerError("away"))
+        return sqlite3.connect(":memory:", check_same_thread=False), {}
+
+
+def test_ends_that_could_not_be_written_are_owed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(records, "_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(records, "_MOST_OWED", 2)
+    batches = Batches()
+    given = [item("started"), item(), item("error"), item()]
+    turns = iter([(given, True), ([], True), ([], False)])
+    waited: list[Any] = []
+
+    def next_batch(_: Any, seconds: Any) -> Any:
+        waited.append(seconds)
+        return next(turns)
+
+    monkeypatch.setattr(records, "_next_batch", next_batch)
+    batches._unwritten = 4
+    batches._run(queue.SimpleQueue())
+    assert waited == [None, 0.01, None]
+    assert [[one.outcome for one in batch] for batch in batches.written] == [
+        ["started", "ok", "error", "ok"],
+        ["ok", "error"],
+    ]
+    assert all(isinstance(done.exception(), LedgerError) for _, done in given)
+    assert batches._unwritten == 0
+
+
+def test_what_a_ledger_waits_for() -> None:
+    assert (records._AGAIN_SECONDS, records._MOST_SECONDS) == (2.0, 60.0)
+    assert (records._MOST_OWED, recorder._PATIENCE) == (10_000, 10.0)
+    assert sqlite_ledger._BUSY_MILLISECONDS == 30_000
+    assert (tables._PAUSE, tables._HOUR) == (0.1, 3600.0)
+    assert (http_sink._FIRST_PAUSE, http_sink._LONGEST_PAUSE) == (0.5, 60.0)
+    assert http_sink._IDLE_SECONDS == 5.0
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Any:
+    made = SqliteLedger(tmp_path / "calls.sqlite3")
+    connection, failed = made._write_batch(None, [RECORD])
+    assert failed == {}
+    made._connection = connection
+    yield made
+    assert connection is not None
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("characters", "is_at_once"), [(1 << 16, True), ((1 << 16) + 1, False)]
+)
+def test_a_short_record_is_committed_at_once(
+    ledger: SqliteLedger, characters: int, is_at_once: bool
+) -> None:
+    """All of its texts together have 65,536 characters."""
+    before = ledger._in_log
+    record = replace(RECORD, id="2", toolset="t", tool="s", started="", error="")
+    rest = sum(len(v) for v in records.values(record) if isinstance(v, str))
+    record = replace(record, error="x" * (characters - rest))
+    assert ledger._write_at_once(record) is is_at_once
+    assert ledger._in_log - before == (2 * 4096 + (1 << 16)) * is_at_once
+
+
+@pytest.mark.parametrize(("more", "is_moved"), [(0, False), (1, True)])
+def test_a_log_of_16_mebibytes_is_moved_into_the_file(
+    ledger: SqliteLedger, more: int, is_moved: bool
+) -> None:
+    ledger._in_log = (1 << 24) + more
+    assert ledger._write_at_once(replace(RECORD, id="2")) is not is_moved
+    ledger._in_log = (1 << 24) + more
+    assert ledger._connection is not None
+    ledger._make_room(ledger._connection)
+    assert ledger._in_log == (0 if is_moved else 1 << 24)
+
+
+def test_a_batch_counts_in_the_log(ledger: SqliteLedger) -> None:
+    ledger._in_log = 0
+    many = [replace(RECORD, id=str(n)) for n in range(3)]
+    ledger._write_batch(ledger._connection, many)
+    assert ledger._in_log == 3 * 2 * 4096
+
+
+def test_rows_are_looked_for_where_the_file_is(tmp_path: Path) -> None:
+    settings = LedgerSettings("toys", "NO_LEDGER", str(tmp_path / "none"), keep="1h")
+    assert tables.remove_old(settings, threading.Event(), NOW) == 0
+    assert not settings.file().exists()
+
+
+@pytest.mark.parametrize(
+    ("keep", "time"),
+    [
+        ("1h", timedelta(hours=1)),
+        ("36h", timedelta(hours=36)),
+        ("7d", timedelta(days=7)),
+    ],
+)
+def test_a_time_is_hours_or_days(keep: str, time: timedelta) -> None:
+    assert tables._time(keep) == time
+
+
+def test_two_batches_have_a_pause_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [500, 500, 499, 500, 0]
+    given: list[Any] = []
+
+    def removed(_: Any, old: Any, values: list[str]) -> int:
+        given.append(values)
+        return left.pop(0)
+
+    class Ended:
+        def __init__(self) -> None:
+            self.waited: list[float] = []
+
+        def wait(self, seconds: float) -> bool:
+            self.waited.append(seconds)
+            return False
+
+    ended: Any = Ended()
+    monkeypatch.setattr(tables, "_removed", removed)
+    settings = LedgerSettings("toys", "NO_LEDGER", "x", keep="1h")
+    assert tables.remove_old(settings, ended, NOW) == 1_999
+    assert ended.waited == [0.1, 0.1, 0.1]
+    hour, month = "2026-11-23T11:00:00.000000+00:00", "2026-10-24T12:00:00.000000+00:00"
+    assert given == [["toys", hour]] * 3 + [["toys", hour, month]] * 2
+
+
+@pytest.fixture
+def sink(tmp_path: Path) -> HttpSink:
+    return HttpSink("http://sink.test", outbox=tmp_path / "outbox.sqlite3")
+
+
+def test_what_a_sink_has_by_itself(sink: HttpSink) -> None:
+    assert (sink._timeout, sink._most_waiting, sink._waiting) == (10.0, 100_000, 0)
+    assert (sink._process, sink._told) == (0, "")
+
+
+class Chunks(httpx.SyncByteStream):
+    """An answer of so many times 32 KiB, that notes how much is read."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.read = count, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for _ in range(self.count):
+            self.read += 1
+            yield bytes(1 << 15)
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        *((number, number) for number in (400, 409, 413, 415, 422)),
+        *((number, None) for number in (200, 204, 299)),
+        *(
+            (number, "raised")
+            for number in (301, 401, 404, 408, 412, 414, 421, 429, 500)
+        ),
+    ],
+)
+def test_what_an_endpoint_says_of_a_row(
+    sink: HttpSink, status: int, found: Any
+) -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(status, stream=Chunks(0))
+
+    row = {"id": "7", "text": "\u00fc\ud800"}
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        if found == "raised":
+            with pytest.raises(LedgerError, match=f"with status {status}"):
+                sink._posted(client, row)
+        else:
+            assert sink._posted(client, row) == found
+    assert asked[0].headers["idempotency-key"] == "7"
+    assert asked[0].content == b'{"id": "7", "text": "\xc3\xbc\\ud800"}'
+
+
+def test_an_answer_is_read_to_64_kibibytes(sink: HttpSink) -> None:
+    chunks = Chunks(100)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, stream=chunks)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        assert sink._posted(client, {"id": "7"}) is None
+    assert chunks.read == 3
+
+
+def test_a_row_is_claimed_for_four_requests(
+    sink: HttpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that never ended is posted after an hour."""
+    clock = NOW.timestamp()
+    monkeypatch.setattr(http_sink.time, "time", lambda: clock)
+
+    class Now(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return NOW
+
+    monkeypatch.setattr(http_sink, "datetime", Now)
+
+    def started(minutes: float) -> str:
+        return (NOW - timedelta(minutes=minutes)).isoformat(timespec="microseconds")
+
+    with closing(connected(sink._outbox)) as outbox:
+        outbox.execute(http_sink._CLAIMS)
+        for id_, minutes, outcome in (
+            ("a", 59.9, "started"),
+            ("b", 60.1, "started"),
+            ("c", 0, "ok"),
+        ):
+            row = replace(RECORD, id=id_, started=started(minutes), outcome=outcome)
+            outbox.execute(records.WRITTEN, records.values(row))
+
+        def claimed() -> Any:
+            found = http_sink._claimed(outbox, 10.0)
+            return found and found["id"]
+
+        assert [claimed() for _ in range(3)] == ["b", "c", None]
+        clock += 40.0
+        assert claimed() is None
+        clock += 0.1
+        assert claimed() == "b"
+        assert http_sink._count(outbox) == 1
+        assert sink._open_rows() == 1
+        outbox.execute("UPDATE claims SET status = 400 WHERE id = 'c'")
+        assert sink._open_rows() == 0
+
+
+def test_why_rows_wait_is_said_once(
+    sink: HttpSink, caplog: pytest.LogCaptureFixture
+) -> None:
+    for error in (
+        LedgerError("it is full"),
+        LedgerError("it is full"),
+        httpx.ConnectError("http://secret@sink.test"),
+        LookupError("SINK is not set"),
+    ):
+        sink._tell(error)
+    said = [one.getMessage().rpartition(": ")[2] for one in caplog.records]
+    assert said == ["it is full", "ConnectError", "SINK is not set"]

@@ -1,0 +1,70 @@
+"""How long a lifespan may take, and what is said of one that takes longer."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from tests.lifespan.conftest import Toolset
+from toolcast_runtime.rooms import lifespan
+
+
+def test_a_start_has_a_minute_and_an_end_four_seconds() -> None:
+    assert lifespan._late() == "it has not started within 60 seconds"
+    assert (lifespan.END_SECONDS, lifespan._CANCEL_SECONDS) == (4.0, 0.5)
+
+
+async def test_nobody_waits_for_the_clock_of_a_start(
+    toolset: Toolset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[threading.Timer] = []
+
+    class Timer(threading.Timer):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+    monkeypatch.setattr(lifespan.threading, "Timer", Timer)
+    async with toolset.registry:
+        (clock,) = made
+        assert (clock.daemon, clock.interval) == (True, 60.0)
+    assert clock.finished.is_set()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")],
+)
+def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -> None:
+    made = lifespan.Resources(
+        lifespan.Lifespan("a:b", ("db", "db_2", "db2")), None, "toys"
+    )
+    assert (made.is_over, made.is_left_out, made.is_up) == (False, False, False)
+    if hint is None:
+        with made.replaced({name: 1}):
+            assert not made.is_up, "others are not replaced"
+        return
+    with pytest.raises(LookupError) as told, made.replaced({name: 1}):
+        pass
+    assert str(told.value) == f"`toys` has no resource `{name}`{hint}"
+
+
+def test_what_is_yielded_is_what_was_declared() -> None:
+    assert lifespan._resources(None, ()) == {}
+    assert lifespan._resources({"a": 1}, ("a",)) == {"a": 1}
+    for value, names, said in (
+        (1, (), "it yields `int`, and not a mapping of its resources"),
+        ({}, ("a", "b"), "it does not yield `a`, `b`"),
+        (None, ("a",), "it does not yield `a`"),
+        (
+            {"x": 1},
+            ("a",),
+            "it does not yield `a`; it yields `x`, which `resources` of toolset.yaml does"
+            " not have",
+        ),
+    ):
+        with pytest.raises(lifespan.LifespanError) as told:
+            lifespan._resources(value, names)
+        assert str(told.value) == said
