@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from toolcast_runtime.core.context import NotTaken
 from toolcast_runtime.rooms.values.models import (
@@ -84,6 +84,10 @@ class _Plain(BaseModel):
     a: str = ""
 
 
+class _Named(BaseModel):
+    a: str = Field(alias="as it is")
+
+
 def _refused_by(model: ModelOfArguments, arguments: Any) -> list[str]:
     with pytest.raises(NotTaken) as refused:
         model.of(arguments)
@@ -111,6 +115,8 @@ def test_a_result_is_compared_where_it_has_a_schema() -> None:
     for schema in (None, True):
         made = ModelOfResult(_Plain, schema, has_values=False)
         assert made.plain(_Plain(a="x")) == {"a": "x"}
+    named = ModelOfResult(_Named, {"type": "object"}, has_values=False)
+    assert named.plain({"as it is": "x"}) == {"as it is": "x"}
     with pytest.raises(ValueError, match="does not agree"):
         ModelOfResult(_Plain, {"type": "string"}, has_values=False)
 
