@@ -11,6 +11,7 @@ import pytest
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Asked, Question
+from toolcast_runtime.core.server_settings import Resolved
 from toolcast_runtime.http import AdminRoute
 from toolcast_runtime.serve.mcp.toolset_server import ToolsetServer
 
@@ -25,6 +26,8 @@ SECRET: Any = {"x": "s3cret"}
         Asked("r", "q", "buy", None, None, "Sure?", {}, SECRET, "2026"),
         Tool("a", "", "", {}, source="s3cret"),
         AdminRoute("GET", "/", SECRET),
+        Resolved(command="s3cret", args=("s3cret",), env=SECRET, cwd="s3cret"),
+        Resolved(url="https://s3cret", headers=SECRET, secrets=("s3cret",)),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from toolcast_runtime.core.validation.bounds import Bound, Work
+from toolcast_runtime.core.validation.compiled import PartValidators, build
 
 _LARGE = 10**20
 
@@ -103,3 +105,27 @@ def test_costs_come_to_rest_in_sixty_rounds(definitions: int, is_bounded: bool) 
     ]
     schema = {"allOf": [*leading, {"maxLength": 1}]}
     assert (_cost(schema).value < 1e15) is is_bounded
+
+
+def test_a_pattern_goes_back_twenty_thousand_steps_and_has_a_mebibyte(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    options = jsonschema_rs.FancyRegexOptions
+
+    def noted(**given: Any) -> Any:
+        made.append(given)
+        return options(**given)
+
+    monkeypatch.setattr(jsonschema_rs, "FancyRegexOptions", noted)
+    assert build({"pattern": "^a"}).is_valid("ab")
+    assert made == [{"backtrack_limit": 20_000, "size_limit": 1_048_576}]
+
+
+@pytest.mark.parametrize("schema", ["", "http://json-schema.org/draft-07/schema#"])
+def test_formats_are_asserted_where_it_is_said(schema: str) -> None:
+    whole = {"$schema": schema, "a": {"format": "date"}} if schema else {}
+    whole |= {"a": {"format": "date"}}
+    for given, is_taken in (({}, True), ({"asserts_formats": True}, False)):
+        assert PartValidators(whole, **given).of(("a",)).is_valid("soon") is is_taken
+        assert build(whole["a"], **given).is_valid("soon") is is_taken
