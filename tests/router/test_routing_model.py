@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.router.scripted_model import Script, completion, scripted
-from toolcast_runtime.rooms.router.router import ChatModel
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.rooms.router.router import ChatModel, chosen_from
 from toolcast_runtime.router import RoutedTool, Router
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
@@ -43,6 +44,64 @@ async def test_the_model_chooses(
     }
     schema = asked["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["tools"]["items"]["enum"] == ["note", "lamp"]
+
+
+async def test_the_request_is_small_exact_and_wants_no_other_names(
+    script: Script,
+) -> None:
+    long = [RoutedTool("long", "s" * 301), RoutedTool("t", "s" * 300)]
+    await script.router().route("<" + "m" * 4_000, long, ["<" + "e" * 4_000, "e"])
+    [(asked, _)] = script.asked
+    shown = json.loads(asked["messages"][1].pop("content"))
+    assert shown == {
+        "tools": ["long: " + "s" * 300, "t: " + "s" * 300],
+        "earlier messages": ["e" * 4_000, "e"],
+        "message": "m" * 4_000,
+    }
+    del asked["messages"][0]["content"]
+    assert asked == {
+        "model": "small",
+        "temperature": 0,
+        "messages": [{"role": "system"}, {"role": "user"}],
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {
+                "name": "route",
+                "strict": True,
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "tools": {
+                            "type": "array",
+                            "items": {"type": "string", "enum": ["long", "t"]},
+                        }
+                    },
+                    "required": ["tools"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+    }
+
+
+async def test_a_model_is_shown_no_history_and_waited_for_five_seconds(
+    script: Script,
+) -> None:
+    await script.router(history=0).route("x", TOOLS, ["one"])
+    [(asked, headers)] = script.asked
+    assert json.loads(asked["messages"][1]["content"])["earlier messages"] == []
+    assert "authorization" not in headers
+    model = ChatModel("http://x", "small")
+    assert (model.timeout, model.history, model.api_key) == (5.0, 3, None)
+
+
+async def test_a_million_bytes_of_an_answer_are_read(script: Script) -> None:
+    script.body = completion('["lamp"]').ljust(1_000_000)
+    assert (await script.router().route("x", TOOLS)).names == ("lamp",)
+    script.body += b" "
+    assert (await script.router().route("x", TOOLS)).doubt == (
+        "the model's answer is too long"
+    )
 
 
 async def test_the_model_is_shown_three_earlier_messages_unless_said_otherwise(
@@ -178,3 +237,20 @@ async def test_a_generated_registry_asks_the_model(
     done = project.run("-c", code)
     assert done.stdout == "['lamp'] ['lamp']\n", done.stderr
     assert len(script.asked) == 2
+
+
+def test_tools_are_chosen_from_those_that_are_not_always_there() -> None:
+    def tool(name: str, **more: Any) -> Tool:
+        definition = {"inputSchema": {"title": name}}
+        return Tool(name, f"S {name}", f"D {name}", definition, **more)
+
+    listed = [tool("now", always=True), tool("note"), tool("lamp")]
+    note = RoutedTool("note", "S note", "D note", "", {"title": "note"})
+    lamp = RoutedTool("lamp", "S lamp", "D lamp", "", {"title": "lamp"})
+    assert chosen_from(listed, None) == [note, lamp]
+    catalog = {"lamp": "x", "gone": "It went.", "now": "y"}
+    assert chosen_from(listed, catalog) == [
+        lamp,
+        RoutedTool("gone", "It went."),
+        RoutedTool("now", "y"),
+    ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from toolcast_runtime.core.context import NotTaken
 from toolcast_runtime.rooms.values.models import (
@@ -16,6 +17,7 @@ from toolcast_runtime.rooms.values.models import (
 )
 from toolcast_runtime.rooms.values.python_values import PythonValues, WrittenBytes
 
+ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 TEXT = {"type": "string"}
 DAY = {"type": "string", "format": "date"}
 
@@ -60,6 +62,37 @@ def test_fifty_schemas_of_alternatives_are_compared() -> None:
     assert (found(49), found(50)) == (1, 0)
 
 
+def test_twenty_levels_of_objects_are_compared() -> None:
+    def found(levels: int) -> list[str]:
+        model, said = TEXT, {"type": "integer"}
+        for _ in range(levels):
+            model = {"type": "object", "properties": {"a": model}}
+            said = {"type": "object", "properties": {"a": said}}
+        return disagreements(model, said, is_result=False, has_values=False)
+
+    assert len(found(20)) == 1
+    assert found(21) == []
+
+
+def test_a_condition_that_always_or_never_holds() -> None:
+    def found(condition: bool) -> Any:
+        schema = {"if": condition, "then": DAY, "else": {"format": "uuid"}}
+        values = PythonValues({"properties": {"a": schema}})
+        return values.of({"a": "2026-01-02" if condition else ID})["a"]
+
+    assert found(True) == date(2026, 1, 2)
+    assert found(False) == UUID(ID)
+
+
+def test_each_alphabet_of_base64_is_its_own() -> None:
+    for text in ("A+==", "A/=="):
+        assert _problems({"contentEncoding": "base64url"}, text) != []
+        assert _problems({"contentEncoding": "base64"}, text.replace("A", "g")) == []
+    for text in ("g-==", "g_=="):
+        assert _problems({"contentEncoding": "base64"}, text) != []
+        assert _problems({"contentEncoding": "base64url"}, text) == []
+
+
 def test_ten_disagreements_are_told() -> None:
     names = [f"n{number:02}" for number in range(11)]
     made = type("Made", (BaseModel,), {"__annotations__": dict.fromkeys(names, int)})
@@ -82,6 +115,10 @@ class _Closed(BaseModel):
 
 class _Plain(BaseModel):
     a: str = ""
+
+
+class _Named(BaseModel):
+    a: str = Field(alias="as it is")
 
 
 def _refused_by(model: ModelOfArguments, arguments: Any) -> list[str]:
@@ -111,6 +148,8 @@ def test_a_result_is_compared_where_it_has_a_schema() -> None:
     for schema in (None, True):
         made = ModelOfResult(_Plain, schema, has_values=False)
         assert made.plain(_Plain(a="x")) == {"a": "x"}
+    named = ModelOfResult(_Named, {"type": "object"}, has_values=False)
+    assert named.plain({"as it is": "x"}) == {"as it is": "x"}
     with pytest.raises(ValueError, match="does not agree"):
         ModelOfResult(_Plain, {"type": "string"}, has_values=False)
 

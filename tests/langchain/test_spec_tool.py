@@ -1,0 +1,101 @@
+"""A wrapper by itself: what it hands on, what it shows, and what it keeps out of LangChain's sight."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.tools import ToolException
+from pydantic import ValidationError
+
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import ToolResponse, image, text
+from toolcast_runtime.langchain import LangChainTools
+from toolcast_runtime.registry import Registry, UnknownToolError
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    package = Package(
+        tmp_path,
+        definition("count"),
+        definition("inside", exclusions={"langchain": "It is for people."}),
+    )
+    return Registry(package.load())
+
+
+def test_a_wrapper_hands_on_what_it_is_given(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    async def call(name: str, arguments: Any, client: Any, *, ask: Any) -> ToolResponse:
+        asked.append((name, arguments, client, ask.is_later, ask.raised))
+        return ToolResponse({"n": 1})
+
+    monkeypatch.setattr(registry, "call_tool", call)
+    tool = LangChainTools(registry).get("count")
+    assert tool.invoke({"config": 1}) == '{"n": 1}'
+    assert asyncio.run(tool.ainvoke({"self": 2})) == '{"n": 1}'
+    assert asked == [
+        ("count", {"config": 1}, None, True, None),
+        ("count", {"self": 2}, None, True, None),
+    ]
+    assert tool.handle_tool_error is True
+    assert {"registry", "client"}.isdisjoint(tool.model_dump())
+
+
+@pytest.mark.parametrize(
+    ("response", "shown"),
+    [
+        (ToolResponse("x"), "x"),
+        (ToolResponse(content=[text("x")]), [{"type": "text", "text": "x"}]),
+        (ToolResponse("x", content=[]), []),
+    ],
+)
+def test_what_a_model_is_shown_of_an_answer(
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+    response: ToolResponse,
+    shown: Any,
+) -> None:
+    async def call(*_: Any, **__: Any) -> ToolResponse:
+        return response
+
+    monkeypatch.setattr(registry, "call_tool", call)
+    assert LangChainTools(registry).get("count").invoke({}) == shown
+
+
+def test_an_error_tells_of_media_in_words(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def call(*_: Any, **__: Any) -> ToolResponse:
+        blocks = [text("It broke."), image(b"\x89PNG")]
+        return ToolResponse(error="It broke.", content=blocks)
+
+    monkeypatch.setattr(registry, "call_tool", call)
+    tool = LangChainTools(registry).get("count")
+    tool.handle_tool_error = False
+    with pytest.raises(ToolException) as raised:
+        tool.invoke({})
+    assert str(raised.value) == "It broke.\n(image/png, which cannot be shown here)"
+
+
+def test_a_tool_that_is_not_for_langchain_is_not_there(registry: Registry) -> None:
+    tools = LangChainTools(registry)
+    assert [tool.name for tool in tools.all()] == ["count"]
+    for name in ("inside", "nothing"):
+        with pytest.raises(UnknownToolError, match=f"unknown tool `{name}`"):
+            tools.get(name)
+
+
+def test_the_input_schema_is_the_registrys_verdict(registry: Registry) -> None:
+    tool = LangChainTools(registry).get("count")
+    model = tool.get_input_schema()
+    assert model is tool.get_input_schema()
+    assert model.model_validate({"any": 1}).model_dump() == {"any": 1}
+    assert model.model_json_schema() == {"type": "object"}
+    with pytest.raises(ValidationError, match="the arguments are not an object"):
+        model.model_validate([])
