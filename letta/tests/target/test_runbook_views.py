@@ -1,0 +1,209 @@
+"""What the pages of the runbook are given, by what a toolset and a tool say."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_letta import runbook
+from toolcast_letta.settings import (
+    LettaAgent,
+    LettaBlock,
+    LettaServer,
+    LettaSettings,
+)
+
+AGENT = LettaAgent(
+    "me",
+    id_env="ME",
+    expects=("b", "a"),
+    forbids={"spy": "It\n tells."},
+    blocks=(LettaBlock("notes", "tools"),),
+)
+
+
+def toolset(**letta: Any) -> Any:
+    return SimpleNamespace(name="toys", folder="specs/toys", letta=letta, tools=())
+
+
+def tool(part: Any, **more: Any) -> Any:
+    known = {
+        "name": "add",
+        "summary": "Adds.",
+        "data": None,
+        "examples": (),
+        "renamed_from": (),
+        "handler": None,
+        "clients": None,
+        "part": {"attached": True, **part},
+        "changes": False,
+    }
+    return SimpleNamespace(**{**known, **more})
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runbook, "tool_part", lambda _, one: one.part)
+    monkeypatch.setattr(runbook, "changes_data", lambda one: one.changes)
+    monkeypatch.setattr(runbook, "markdown_header", lambda _: runbook.inline("header"))
+    monkeypatch.setattr(
+        runbook,
+        "settings_of",
+        lambda one: LettaSettings(
+            name="toys", **{"server": LettaServer("toys"), **one.letta}
+        ),
+    )
+
+
+def flags(view: Any) -> set[str]:
+    """What is true of a page."""
+    return {name for name, value in view._asdict().items() if value is True}
+
+
+SERVER = LettaServer("toys", "http://a", "URL", "TOKEN", "agent")
+
+
+@pytest.mark.parametrize(
+    ("letta", "true"),
+    [
+        ({}, {"has_no_agents"}),
+        ({"agents": (AGENT,)}, {"has_blocks"}),
+        (
+            {"agents": (LettaAgent("me", id="1"),), "on_start": True},
+            {"attaches_at_start"},
+        ),
+        (
+            {"server": SERVER},
+            {"has_url", "has_url_env", "has_token_env", "has_client", "has_no_agents"},
+        ),
+    ],
+)
+def test_a_toolsets_page(letta: Any, true: set[str]) -> None:
+    view = runbook.toolset_runbook(toolset(**letta), "generated.toys")
+    assert flags(view) == true
+    headings = view.shape.headings
+    assert ("## The agents' memory blocks" in headings) is ("has_blocks" in true)
+
+
+def test_an_agent_of_the_page() -> None:
+    (one,) = runbook.toolset_runbook(toolset(agents=(AGENT,)), "toys").agents
+    assert flags(one) == {"has_id_env", "has_expects", "has_blocks"}
+    assert str(one.expects) == "`a`, `b`"
+    assert [str(each.reason) for each in one.forbids] == ["It tells."]
+    bare = runbook.toolset_runbook(toolset(agents=(LettaAgent("me", id="1"),)), "toys")
+    assert flags(bare.agents[0]) == set()
+
+
+PLAIN = {"is_attached", "goes_on", "changes_nothing", "stays_out_of_loop"}
+DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "destroys": ["r"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "true"),
+    [
+        (tool({}), PLAIN),
+        (tool({"ends_turn": True}), PLAIN - {"goes_on"} | {"ends_turn"}),
+        (
+            tool({"requires_approval": True}),
+            PLAIN | {"requires_approval", "is_approved"},
+        ),
+        (
+            tool({"requires_approval": True}, examples=({},)),
+            PLAIN | {"requires_approval", "is_approved"},
+        ),
+        (tool({}, examples=({},)), PLAIN | {"has_turn"}),
+        (
+            tool(
+                {"attached": False, "ends_turn": True, "requires_approval": True},
+                examples=({},),
+            ),
+            {"is_excluded", "changes_nothing", "stays_out_of_loop"},
+        ),
+        (
+            tool({"attached": False, "calls_agent_loop": True}),
+            {"is_excluded", "changes_nothing", "calls_agent_loop"},
+        ),
+        (tool({}, changes=True), PLAIN - {"changes_nothing"}),
+        (
+            tool({}, renamed_from=("sum",), handler="a:b", clients=()),
+            PLAIN | {"has_former_names", "has_handler", "has_clients"},
+        ),
+        (
+            tool({}, data=DATA),
+            PLAIN
+            | {"has_pool", "has_reads", "has_writes", "has_destroys", "has_tables"},
+        ),
+        (tool({}, data={"pool": "p"}), PLAIN | {"has_pool"}),
+        (
+            tool({}, data={"reads": ["t"], "confirmation": True}),
+            PLAIN | {"has_reads", "asks_first"},
+        ),
+    ],
+)
+def test_a_tools_page(one: Any, true: set[str]) -> None:
+    view = runbook.tool_runbook(toolset(), one, "generated.toys")
+    assert flags(view) == true
+
+
+@pytest.mark.parametrize(
+    ("one", "verify", "turn"),
+    [
+        (tool({}), "--no-calls", "--turn add"),
+        (tool({}, examples=({},)), "--tool add", "--turn add"),
+        (tool({"attached": False}, examples=({},)), "--no-calls", "--turn add"),
+        (
+            tool({}, examples=({},), changes=True),
+            "--tool add --call-changing",
+            "--turn add --call-changing",
+        ),
+        (
+            tool({"requires_approval": True}, examples=({},)),
+            "--tool add --call-changing",
+            "--turn add --call-changing",
+        ),
+    ],
+)
+def test_commands_of_a_tools_page(one: Any, verify: str, turn: str) -> None:
+    view = runbook.tool_runbook(toolset(), one, "generated.toys")
+    begin = ".venv/bin/toolcast letta verify --toolset toys"
+    assert f"{begin} {verify}\n" in str(view.verify)
+    assert f"{begin} --no-calls {turn}\n" in str(view.turn)
+
+
+def test_names_of_a_tools_page() -> None:
+    agents = {"agents": (AGENT, LettaAgent("you", id="2"))}
+    view = runbook.tool_runbook(toolset(**agents), tool({}, data=DATA), "toys")
+    assert (str(view.agents), str(view.tables)) == ("`me`, `you`", "`t`, `s`, `r`")
+    assert str(view.reason) == "no reason is given"
+    nobody = runbook.tool_runbook(toolset(), tool({}, clients=("a", "b")), "toys")
+    assert (str(nobody.agents), str(nobody.clients)) == ("no agent yet", "`a`, `b`")
+    none = runbook.tool_runbook(toolset(), tool({}, clients=()), "toys")
+    assert str(none.clients) == "none"
+
+
+def test_a_line_for_each_tool() -> None:
+    made = toolset()
+    made.tools = (
+        tool({"attached": False, "reason": "Not\n now."}, name="c"),
+        tool({"attached": False}, name="b"),
+        tool({}, name="a"),
+    )
+    assert runbook.tool_list(made) == (
+        "a: attached\nb: not attached: no reason is given\nc: not attached: Not now.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"), [("add", True), ("sum", True), ("x", False)]
+)
+def test_a_page_has_its_present_and_former_names(
+    monkeypatch: pytest.MonkeyPatch, name: str, is_there: bool
+) -> None:
+    monkeypatch.setattr(runbook, "render", lambda *_: b"page")
+    monkeypatch.setattr(runbook, "tool_runbook", lambda _, __, package: package)
+    made = toolset()
+    made.tools = (tool({}, renamed_from=("sum",)),)
+    place: Any = SimpleNamespace(package="generated")
+    assert (runbook.tool_page(place, made, name) == "page") is is_there

@@ -1,0 +1,192 @@
+"""The specs' part of a memory block: its text, its place, and when it is written."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_letta import blocks
+from toolcast_letta.blocks import (
+    BlockChange,
+    BlockError,
+    BlockTextError,
+    block_changes,
+    block_text,
+    shown,
+    with_part,
+    write_changes,
+)
+
+BEGIN, END = "[toolcast toys: from the specs]", "[toolcast toys: end]"
+PART = f"{BEGIN}\nnew\n{END}"
+
+
+@pytest.mark.parametrize(
+    ("value", "after"),
+    [
+        ("", PART),
+        (" \n", PART),
+        ("mine\n\n", f"mine\n\n{PART}"),
+        (f"a {BEGIN} old {END} b", f"a {PART} b"),
+    ],
+)
+def test_a_part_has_its_place(value: str, after: str) -> None:
+    assert with_part(value, PART, "toys") == after
+
+
+@pytest.mark.parametrize(
+    "value",
+    [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN} {BEGIN} {END}", f"{BEGIN} {END} {END}"],
+)
+def test_broken_marks_are_for_a_person(value: str) -> None:
+    with pytest.raises(BlockTextError, match="do not stand in it once each"):
+        with_part(value, PART, "toys")
+
+
+def spec(name: str, section: str | None = None, data: Any = None) -> Any:
+    return SimpleNamespace(
+        name=name, summary=f"Does\n {name}.", section=section, data=data, attached=True
+    )
+
+
+TOYS: Any = SimpleNamespace(
+    name="toys",
+    sections=[
+        SimpleNamespace(name="one", heading="The\n first"),
+        SimpleNamespace(name="two", heading="None"),
+    ],
+    tools=[
+        spec("d", "unknown"),
+        spec("c", None, {"pool": "p", "reads": ["t"], "writes": ["t", "s"]}),
+        spec("b", "one", {"pool": "p", "reads": ["t"], "destroys": ["s"]}),
+        spec("a", "one", {"reads": ["t"]}),
+        SimpleNamespace(name="off", attached=False),
+    ],
+)
+
+
+@pytest.fixture(autouse=True)
+def attached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "tool_part", lambda _, one: {"attached": one.attached})
+
+
+def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert block_text(TOYS, "tools").split("\n") == [
+        BEGIN,
+        "The 4 tools of toys that are attached:",
+        "The first:",
+        "- a: Does a.",
+        "- b: Does b.",
+        "- c: Does c.",
+        "- d: Does d.",
+        END,
+    ]
+    assert block_text(TOYS, "data").split("\n") == [
+        BEGIN,
+        "Where the data of the attached tools lies:",
+        "- t: read by a",
+        "- s (pool p): deleted by b; written by c",
+        "- t (pool p): read by b, c; written by c",
+        END,
+    ]
+    none: Any = SimpleNamespace(name="toys", sections=[], tools=[])
+    assert "- no spec names a table" in block_text(none, "data")
+    for mark in (BEGIN, END):
+        monkeypatch.setattr(TOYS.tools[0], "summary", mark)
+        with pytest.raises(BlockTextError, match="a summary or section holds"):
+            block_text(TOYS, "tools")
+
+
+def change(before: str = "a", after: str = "b", agent: str = "1") -> BlockChange:
+    return BlockChange("me", agent, "notes", before, after)
+
+
+class Api:
+    """Holds one block."""
+
+    def __init__(self, value: Any, limit: int = 1_000, sticks: bool = True) -> None:
+        self.value, self.limit, self.sticks = value, limit, sticks
+        self.written: list[Any] = []
+
+    def block(self, *_: str) -> Any:
+        return None if self.value is None else (self.value, self.limit)
+
+    def write_block(self, *given: str) -> None:
+        self.written.append(given)
+        if self.sticks:
+            self.value = given[2]
+
+
+@pytest.mark.parametrize(
+    ("agreed", "now", "said"),
+    [
+        (change(), change(), None),
+        (change(), change("b"), None),
+        (change(), change(agent="2"), "the specs do not have `notes` of me any more"),
+        (change(), change(after="c"), "was shown with another text"),
+        (
+            change(),
+            change("c"),
+            "somebody has changed `notes` of me since it was shown",
+        ),
+    ],
+)
+def test_what_was_agreed_to_is_written(agreed: Any, now: Any, said: str | None) -> None:
+    api: Any = Api(now.before)
+    if said is not None:
+        with pytest.raises(BlockError, match=said):
+            write_changes(api, [agreed], [now])
+        assert api.written == []
+        return
+    done = write_changes(api, [agreed], [now])
+    assert done == ["me: `notes` written"] * now.changes
+    assert api.written == [("1", "notes", "b")] * now.changes
+
+
+def test_a_block_that_does_not_stay_is_told() -> None:
+    for api in (Api("a", sticks=False), Api(None, sticks=False)):
+        one: Any = api
+        with pytest.raises(BlockError, match="`notes` of me is not as it was sent"):
+            write_changes(one, [change()], [change()])
+
+
+def test_what_would_be_written_is_shown() -> None:
+    assert [*shown([change("a", "a")])] == ["me: `notes` is as the specs say"]
+    assert [*shown([change()])] == [
+        "--- me: notes (now)",
+        "+++ me: notes (from the specs)",
+        "@@ -1 +1 @@",
+        "-a",
+        "+b",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "more", "said"),
+    [
+        ("mine", 0, None),
+        (
+            "mine",
+            -1,
+            "the block `notes` of me would have {0} characters, and its limit is",
+        ),
+        (None, 0, "the block `notes` of me is not there: create it in Letta first"),
+        (BEGIN, 0, "the block `notes` of me: `"),
+    ],
+)
+def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) -> None:
+    block = SimpleNamespace(label="notes", content="tools")
+    wanted: Any = SimpleNamespace(
+        agents=[SimpleNamespace(name="me", id="1", blocks=[block])]
+    )
+    length = len("mine\n\n" + block_text(TOYS, "tools"))
+    api: Any = Api(value, length + more)
+    if said is None:
+        (found,) = block_changes(api, TOYS, wanted)
+        assert (found.before, len(found.after), found.changes) == ("mine", length, True)
+        return
+    with pytest.raises(BlockError) as told:
+        block_changes(api, TOYS, wanted)
+    assert str(told.value).startswith(said.format(length))

@@ -1,0 +1,279 @@
+"""What a rollback puts back, leaves and cannot bring back, by what was, was made and is."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from letta.tests.planning.states import (
+    built_in,
+    by_name,
+    current,
+    desired,
+    registered,
+    rule,
+    state,
+    tool,
+)
+from toolcast_letta.state.baseline import AgentBaseline, Baseline
+from toolcast_letta.v1 import rollback
+from toolcast_letta.v1.undoing import AgentUndo, undo_plan
+
+WANTED = desired(tool("add"), tool("find", "seek"))
+
+
+def baseline(
+    tools: str, after: str, rules: Any = (), rules_after: Any = (), **more: Any
+) -> Baseline:
+    """An apply that made of some tools others."""
+    ids = {name: f"id-{name}" for name in tools.split()}
+    agent = AgentBaseline(
+        "me",
+        "agent-1",
+        "letta_v1_agent",
+        ids,
+        tuple(rules),
+        tuple(after.split()),
+        tuple(rules_after),
+    )
+    known = {"entry": "mcp-1", "saved": "2026"}
+    return Baseline("toys", "http://a", "0.16.6", "toys", (agent,), **{**known, **more})
+
+
+def undone(
+    was: Baseline, now: str, rules: Any = (), gone: str = "", **more: Any
+) -> Any:
+    names = {*was.agents[0].tools, *was.agents[0].tools_after, *now.split(), "theirs"}
+    own = {"add", "find", "seek"}
+    kept = sorted(names - {*gone.split()})
+    found = current(
+        WANTED,
+        *(registered(name) if name in own else built_in(name) for name in kept),
+        agents={"me": state(*now.split(), rules=rules)},
+    )
+    restore = more.pop("restore", ())
+    return undo_plan(WANTED, was, more.pop("later", ()), found, restore)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "more", "tools", "lost", "stays"),
+    [
+        # What the apply attached goes, what it took comes back.
+        (baseline("x", "x add"), "x add", {}, "x", [], []),
+        (baseline("x y", "x"), "x", {}, "x y", [], []),
+        # What others did since then stays.
+        (
+            baseline("x", "x add"),
+            "x add theirs",
+            {},
+            "x theirs",
+            [],
+            ["me: `theirs`, attached since then"],
+        ),
+        (
+            baseline("x y", "x y add"),
+            "x add",
+            {},
+            "x",
+            [],
+            ["me: without `y`, detached since then; --restore y attaches it"],
+        ),
+        (baseline("x y", "x y add"), "x add", {"restore": ["y"]}, "x y", [], []),
+        # What is not in the registry cannot come.
+        (
+            baseline("x y", "x"),
+            "x",
+            {"gone": "y"},
+            "x",
+            [
+                "me: `y` is not in the registry; deploy the MCP server that had it, then"
+                " roll back again"
+            ],
+            [],
+        ),
+        (
+            baseline("x seek", "x find", renamed={"seek": "find"}),
+            "x find",
+            {"gone": "seek"},
+            "x find",
+            [
+                "me: `seek` is not in the registry; it keeps `find`; deploy the MCP server"
+                " that had it, then roll back again"
+            ],
+            [],
+        ),
+        # What a later apply attached goes, too.
+        (
+            baseline("x", "x add"),
+            "x add y",
+            {"later": [baseline("x add", "x add y")]},
+            "x",
+            [],
+            [],
+        ),
+    ],
+)
+def test_tools_are_put_back(
+    was: Baseline, now: str, more: Any, tools: str, lost: list[str], stays: list[str]
+) -> None:
+    (agent,) = undone(was, now, **more).agents
+    assert (list(agent.tools), list(agent.lost)) == (tools.split(), lost)
+    assert list(agent.stays) == stays
+    assert [line for line in agent.changes if "tool" in line] == [
+        *(f"+ tool {name}" for name in agent.tools if name not in now.split()),
+        *(f"- tool {name}" for name in now.split() if name not in agent.tools),
+    ]
+
+
+RUN, LOOP, EXIT = (
+    rule("x", kind) for kind in ("run_first", "continue_loop", "exit_loop")
+)
+ASKS = rule("x", "requires_approval")
+COUNT = rule("x", "max_count_per_step", max_count_limit=1)
+TWICE = rule("x", "max_count_per_step", max_count_limit=2)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "now", "rules", "stays"),
+    [
+        ([RUN], [], [], [RUN], []),
+        ([], [RUN], [RUN], [], []),
+        ([RUN], [RUN], [RUN, LOOP], [RUN, LOOP], []),
+        (
+            [RUN],
+            [RUN],
+            [],
+            [],
+            ["me: the rule x run_first stays away: somebody has removed it since then"],
+        ),
+        # Without it the agent's turn ends at once, or nobody is asked.
+        ([LOOP], [LOOP], [], [LOOP], []),
+        ([ASKS], [ASKS], [], [ASKS], []),
+        (
+            [LOOP],
+            [LOOP],
+            [EXIT],
+            [EXIT],
+            [
+                "me: the rule x continue_loop stays away: somebody has removed it since then"
+            ],
+        ),
+        (
+            [COUNT],
+            [COUNT],
+            [TWICE],
+            [TWICE],
+            [
+                "me: the rule x max_count_per_step (max_count_limit=1) as somebody has"
+                " changed it since then"
+            ],
+        ),
+        ([COUNT], [TWICE], [TWICE], [COUNT], []),
+    ],
+)
+def test_rules_are_put_back(
+    before: Any, after: Any, now: Any, rules: Any, stays: list[str]
+) -> None:
+    (agent,) = undone(baseline("x", "x", before, after), "x", now).agents
+    assert (list(agent.rules), list(agent.stays)) == (rules, stays)
+
+
+def test_a_rule_about_what_cannot_come_back_is_lost() -> None:
+    child = rule("x", "constrain_child_tools", children=["y"])
+    was = baseline("x y", "x", [child, rule("y", "run_first")])
+    (agent,) = undone(was, "x", gone="y").agents
+    assert [line for line in agent.lost if "rule" in line] == [
+        "me: the rule x constrain_child_tools (children=['y'])",
+        "me: the rule y run_first",
+    ]
+    assert agent.rules == ()
+
+
+def test_what_no_rollback_brings_back_is_told() -> None:
+    was = baseline(
+        "x",
+        "x add",
+        entry=None,
+        registry={"gone": "d"},
+        holders={"z": ("you (2)",)},
+    )
+    found = undone(was, "x add")
+    assert found.register == ()
+    assert found.lost == (
+        "`z` was taken from other agents, too, which do not get it back: you (2)",
+    )
+    assert found.stays == (
+        "the entry toys, created since then",
+        "`add`, registered since then",
+        "`gone`, deleted from the registry since then",
+    )
+    known = replace(was, entry="mcp-1", registry={})
+    assert undone(known, "x").stays == ("`add`, registered since then",)
+    later = baseline("x", "x", holders={"a": ("they",)})
+    assert len(undone(was, "x add", later=[later]).lost) == 2
+    own = undone(replace(was, registry={"add": "another"}), "x add").stays
+    assert (
+        "the text or schema of `add`: deploy the MCP server as it was, and apply" in own
+    )
+
+
+def test_tools_are_registered_again_with_the_settings_that_they_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Any] = []
+    done: list[Any] = []
+    undo = SimpleNamespace(
+        agents=(), register=("a", "b"), lost=("l",), stays=("s", "s")
+    )
+    was = baseline("x", "x", settings={"a": {"return_char_limit": 1}, "c": {}})
+    baselines: Any = SimpleNamespace(
+        exclusive=contextlib.nullcontext, finish=lambda one: done.append(one)
+    )
+    api: Any = SimpleNamespace(register=lambda *words: done.append(words))
+    monkeypatch.setattr(rollback, "read_current", lambda *_: current(WANTED))
+    monkeypatch.setattr(rollback, "read_registry", lambda _: by_name())
+    monkeypatch.setattr(rollback, "_undo", lambda *_: undo)
+    monkeypatch.setattr(
+        rollback, "restore_settings", lambda _, again, __: given.append(again)
+    )
+    found = rollback.roll_back(api, WANTED, was, baselines)
+    assert given == [{"a": {"return_char_limit": 1}}]
+    assert done == [("toys", "a"), ("toys", "b"), was]
+    assert (found.agents, found.lost, found.stays) == (0, ("l",), ("s",))
+    undo.register = ()
+    rollback.roll_back(api, WANTED, was, baselines)
+    assert len(given) == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "after", "sent", "said"),
+    [
+        (("x",), ("x",), 0, []),
+        (("x", "y"), ("x",), 1, []),
+        (
+            ("x", "y"),
+            ("x", "y"),
+            1,
+            ["me is not as it was sent; somebody else is at work"],
+        ),
+    ],
+)
+def test_an_agent_is_changed_if_it_is_otherwise(
+    monkeypatch: pytest.MonkeyPatch, now: Any, after: Any, sent: int, said: list[str]
+) -> None:
+    states = [state(*now), state(*after)]
+    monkeypatch.setattr(rollback, "read_agent", lambda *_: states.pop(0))
+    changed: list[Any] = []
+    api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
+    undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
+    found = current(WANTED, built_in("x"))
+    assert rollback._change(api, undo, found, lambda _: None) == said
+    assert changed == [("agent-1", ["id-x"], ())] * sent
+    lacking = replace(undo, tools=("x", "gone"))
+    assert rollback._change(api, lacking, found, lambda _: None) == [
+        "me was not touched: `gone` could not be registered again"
+    ]
