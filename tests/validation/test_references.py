@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.validation.references import References
+from toolcast_runtime.core.validation.references import (
+    References,
+    held_schemas,
+    in_place,
+    schemas_below,
+    steps_of,
+)
 
 PART = {"type": "string"}
 
@@ -49,3 +55,85 @@ def test_one_name_in_two_places_leads_to_both() -> None:
 def test_the_schema_itself() -> None:
     schema = {"properties": {"a": {"$ref": "#"}}}
     assert References(schema).targets("#") == [schema]
+    schema["properties"]["b"] = {"$id": "b.json"}
+    assert References(schema).targets("#") == [schema]
+    assert References(schema).target("b.json#") == {"$id": "b.json"}
+
+
+def test_a_name_of_two_places_is_no_target() -> None:
+    schema = {"$defs": {"x": {"$anchor": "a", "type": "null"}, "y": {"$anchor": "a"}}}
+    for reference in ("#a", "#b"):
+        with pytest.raises(LookupError):
+            References(schema).target(reference)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "steps"),
+    [
+        ("", ()),
+        ("/a", ("a",)),
+        ("/a/1/0", ("a", 1, 0)),
+        ("/a/00000001", ("a", 1)),
+        ("/a/000000001", None),
+        ("/a/2", None),
+        ("/a/x", None),
+        ("/a/-", None),
+        ("/a/0/0", None),
+        ("/b", None),
+        ("/~1/~0", ("/", "~")),
+        ("/~01", ("~1",)),
+    ],
+)
+def test_a_pointer_goes_step_by_step(
+    pointer: str, steps: tuple[str | int, ...] | None
+) -> None:
+    assert steps_of({"a": [1, [2]], "/": {"~": 3}, "~1": 4}, pointer) == steps
+
+
+@pytest.mark.parametrize(
+    ("schema", "held", "in_its_place"),
+    [
+        ({"properties": {"a": 1, "b": 2}, "type": "object"}, [1, 2], []),
+        ({"properties": [1]}, [], []),
+        ({"allOf": [1, 2], "not": 3, "if": 4}, [1, 2, 3, 4], [1, 2, 4]),
+        ({"allOf": 1, "items": [2, 3], "prefixItems": [4]}, [2, 3, 4], []),
+        ({"items": 1, "contains": 2, "contentSchema": 3}, [1, 2, 3], []),
+        ({"dependencies": {"a": 1}, "enum": [2], "$defs": {"x": 3}}, [1, 3], [1]),
+        ({"additionalItems": 1, "unevaluatedItems": 2, "const": {}}, [1, 2], []),
+        ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
+    ],
+)
+def test_keywords_hold_schemas(
+    schema: dict[str, Any], held: list[Any], in_its_place: list[Any]
+) -> None:
+    assert [one for _, one in held_schemas(schema)] == held
+    assert [*in_place(schema)] == in_its_place
+
+
+@pytest.mark.parametrize(
+    ("schema", "groups", "besides"),
+    [
+        ({}, [], []),
+        ({"allOf": [1]}, [[], []], []),
+        (
+            {"properties": {"a": 1}, "additionalProperties": 2, "propertyNames": 3},
+            [[1, 2], []],
+            [3],
+        ),
+        (
+            {"prefixItems": [1], "items": 2, "additionalItems": 3, "contains": 4},
+            [[], [1, 2, 3]],
+            [4],
+        ),
+        (
+            {"patternProperties": {"a": 1}, "unevaluatedProperties": 2}
+            | {"unevaluatedItems": 3},
+            [[], []],
+            [1, 2, 3],
+        ),
+    ],
+)
+def test_of_a_group_one_schema_applies(
+    schema: dict[str, Any], groups: list[Any], besides: list[Any]
+) -> None:
+    assert schemas_below(schema) == (groups, besides)
