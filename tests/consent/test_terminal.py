@@ -177,15 +177,62 @@ def test_what_is_no_answer_is_asked_for_again_and_never_given(
         assert answer.result(20) == Answer("cancel")
 
 
+def test_what_may_be_left_out_is_or_is_as_it_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    form = {
+        "type": "object",
+        "properties": {
+            "way": {"type": "string", "default": "by post", "description": "How?"},
+            "count": {"type": "integer"},
+            "note": {"type": "string", "default": "none"},
+        },
+        "required": ["note"],
+    }
+    with shown_form(monkeypatch, form) as (person, answer):
+        person.until("How?\nway: ")
+        person.type("\n")
+        person.until("count (a number): ")
+        person.type("\n")
+        person.until("note: ")
+        person.type("\n")
+        content = {"way": "by post", "note": "none"}
+        assert answer.result(20) == Answer("accept", content)
+        assert "How?" not in person.shown.partition("way: ")[2]
+    with shown_form(monkeypatch, form) as (person, answer):
+        person.until("way: ")
+        person.type("\x04")
+        assert answer.result(20) == Answer("cancel")
+
+
+def test_there_is_a_terminal_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = pty.openpty()
+    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
+    assert at_terminal.has_terminal()
+    monkeypatch.setattr(at_terminal, "_TERMINAL", "/no/such/terminal")
+    assert not at_terminal.has_terminal()
+    for number in (ours, theirs):
+        os.close(number)
+
+
 @contextmanager
 def asked(
     monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]
 ) -> Iterator[tuple[Terminal, Future[Answer]]]:
     """A question with one field that has to be filled in, at a terminal."""
-    ours, theirs = pty.openpty()
-    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
     fields = {"field": {"title": "Field", **schema}}
     form = {"type": "object", "properties": fields, "required": ["field"]}
+    with shown_form(monkeypatch, form) as found:
+        yield found
+
+
+@contextmanager
+def shown_form(
+    monkeypatch: pytest.MonkeyPatch, form: dict[str, Any]
+) -> Iterator[tuple[Terminal, Future[Answer]]]:
+    """A question with the fields of a form, at a terminal."""
+    ours, theirs = pty.openpty()
+    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
     question = Question("one", "Where?", form, "book", {})
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(asyncio.run, at_terminal.ask_at_terminal(question))

@@ -93,6 +93,17 @@ def test_each_alphabet_of_base64_is_its_own() -> None:
         assert _problems({"contentEncoding": "base64url"}, text) == []
 
 
+def test_whole_numbers_are_compared_with_whole_numbers() -> None:
+    whole, any_number = {"type": "integer", "enum": [1]}, {
+        "type": "number",
+        "enum": [2],
+    }
+    assert disagreements(whole, any_number, is_result=True, has_values=False) == []
+    assert disagreements(any_number, whole, is_result=False, has_values=False) == []
+    same = {"type": "integer", "enum": [2]}
+    assert disagreements(whole, same, is_result=True, has_values=False) != []
+
+
 def test_ten_disagreements_are_told() -> None:
     names = [f"n{number:02}" for number in range(11)]
     made = type("Made", (BaseModel,), {"__annotations__": dict.fromkeys(names, int)})
