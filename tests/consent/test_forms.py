@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.question import Asked
+from toolcast_runtime.core.question import Answer, Asked
 from toolcast_runtime.rooms.consent import questions
 from toolcast_runtime.rooms.consent.questions import (
     ApprovalsInMemory,
+    Questions,
     problems_with_form,
 )
 
@@ -133,5 +138,32 @@ async def test_a_round_is_remembered_for_an_hour(
     assert await approvals.take("second")
 
 
-def test_a_person_has_ten_minutes() -> None:
-    assert questions.MOST_SECONDS == 600.0
+async def test_a_person_has_ten_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In which the call's own time stands still."""
+
+    class Clock:
+        now = 5.0
+
+        def monotonic(self) -> float:
+            return self.now
+
+    clock, given = Clock(), list[float]()
+
+    @asynccontextmanager
+    async def timeout(seconds: float) -> AsyncIterator[None]:
+        given.append(seconds)
+        yield
+
+    def person(_: Any) -> Answer:
+        clock.now += 2.0
+        assert (made.is_waiting, made.waited) == (True, 2.0)
+        return Answer("accept")
+
+    nobody: Any = None
+    made = Questions(person, nobody, nobody, None, {}, asyncio.get_running_loop())
+    monkeypatch.setattr(questions, "time", clock)
+    fake = SimpleNamespace(timeout=timeout)
+    monkeypatch.setattr(questions, "asyncio", fake)
+    assert await made._said(nobody) == Answer("accept")
+    clock.now += 7.0
+    assert (made.is_waiting, made.waited, given) == (False, 2.0, [600.0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from toolcast_runtime.core.server_settings import ExternalServer, Resolved
 from toolcast_runtime.rooms.external import connection as connections
 from toolcast_runtime.rooms.external import server_process, transports
+from toolcast_runtime.rooms.external import session as sessions
 from toolcast_runtime.rooms.external.connection import Connection
 from toolcast_runtime.rooms.external.transports import Ending, _Bounded, _Pace
 
@@ -304,3 +307,41 @@ async def test_pauses_double_up_to_a_minute_until_a_connection_was_steady(
         await one._keep()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 0.5, 1.0]
     assert clock.slept == pauses
+
+
+async def test_a_list_is_asked_for_every_five_minutes_and_once_a_second_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+    up: list[Any] = []
+    clock = Clock()
+
+    class There:
+        is_lost = False
+
+        async def changed(self, seconds: float) -> None:
+            waited.append(seconds)
+            self.is_lost = len(waited) == 3
+
+        def why_lost(self) -> str:
+            return "it went away"
+
+    @asynccontextmanager
+    async def opened(*_: Any) -> AsyncIterator[There]:
+        yield There()
+
+    async def is_up(_: Connection, session: Any) -> None:
+        up.append(session)
+
+    async def to_thread(*_: Any) -> None:
+        pass
+
+    changed: list[int] = []
+    one = Connection(ExternalServer("far"), frozenset(), lambda: changed.append(1))
+    fake = SimpleNamespace(to_thread=to_thread, sleep=clock.sleep)
+    monkeypatch.setattr(connections, "asyncio", fake)
+    monkeypatch.setattr(sessions, "opened_session", opened)
+    monkeypatch.setattr(Connection, "_up", is_up)
+    assert await one._connected() == "it went away"
+    assert (waited, clock.slept, len(up)) == ([300.0] * 3, [1.0] * 2, 3)
+    assert changed == [1]

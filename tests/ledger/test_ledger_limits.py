@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import sqlite3
 import threading
@@ -11,6 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -63,10 +65,9 @@ class Batches(records.RecordBatches[Any]):
 def test_ends_that_could_not_be_written_are_owed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(records, "_AGAIN_SECONDS", 0.01)
-    monkeypatch.setattr(records, "_MOST_OWED", 2)
+    """Ten thousand of them, which are tried again in two seconds."""
     batches = Batches()
-    given = [item("started"), item(), item("error"), item()]
+    given = [item("started"), *(item() for _ in range(10_001))]
     turns = iter([(given, True), ([], True), ([], False)])
     waited: list[Any] = []
 
@@ -75,24 +76,106 @@ def test_ends_that_could_not_be_written_are_owed(
         return next(turns)
 
     monkeypatch.setattr(records, "_next_batch", next_batch)
-    batches._unwritten = 4
+    batches._unwritten = len(given)
     batches._run(queue.SimpleQueue())
-    assert waited == [None, 0.01, None]
-    assert [[one.outcome for one in batch] for batch in batches.written] == [
-        ["started", "ok", "error", "ok"],
-        ["ok", "error"],
-    ]
+    assert waited == [None, 2.0, None]
+    assert [len(batch) for batch in batches.written] == [10_002, 10_000]
+    assert {one.outcome for one in batches.written[1]} == {"ok"}
     assert all(isinstance(done.exception(), LedgerError) for _, done in given)
     assert batches._unwritten == 0
 
 
-def test_what_a_ledger_waits_for() -> None:
-    assert (records._AGAIN_SECONDS, records._MOST_SECONDS) == (2.0, 60.0)
-    assert (records._MOST_OWED, recorder._PATIENCE) == (10_000, 10.0)
-    assert sqlite_ledger._BUSY_MILLISECONDS == 30_000
-    assert (tables._PAUSE, tables._HOUR) == (0.1, 3600.0)
-    assert (http_sink._FIRST_PAUSE, http_sink._LONGEST_PAUSE) == (0.5, 60.0)
-    assert http_sink._IDLE_SECONDS == 5.0
+def test_ending_waits_a_minute_for_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+    batches = Batches()
+    joined: list[float] = []
+    thread: Any = SimpleNamespace(join=joined.append, is_alive=lambda: True)
+    batches._thread = thread
+    batches._finish()
+    assert joined == [60.0]
+    assert batches._waiting.get_nowait() is None
+    assert "did not take its last records in time" in caplog.text
+    batches._finish()
+    assert joined == [60.0], "there is no thread any more"
+
+
+async def test_a_function_has_ten_seconds_for_a_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+
+    async def wait_for(work: Any, seconds: float) -> None:
+        waited.append(seconds)
+        work.close()
+
+    fake = SimpleNamespace(wait_for=wait_for)
+    monkeypatch.setattr(recorder, "asyncio", fake)
+    await recorder.FunctionLedger("a:b", None).write(RECORD)
+    assert waited == [10.0]
+
+
+@pytest.mark.parametrize(("is_patient", "most"), [(True, 30_000), (False, 0)])
+def test_another_writer_is_waited_for(
+    ledger: SqliteLedger, is_patient: bool, most: int
+) -> None:
+    assert ledger._connection is not None
+    sqlite_ledger._wait_for_others(ledger._connection, is_patient=is_patient)
+    assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
+
+
+def test_old_rows_are_looked_for_each_hour(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "toolcast.ledger")
+    gone = [2, 0, LedgerError("away")]
+    waited: list[float] = []
+
+    def remove_old(*_: Any) -> int:
+        one = gone.pop(0)
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    def wait(seconds: float) -> bool:
+        waited.append(seconds)
+        return not gone
+
+    monkeypatch.setattr(tables, "remove_old", remove_old)
+    sweeping = tables._Sweeping(LedgerSettings("toys", "NO_LEDGER", "x", keep="1h"))
+    ended: Any = SimpleNamespace(wait=wait)
+    sweeping.ended = ended
+    sweeping.run()
+    assert sweeping.daemon
+    assert waited == [3600.0] * 3
+    assert [one.getMessage() for one in caplog.records] == [
+        "2 rows older than 1h are gone",
+        "rows older than 1h stay: away",
+    ]
+
+
+def test_a_sink_tries_again_more_and_more_seldom(
+    sink: HttpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    waited: list[float] = []
+    fails = [True] * 9 + [False, True, False]
+
+    class Over(BaseException):
+        pass
+
+    def post_all(_: Any) -> None:
+        if not fails:
+            raise Over
+        if fails.pop(0):
+            raise LedgerError("away")
+
+    news: Any = SimpleNamespace(clear=lambda: None, wait=waited.append)
+    sink._news = news
+    monkeypatch.setattr(sink, "_post_all", post_all)
+    monkeypatch.setattr(http_sink.time, "sleep", slept.append)
+    with pytest.raises(Over):
+        sink._run()
+    assert slept == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 0.5]
+    assert waited == [5.0, 5.0]
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +13,23 @@ from tests.lifespan.conftest import Toolset
 from toolcast_runtime.rooms import lifespan
 
 
-def test_a_start_has_a_minute_and_an_end_four_seconds() -> None:
+async def test_a_start_has_a_minute_and_an_end_four_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     assert lifespan._late() == "it has not started within 60 seconds"
-    assert (lifespan.END_SECONDS, lifespan._CANCEL_SECONDS) == (4.0, 0.5)
+    loop = asyncio.get_running_loop()
+    run = lifespan.Run(lifespan.Lifespan("a:b", ()), None, "toys", loop)
+    waited: list[float] = []
+
+    async def wait(_: Any, timeout: float) -> Any:
+        waited.append(timeout)
+        return set(), set()
+
+    fake = SimpleNamespace(**{**vars(asyncio), "wait": wait})
+    monkeypatch.setattr(lifespan, "asyncio", fake)
+    await run.end()
+    assert waited == [4.0, 0.5]
+    assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
 
 
 async def test_nobody_waits_for_the_clock_of_a_start(

@@ -1,0 +1,169 @@
+"""What is kept behind links and offered beside tools: each limit met, and one beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.context import ToolError
+from toolcast_runtime.core.toolset_settings import LinkLimits
+from toolcast_runtime.rooms.resources.content_blocks import (
+    KeptContent,
+    audio,
+    file,
+    image,
+    link,
+    resource_contents,
+)
+from toolcast_runtime.rooms.resources.definitions_of_mcp import (
+    McpOffer,
+    _said,
+    problems_with_arguments,
+)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def kept(**limits: Any) -> tuple[KeptContent, Clock]:
+    clock = Clock()
+    return KeptContent("toys", LinkLimits(**limits), clock), clock
+
+
+@pytest.mark.parametrize(
+    ("content", "fits"), [("é" * 5, True), (b"x" * 10, True), ("é" * 5 + "x", False)]
+)
+def test_content_of_ten_bytes(content: Any, fits: bool) -> None:
+    store, _ = kept(seconds=10, bytes=10)
+    if fits:
+        assert store.contents(None, store.keep(None, "a", content, None)) is not None
+        return
+    with pytest.raises(ToolError, match="`a` has 11 bytes, and 10 are kept"):
+        store.keep(None, "a", content, None)
+
+
+def test_content_is_kept_as_long_and_as_much_as_is_said() -> None:
+    store, clock = kept(seconds=10, bytes=10)
+    first, second = (store.keep(None, name, "x" * 5, None) for name in "ab")
+    assert store.contents(None, first) is not None, "ten bytes are as many"
+    store.keep(None, "c", "", None)
+    assert store.contents(None, first) is not None, "an empty one needs no room"
+    third = store.keep(None, "d", "x", None)
+    held = [store.contents(None, uri) is not None for uri in (first, second, third)]
+    assert held == [False, True, True]
+    clock.now = 9.9
+    assert store.contents(None, second) is not None
+    clock.now = 10.0
+    assert store.contents(None, second) is None
+    store.keep(None, "e", "x" * 10, None)
+    assert len(store._kept) == 1, "what is over has made room"
+    assert store._bytes == 10
+
+
+def test_content_is_for_its_user() -> None:
+    store, _ = kept()
+    uri = store.keep("mia", "a", "x", None)
+    assert store.contents("mia", uri) is not None
+    assert store.contents("bo", uri) is store.contents(None, uri) is None
+
+
+def test_a_name_in_a_uri_has_a_hundred_characters() -> None:
+    store, _ = kept()
+    for length in (100, 101):
+        uri = store.keep(None, "x" * length, "", None)
+        assert uri.rpartition("/")[2] == "x" * 100
+        assert len(uri.split("/")[3]) == 32, "24 bytes that nobody guesses"
+
+
+def test_a_link_leads_to_one_thing() -> None:
+    for words in ({}, {"uri": "https://a", "content": "x"}):
+        given: dict[str, Any] = words
+        with pytest.raises(ValueError, match="a `uri` or a `content`, and not both"):
+            link("a", **given)
+    assert link("a", "https://a", title="A", mime_type="text/x") == {
+        "type": "resource_link",
+        "uri": "https://a",
+        "name": "a",
+        "title": "A",
+        "mimeType": "text/x",
+    }
+    assert link("a.txt", content="x") == file("a.txt", "x")
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"), [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")]
+)
+def test_a_medium_is_of_its_kind(make: Any, kind: str) -> None:
+    with pytest.raises(ValueError, match="is no media type of"):
+        make(b"x", kind)
+    assert image(b"x")["mimeType"] == "image/png"
+    assert audio(b"x")["mimeType"] == "audio/wav"
+
+
+def test_contents_are_text_or_bytes() -> None:
+    assert resource_contents("u", "x", None) == {
+        "uri": "u",
+        "mimeType": "text/plain",
+        "text": "x",
+    }
+    assert resource_contents("u", b"x", "a/b")["mimeType"] == "a/b"
+    assert resource_contents("u", b"x", None) == {
+        "uri": "u",
+        "mimeType": "application/octet-stream",
+        "blob": "eA==",
+    }
+
+
+@pytest.mark.parametrize(("count", "rest"), [(20, ""), (21, " and 1 more")])
+def test_twenty_values_are_shown(count: int, rest: str) -> None:
+    arguments = [{"name": "a", "required": True}, {"name": "b"}]
+    values = [f"v{number}" for number in range(count)]
+    prompt = McpOffer("p", {"arguments": arguments}, values={"a": values})
+    shown = ", ".join(values[:20])
+    assert problems_with_arguments(prompt, {"a": "x", "b": "x"}) == [
+        f"`a` must be one of {shown}{rest}"
+    ]
+    assert problems_with_arguments(prompt, {"a": "v0", "c": "x"}) == [
+        "`c` is no argument"
+    ]
+    assert problems_with_arguments(prompt, {}) == ["`a` is missing"]
+
+
+@pytest.mark.parametrize(
+    ("given", "roles", "texts"),
+    [
+        ("x", ["user"], ["x"]),
+        (
+            ["x", {"role": "assistant", "content": "y"}],
+            ["user", "assistant"],
+            ["x", "y"],
+        ),
+        (
+            ({"role": "user", "content": {"type": "text", "text": "x"}},),
+            ["user"],
+            ["x"],
+        ),
+        ({"type": "text", "text": "x"}, ["user"], ["x"]),
+    ],
+)
+def test_messages_have_a_role(given: Any, roles: list[str], texts: list[str]) -> None:
+    said = _said(given)
+    assert said.result == roles
+    assert [block["text"] for block in said.content or ()] == texts
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ([], "gave no message"),
+        ([{"role": "system", "content": "x"}], "of another role"),
+    ],
+)
+def test_what_is_no_message(given: Any, problem: str) -> None:
+    with pytest.raises(ToolError, match=problem):
+        _said(given)
