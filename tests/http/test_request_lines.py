@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from types import SimpleNamespace
 from typing import Any
@@ -117,3 +118,41 @@ async def test_a_large_part_of_an_answer_waits_for_its_turn(
     part = {"type": "http.response.body", "body": b"a" * size}
     turns = await _guarded(b"{}", [start, part])
     assert turns.waited == waited
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"[" * 200, None),
+        (b"[" * 201, "the body is more than 200 levels deep"),
+        (b"[" + b"1," * 4_998 + b"1]", None),
+        (b"[" + b"1," * 9_998 + b"1]", None),
+        (b"[" + b"1," * 9_999 + b"1]", "the body has more than 10,000 values"),
+    ],
+)
+async def test_what_is_deep_or_crowded_is_no_message(
+    body: bytes, problem: str | None
+) -> None:
+    sent: list[Any] = []
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        sent.append("taken")
+
+    async def receive() -> Any:
+        return piece(body)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    hosts = AllowedHosts(["a"])
+    guard = Guard(answer, hosts, None, "tests", ("POST",), 50_000, _Noted())
+    await guard({"type": "http", "method": "POST", "headers": [HOST]}, receive, send)
+    if problem is None:
+        assert sent == ["taken"]
+    else:
+        assert sent[0]["status"] == 400
+        assert json.loads(sent[1]["body"]) == {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": -32600, "message": problem},
+        }

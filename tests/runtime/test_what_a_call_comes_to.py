@@ -12,8 +12,9 @@ import pytest
 from toolcast_runtime.core.calls import tool_calls
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.calls.tool_validators import Validators
-from toolcast_runtime.core.context import CallContext
+from toolcast_runtime.core.context import CallContext, ToolError, ToolResponse
 from toolcast_runtime.core.definitions.tool import Action, Tool
+from toolcast_runtime.types import tool_result
 
 DATE = {"type": "string", "format": "date"}
 SCHEMA = {"type": "object", "properties": {"day": DATE}}
@@ -147,3 +148,29 @@ async def test_who_can_be_asked_is_found_out_where_somebody_asks(
     monkeypatch.setattr(calls, "may_ask", may_ask)
     await calls.call_found(TOOL, None, None, "desk", ask=ask)
     assert asked == ([(ask, TOOL, "desk", {})] if is_asked else [])
+
+
+@pytest.mark.parametrize(
+    ("response", "result"),
+    [
+        (ToolResponse(1), 1),
+        (ToolResponse(), None),
+        (ToolResponse(1, content=[{"type": "text"}]), 1),
+        (ToolResponse(content=[{"type": "text"}]), [{"type": "text"}]),
+    ],
+)
+async def test_a_program_is_given_the_result_or_else_the_blocks(
+    response: ToolResponse, result: Any
+) -> None:
+    async def answer() -> ToolResponse:
+        return response
+
+    assert await tool_result(answer()) == result
+
+
+async def test_a_failure_is_raised() -> None:
+    async def answer() -> ToolResponse:
+        return ToolResponse(error="it is late", content=[{"type": "text"}])
+
+    with pytest.raises(ToolError, match=r"^it is late$"):
+        await tool_result(answer())

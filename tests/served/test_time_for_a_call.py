@@ -124,3 +124,41 @@ async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> 
     async with Reports(send) as reports:
         reports.report(1)
     assert given == [1.0]
+
+
+async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
+    loop = asyncio.get_running_loop()
+    assert not work.is_stuck("look")
+    other = work.runs_on("other")
+    ends = [work.runs_on("look") for _ in range(16)]
+    assert work.is_stuck("look") and not work.is_stuck("other")
+    ends.pop()()
+    assert not work.is_stuck("look")
+    ends.append(work.runs_on("look"))
+    other()
+    assert work.is_stuck("look"), "what still runs is forgotten"
+    for end in ends:
+        end()
+    assert loop not in work._running
+
+
+async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loop, later = asyncio.get_running_loop(), list[Any]()
+
+    def call_later(seconds: float, *what: Any) -> Any:
+        later.append((seconds, what))
+        return SimpleNamespace(cancel=lambda: later.append("cancelled"))
+
+    monkeypatch.setattr(loop, "call_later", call_later)
+    ended = work.runs_on("look")
+    [(seconds, (tell, *given))] = later
+    assert seconds == 10.0
+    tell(*given)
+    assert "a handler of look still runs 10 s after its call was given up; 1 of" in (
+        caplog.text
+    )
+    assert "at 16 further ones are refused" in caplog.text
+    ended()
+    assert later[1:] == ["cancelled"]
