@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import sqlite3
@@ -384,3 +385,28 @@ def test_why_rows_wait_is_said_once(
         sink._tell(error)
     said = [one.getMessage().rpartition(": ")[2] for one in caplog.records]
     assert said == ["it is full", "ConnectError", "SINK is not set"]
+
+
+@pytest.mark.parametrize(
+    ("process", "rows", "slept"), [(1, 1, 10.0), (0, 1, 0.0), (1, 0, 0.0)]
+)
+async def test_closing_waits_ten_seconds_for_the_endpoint(
+    sink: HttpSink,
+    monkeypatch: pytest.MonkeyPatch,
+    process: int,
+    rows: int,
+    slept: float,
+) -> None:
+    given: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        given.append(seconds)
+
+    now: Any = SimpleNamespace(monotonic=lambda: 100.0 + sum(given))
+    monkeypatch.setattr(http_sink, "time", now)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(sink, "_open_rows", lambda: rows)
+    sink._process = process
+    await sink.close()
+    assert {*given} == ({0.02} if slept else set())
+    assert sum(given) == pytest.approx(slept, abs=0.03)
