@@ -205,3 +205,49 @@ async def test_the_last_try_is_made_when_the_patience_ends(
 def test_what_is_not_set_is_told(toolset: Any, environment: Any, problem: str) -> None:
     with pytest.raises(MissingSetting, match=problem):
         syncing.connect(toolset, environment)
+
+
+TAKES = SimpleNamespace(layer="tool")
+RULE = SimpleNamespace(layer="rule")
+
+
+@pytest.mark.parametrize(
+    ("given", "blockers", "removals", "is_done"),
+    [
+        ({}, (), (), True),
+        ({}, (), (TAKES,), True),
+        ({}, (1,), (), False),
+        ({"dry_run": True}, (), (), False),
+        ({"adds_only": True}, (), (), True),
+        ({"adds_only": True}, (), (TAKES,), False),
+        ({"adds_only": True}, (), (RULE,), True),
+    ],
+)
+def test_a_plan_is_applied_or_only_made(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    given: Any,
+    blockers: Any,
+    removals: Any,
+    is_done: bool,
+) -> None:
+    plan = SimpleNamespace(blockers=blockers, removals=removals, missing=("b",))
+    backend = SimpleNamespace(place="here", read=lambda _: "there")
+    made: list[Any] = []
+
+    def make_plan(*words: Any) -> Any:
+        made.append(words)
+        return plan
+
+    monkeypatch.setattr(syncing, "connect", lambda *_: (backend, "wanted"))
+    monkeypatch.setattr(syncing, "make_plan", make_plan)
+    monkeypatch.setattr(syncing, "apply_plan", lambda *_: DONE)
+    named = {"allow_delete": ["a"], "allow_capture": ["b"], "drop_stale": ["c"]}
+    caplog.set_level(logging.INFO, "toolcast.letta")
+    found = syncing.sync(TOOLSET, {}, overrides=named, **given)
+    assert found == (plan, DONE if is_done else None)
+    assert made == [
+        ("here", "wanted", "there", syncing.Overrides(("a",), ("b",), ("c",)))
+    ]
+    said = ["tools+rules synced - 3 tools, 4 rules", "missing: b"]
+    assert caplog.messages == said * is_done

@@ -345,3 +345,14 @@ async def test_a_list_is_asked_for_every_five_minutes_and_once_a_second_at_most(
     assert await one._connected() == "it went away"
     assert (waited, clock.slept, len(up)) == ([300.0] * 3, [1.0] * 2, 3)
     assert changed == [1]
+
+
+async def test_a_server_that_was_never_there_has_lost_no_tools(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    one = Connection(ExternalServer("far"), frozenset(), lambda: None)
+    one._down("no", 0.5)
+    assert caplog.messages == [
+        "external server far: not connected: no; next attempt in 0.5 s"
+    ]
+    assert one.state == "down"

@@ -106,6 +106,9 @@ def test_a_schema_by_other_names() -> None:
 class _Served:
     """A registry with a tool for each pair of targets that it is in."""
 
+    async def list_tools(self, client: str | None) -> list[Tool]:
+        return self.tools(client)
+
     def tools(self, client: str | None) -> list[Tool]:
         assert client == "staff"
         return [
@@ -113,7 +116,7 @@ class _Served:
                 "-".join(left) or "both",
                 "",
                 "",
-                {"inputSchema": {"type": "object"}},
+                {"inputSchema": {"type": "object", "additionalProperties": False}},
                 exclusions=dict.fromkeys(left, "x"),
             )
             for left in ([], ["mcp"], ["providers"], ["mcp", "providers"])
@@ -126,3 +129,19 @@ def test_what_a_provider_calls_by_itself_is_served_and_listed() -> None:
     assert server["allowed_tools"] == ["both"]
     (toolset,) = lists.anthropic_toolset("notes", "staff")
     assert toolset["configs"] == {"both": {"enabled": True}}
+
+
+async def test_a_list_is_made_for_what_was_declared_unless_it_is_asked_otherwise() -> (
+    None
+):
+    declared = {"openai-chat": {"strict": True}}
+    lists = ProviderLists(_Served(), options=declared)  # type: ignore[arg-type]
+    listed = await lists.tools("openai-chat", "staff")
+    names = [one.tool.name for one in listed.rendered]
+    assert names == ["both", "mcp"]
+    assert [loss.keyword for loss in listed.losses].count("strict") == 0
+    assert all(one.is_strict for one in listed.rendered)
+    loose = await lists.tools("openai-chat", "staff", strict=False)
+    assert not any(one.is_strict for one in loose.rendered)
+    other = await lists.tools("openai-responses", "staff")
+    assert not any(one.is_strict for one in other.rendered)

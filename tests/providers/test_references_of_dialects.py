@@ -150,10 +150,9 @@ def test_two_thousand_schemas_take_the_place_of_references() -> None:
         assert bool(losses) is is_cut
 
 
-@pytest.mark.slow
 def test_twenty_thousand_schemas_are_rendered() -> None:
     for count, is_cut in ((20_000, False), (20_001, True)):
-        properties = {f"p{number}": TEXT for number in range(count)}
+        properties: Schema = {f"p{number}": {} for number in range(count)}
         whole = {"type": "object", "properties": properties}
         assert bool(rendered_schema(whole, ANY, "do").losses) is is_cut
 

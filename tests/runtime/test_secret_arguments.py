@@ -9,6 +9,9 @@ import pytest
 from toolcast_runtime.rooms.ledger.secret_arguments import (
     REDACTED,
     Redaction,
+    _Copy,
+    _last_word,
+    _read,
     secrecy,
 )
 
@@ -328,3 +331,53 @@ def test_json_in_a_text_is_read_to_a_depth(depth: int, is_read: bool) -> None:
     text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
     assert ("s3cret" in Redaction(schema).of({"text": text})["text"]) is not is_read
     assert ("s3cret" in Redaction(schema).of([text])[0]) is not is_read
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
+def test_a_schema_of_twenty_thousand_parts_is_read(more: int, is_read: bool) -> None:
+    """Itself, the list, and what is in it."""
+    schema = {"x": [1] * (20_000 - 2 + more)}
+    assert (Redaction(schema).of({"a": 1}) == {"a": 1}) is is_read
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("values", "value"),
+        ("newValue", "value"),
+        ("new_value__", "value"),
+        ("URLS", "url"),
+        ("value2", "value2"),
+        ("x" * 20 + "_v", "v"),
+        ("a" * 17, "a" * 16),
+        ("___", ""),
+    ],
+)
+def test_the_last_word_of_a_name(name: str, last: str) -> None:
+    assert _last_word(name) == last
+
+
+@pytest.mark.parametrize(("names", "is_hidden"), [(100_000, False), (100_001, True)])
+def test_a_hundred_thousand_names_in_texts_are_asked_about(
+    names: int, is_hidden: bool
+) -> None:
+    copy = _Copy(frozenset())
+    copy._left = 100_000 - names + 1
+    assert (copy._is_secret_in_text("a", "") is None) is is_hidden
+    assert _Copy(frozenset())._left == 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12,", 12),
+        ("1234567890", 123456789),
+        ("True;", True),
+        ("none)", None),
+        ("null", None),
+        ("x", "x"),
+        ("1.5", "1.5"),
+    ],
+)
+def test_a_value_is_meant_as_yaml_has_it(text: str, value: Any) -> None:
+    assert _read(text) == value

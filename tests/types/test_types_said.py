@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from toolcast_runtime.rooms.values.annotated_types import (
     ANY,
-    Array,
     Choice,
     ConditionalTexts,
     Member,
@@ -218,27 +218,55 @@ def test_what_is_required_is_told_of_each_member() -> None:
     assert made.wider == ("oneOf",)
 
 
-@pytest.mark.parametrize("kind", ["plain", "listed"])
-def test_types_are_twenty_four_levels_deep(kind: str) -> None:
+AROUND: list[tuple[str, Any]] = [
+    ("items", lambda inner: _array(items=inner)),
+    ("first items", lambda inner: _array(prefixItems=[inner], items=False)),
+    ("any member", lambda inner: _objects(additionalProperties=inner)),
+    (
+        "members by pattern",
+        lambda inner: _objects(
+            patternProperties={"a": inner}, additionalProperties=False
+        ),
+    ),
+    ("members", lambda inner: _objects(properties={"k": inner, "x": I})),
+]
+
+
+@pytest.mark.parametrize(("where", "around"), AROUND, ids=[name for name, _ in AROUND])
+def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
     """What is deeper is anything."""
 
-    def found(levels: int) -> Any:
-        schema: Schema = {"type": "array", "items": S}
-        if kind == "plain":
-            schema = {"type": "object", "properties": {"k": S}}
+    def found(levels: int, schema: Schema) -> list[str]:
         for _ in range(levels):
-            schema = {"type": "array", "items": schema}
-        types = SchemaTypes({"properties": {"a": schema}}, "Try")
-        member = types.arguments("TryArguments").members["a"]
-        if kind == "plain":
-            return types.objects[1].members["k"].type, member.wider
-        type_ = member.type
-        while isinstance(type_, Array):
-            type_ = type_.item
-        return type_, member.wider
+            schema = around(schema)
+        whole = {"type": "object", "properties": {"a": schema}}
+        types = types_of({"mcp": {"name": "try", "inputSchema": whole}}, False)
+        return re.findall(r"\bstr\b(?!,)|Any|\[1\]", str(types["TryArguments"])) + [
+            text
+            for name, fields in types.items()
+            if name.startswith("TryA") and name != "TryArguments"
+            for text in re.findall(r"\bstr\b(?!,)|Any|\[1\]", fields.get("k", ""))
+        ]
 
-    assert found(22) == (Plain("str"), ())
-    assert found(23) == (ANY, () if kind == "plain" else ("type",))
+    assert found(23, S) == ["str"]
+    assert found(24, S) == ["Any"]
+    assert found(23, {"enum": [1]}) == ["[1]"]
+    assert found(24, {"enum": [1]}) == ["Any"]
+
+
+def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
+    loose: Schema = {"type": "string", "not": {}}
+    types = SchemaTypes({"properties": {"a": loose, "b": loose, "c": K, "d": K}}, "Try")
+    members = types.arguments("TryArguments").members
+    assert members["a"] == members["b"] == Member(Plain("str"), False, ("not",))
+    assert members["c"] == members["d"] == Member(ObjectName("TryC"), False)
+
+
+def test_the_class_of_a_whole_has_its_name_where_it_is_all_of_it() -> None:
+    for kinds, name in (("object", "GetResult"), (["object", "null"], "Get")):
+        types = SchemaTypes({**K, "type": kinds}, "Get")
+        assert types.whole("GetResult")[1] == ()
+        assert [one.name for one in types.objects] == [name]
 
 
 def test_twenty_thousand_schemas_are_looked_at() -> None:

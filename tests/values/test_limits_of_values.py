@@ -84,6 +84,14 @@ def test_a_condition_that_always_or_never_holds() -> None:
     assert found(False) == UUID(ID)
 
 
+def test_a_schema_that_stands_anywhere_is_found_by_its_pointer() -> None:
+    either = {"anyOf": [DAY, {"type": "string", "format": "uuid"}]}
+    schema = {"properties": {"a": {"$ref": "#/x-own/1/day%20of"}}}
+    values = PythonValues({**schema, "x-own": [0, {"day of": either}]})
+    assert values.of({"a": ID}) == {"a": UUID(ID)}
+    assert values.of({"a": "2026-01-02"}) == {"a": date(2026, 1, 2)}
+
+
 def test_each_alphabet_of_base64_is_its_own() -> None:
     for text in ("A+==", "A/=="):
         assert _problems({"contentEncoding": "base64url"}, text) != []

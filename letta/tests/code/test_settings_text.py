@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcast_letta.code.json_text_edits import NotJson, appended, loaded, with_member
+from toolcast_letta.code import settings_file
+from toolcast_letta.code.json_text_edits import (
+    NotJson,
+    _unit,
+    appended,
+    loaded,
+    with_element,
+    with_member,
+    without,
+)
 from toolcast_letta.code.settings_file import Settings, SettingsError, home_of
 from toolcast_letta.plan.agent_servers import alias
 
@@ -211,3 +220,59 @@ def test_names_that_letta_code_takes_for_one() -> None:
 def test_a_text_that_is_no_json_is_named() -> None:
     with pytest.raises(NotJson, match="line 1, column 2"):
         loaded("{x}")
+
+
+def test_sixteen_mebibytes_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int] = []
+
+    def read(_: str, most: int) -> bytes:
+        given.append(most)
+        return b"{}"
+
+    monkeypatch.setattr(settings_file, "read_regular", read)
+    assert Settings.read(tmp_path / "settings.json").exists
+    assert given == [16 << 20]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("{}", "  "),
+        (" {} \n", "  "),
+        ('{"a": 1}', ""),
+        ('{\n  "a": 1\n}', "  "),
+        ('{\n\t"a": {\n\t\t"b": 1}}', "\t"),
+        ('{\n   \n "a": 1}', " "),
+        ('{\n\n    "a": 1}', "    "),
+        ('{"a":\n1}', ""),
+    ],
+)
+def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
+    assert _unit(text) == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "after"),
+    [
+        ("[ 1, 2 , 3]", 0, "[ 2 , 3]"),
+        ("[ 1, 2 , 3]", 1, "[ 1 , 3]"),
+        ("[ 1, 2 , 3]", 2, "[ 1, 2]"),
+        ("[ 1 ]", 0, "[]"),
+        (" [\n 1\n]", 0, " []"),
+    ],
+)
+def test_an_element_is_taken_out(text: str, index: int, after: str) -> None:
+    assert without(text, 0, index) == after
+
+
+def test_an_element_is_replaced_or_added_where_it_stands() -> None:
+    text = '[\n  1,\n  {"a": 2}\n]'
+    assert with_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
+    assert appended(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
+    assert appended("[]", 0, 3) == "[\n  3\n]"
+    assert appended('{"a": []}', 6, 3) == '{"a": [3]}'
+    assert with_member('{\r\n "a": {}\r\n}', 8, "b", 1) == (
+        '{\r\n "a": {\r\n  "b": 1\r\n }\r\n}'
+    )

@@ -12,8 +12,9 @@ import pytest
 from toolcast_letta.digests import digest_of
 from toolcast_letta.plan.backend import Refused
 from toolcast_letta.plan.plan import Plan
+from toolcast_letta.state import seal as seals
 from toolcast_letta.state.baseline import Baselines
-from toolcast_letta.state.seal import NotOurs, Seal, StateError
+from toolcast_letta.state.seal import KEY_VARIABLE, NotOurs, Seal, StateError
 
 
 def saved(toy: Any, folder: Path) -> Path:
@@ -172,3 +173,43 @@ def test_a_link_in_the_place_of_a_plan_is_replaced(toy: Any, tmp_path: Path) -> 
     (tmp_path / "plan.json").symlink_to(mine)
     saved(toy, tmp_path)
     assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("length", "is_key"), [(16, True), (15, False), (0, None), (200, True)]
+)
+def test_a_key_has_sixteen_characters(
+    tmp_path: Path, length: int, is_key: bool | None
+) -> None:
+    seal = Seal({KEY_VARIABLE: f" {'k' * length} ", "XDG_STATE_HOME": str(tmp_path)})
+    if is_key is False:
+        with pytest.raises(StateError, match="has less than 16 characters"):
+            seal.of({})
+        return
+    assert seal.fits({}, seal.of({}))
+    assert not seal.fits({}, seal.of({"a": 1}))
+    assert not seal.fits({}, None)
+    file = tmp_path / "toolcast" / "letta.key"
+    assert file.exists() is (is_key is None)
+    if is_key is None:
+        file.write_bytes(b"k" * 15)
+        with pytest.raises(StateError, match="holds no whole key"):
+            seal.of({})
+        file.write_bytes(b"k" * 16)
+        assert seal.fits({}, seal.of({}))
+
+
+def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int] = []
+
+    def read(path: str, most: int, follow: bool = True) -> bytes:
+        given.append(most)
+        return b"k" * 16 if path.endswith(".key") else b"[]"
+
+    monkeypatch.setattr(seals, "read_regular", read)
+    with pytest.raises(NotOurs, match="holds no x, which this version saves"):
+        Seal({}).load(tmp_path / "plan.json", "x")
+    assert Seal({"XDG_STATE_HOME": str(tmp_path)}).of({})
+    assert given == [16 << 20, 1024]

@@ -19,6 +19,7 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
+from toolcast_letta.plan.tool_rules import rule_text
 from toolcast_letta.state.baseline import AgentBaseline, Baseline
 from toolcast_letta.v1 import rollback
 from toolcast_letta.v1.undoing import AgentUndo, undo_plan
@@ -180,6 +181,10 @@ def test_rules_are_put_back(
 ) -> None:
     (agent,) = undone(baseline("x", "x", before, after), "x", now).agents
     assert (list(agent.rules), list(agent.stays)) == (rules, stays)
+    assert list(agent.changes) == [
+        *(f"+ rule {rule_text(one)}" for one in rules if one not in now),
+        *(f"- rule {rule_text(one)}" for one in now if one not in rules),
+    ]
 
 
 def test_a_rule_about_what_cannot_come_back_is_lost() -> None:
@@ -277,3 +282,18 @@ def test_an_agent_is_changed_if_it_is_otherwise(
     assert rollback._change(api, lacking, found, lambda _: None) == [
         "me was not touched: `gone` could not be registered again"
     ]
+
+
+def test_later_applies_are_undone_of_the_agents_that_are_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(rollback, "undo_plan", lambda *words: given.append(words))
+    was, later = baseline("x", "x"), baseline("x", "x", saved="2027")
+    before = baseline("x", "x", saved="2025")
+    baselines: Any = SimpleNamespace(all=lambda *_: [before, was, later])
+    found = current(WANTED)
+    rollback._undo(WANTED, was, baselines, found, ("r",))
+    rollback._undo(replace(WANTED, agents=()), was, baselines, found, ())
+    assert given[0] == (WANTED, was, [later], found, ("r",))
+    assert given[1][1].agents == ()

@@ -94,7 +94,7 @@ class SchemaTypes:
 
     def arguments(self, name: str) -> ObjectType:
         """The class of the arguments of a call, which are always an object."""
-        place = self._place([self._root], 0, ())
+        place = self._place([self._root])
         made = self._object(place, name)
         members = dict(made.members)
         # One of the combinations declares them, and another may let in anything there.
@@ -114,7 +114,7 @@ class SchemaTypes:
 
         A class for it has this name, and does not say the rest.
         """
-        place = self._place([self._root], 0, ())
+        place = self._place([self._root])
         self._notes.append([])
         type_ = self._type(place, name)
         return type_, tuple(dict.fromkeys(self._notes.pop()))
@@ -122,8 +122,8 @@ class SchemaTypes:
     def _place(
         self,
         schemas: Sequence[Any],
-        depth: int,
-        words: tuple[str, ...],
+        depth: int = 0,
+        words: tuple[str, ...] = (),
         left: frozenset[tuple[int, str]] = frozenset(),
     ) -> Place:
         """All that holds for a value of these schemas."""
@@ -281,14 +281,14 @@ class SchemaTypes:
         return found
 
     def _tells(self, member: Any) -> bool:
-        parts = self._place([member], 0, ()).parts
+        parts = self._place([member]).parts
         telling = _TELLING if self._conditional is None else _TELLING | _FORMATS
         return any(not telling.isdisjoint(part) for part in parts)
 
     def _has_many_classes(self, members: Sequence[Any]) -> bool:
         if len(members) <= _MOST_CLASSES:
             return False
-        places = (self._place([member], 0, ()) for member in members)
+        places = (self._place([member]) for member in members)
         return sum(any(one.values("properties")) for one in places) > _MOST_CLASSES
 
     def _of_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
