@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from toolcast_letta.code import settings_file
 from toolcast_letta.code.json_text_edits import (
     NotJson,
+    _indentation,
     _unit,
     appended,
     loaded,
@@ -276,3 +277,13 @@ def test_an_element_is_replaced_or_added_where_it_stands() -> None:
     assert with_member('{\r\n "a": {}\r\n}', 8, "b", 1) == (
         '{\r\n "a": {\r\n  "b": 1\r\n }\r\n}'
     )
+
+
+def test_a_line_is_indented_as_it_is_written() -> None:
+    for text, at, indent in (
+        ("\n  {}", 3, "  "),
+        ("  {}", 2, "  "),
+        ('{\n\t"a": 1}', 4, "\t"),
+        ("{}", 0, ""),
+    ):
+        assert _indentation(text, at) == indent
