@@ -116,7 +116,7 @@ def test_a_person_has_ten_minutes_and_state_is_one_persons(
         assert who(None) == '["mia", "desk"]'
 
 
-async def test_sixteen_lists_are_kept() -> None:
+async def test_sixteen_lists_are_kept(caplog: pytest.LogCaptureFixture) -> None:
     made: list[str] = []
     served: Any = SimpleNamespace(permitted="", external=[])
 
@@ -147,8 +147,50 @@ async def test_sixteen_lists_are_kept() -> None:
     await listed(0)
     assert len(made) == 18
     served.external = [{"name": "x", "inputSchema": {"type": "object"}}, {"name": "y"}]
-    found = await listed(0)
-    assert found["tools"] == [{"name": "0"}, served.external[0]]
+    for _ in range(2):
+        found = await listed(0)
+        assert found["tools"] == [{"name": "0"}, served.external[0]]
+    # What is left out is told once.
+    [record] = caplog.records
+    assert record.getMessage().startswith("x is not listed: clients refuse `")
+
+
+@pytest.mark.parametrize(
+    ("names", "far", "text"),
+    [
+        ("", [], b"[]"),
+        ("ab", [], b'[{"n":"a"},{"n":"b"}]'),
+        ("a", ["é"], '[{"n":"a"},{"name": "é", "inputSchema": {"type": "object"}}]'),
+        ("", ["x"], b'[{"name": "x", "inputSchema": {"type": "object"}}]'),
+    ],
+)
+async def test_a_list_is_sent_as_it_is_written(
+    names: str, far: list[str], text: bytes | str
+) -> None:
+    def tool(name: str) -> Any:
+        def mcp_json(without: str | None) -> bytes:
+            assert without is None
+            return f'{{"n":"{name}"}}'.encode()
+
+        return SimpleNamespace(definition={"name": name}, mcp_json=mcp_json)
+
+    async def external(_: Any) -> Any:
+        schema = {"type": "object"}
+        return [
+            SimpleNamespace(name=name, definition={"name": name, "inputSchema": schema})
+            for name in far
+        ]
+
+    async def answer(_: Any) -> Any:
+        return {"tools": []}
+
+    served: Any = SimpleNamespace(
+        names=lambda _: (), tools=lambda _: map(tool, names), external_tools=external
+    )
+    ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
+    found = await exact_tools(served, None, takes_raw_json=True)(answer, ctx)
+    expected = text.encode() if isinstance(text, str) else text
+    assert found["tools"].text == expected
 
 
 async def test_values_rise_by_a_millionth() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -256,6 +257,10 @@ def test_the_forms_of_anthropics_models_say_what_is_strict_deferred_and_run() ->
     assert [form["name"] for form in own] == ["tool_search_tool_bm25", "code_execution"]
     two = render_tools(provider_named("bedrock"), tools, options).tools[1]["toolSpec"]
     assert two["strict"] is True
+    for name in ("anthropic", "bedrock"):
+        all_strict = render_tools(provider_named(name), tools, ListOptions(strict=True))
+        assert '"strict": true' not in json.dumps(all_strict.tools)
+        assert [loss.keyword for loss in all_strict.losses].count("strict") == 2
 
 
 def test_a_dialect_takes_everything_unless_it_says_otherwise() -> None:

@@ -107,7 +107,9 @@ def test_two_halves_count_where_a_tool_has_both() -> None:
 
 def test_little_evidence_stays_little() -> None:
     """Two halves, another form and a beginning of a parameter's name count less than one."""
-    schema = {"properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}}
+    schema: Any = {
+        "properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}
+    }
     index = ranking([RoutedTool("a", parameters=schema)])
     (part,) = {index.evidence(word)[word]["a"] for word in ("flow", "chart")}
     assert 0.2 < part < 0.4

@@ -115,3 +115,34 @@ def test_a_line_that_breaks_off_is_no_part_of_the_next(
     _say(lines, "lost", "whole again")
     found = os.read(lines.read, 1_000).decode()
     assert found.startswith("WARNING 1 log lines"), "nothing was torn"
+
+
+def test_ids_of_strangers_are_cut_to_128_characters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    tracer = SimpleNamespace(
+        start_span=lambda name, **given: made.append((name, given))
+    )
+    monkeypatch.setattr(mcp_requests.trace, "get_tracer", lambda _: tracer)
+    ctx: Any = SimpleNamespace(
+        method="tools/call",
+        request_id="r" * 200,
+        request=SimpleNamespace(headers={"mcp-session-id": "s" * 200}),
+        meta=None,
+    )
+    mcp_requests._Request(ctx, {"a": "b"}, {"gen_ai.tool.name": "look"})
+    ctx.method, ctx.request_id, ctx.request = "made/up", None, None
+    mcp_requests._Request(ctx, {}, {})
+    (name, given), (other, nothing) = made
+    assert (name, other) == ("tools/call look", "_OTHER")
+    assert given["attributes"] == {
+        "a": "b",
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "jsonrpc.request.id": "r" * 128,
+        "mcp.session.id": "s" * 128,
+    }
+    assert nothing["attributes"] == {"mcp.method.name": "_OTHER"}
+    assert given["links"] == nothing["links"] == []

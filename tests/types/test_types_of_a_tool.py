@@ -70,7 +70,8 @@ def test_what_a_handler_gives() -> None:
         return found.get("GetItResult"), found["__call__"][1]
 
     item = {"anyOf": [S, {"type": "null"}]}
-    for gives in (None, {}, True):
+    nothing: list[Any] = [None, {}, True]
+    for gives in nothing:
         assert given(gives) == (None, "object")
     assert given(K) == (
         {"k": "NotRequired[ReadOnly[str]]"},

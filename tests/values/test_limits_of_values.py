@@ -64,7 +64,8 @@ def test_fifty_schemas_of_alternatives_are_compared() -> None:
 
 def test_twenty_levels_of_objects_are_compared() -> None:
     def found(levels: int) -> list[str]:
-        model, said = TEXT, {"type": "integer"}
+        model: Any = TEXT
+        said: Any = {"type": "integer"}
         for _ in range(levels):
             model = {"type": "object", "properties": {"a": model}}
             said = {"type": "object", "properties": {"a": said}}
