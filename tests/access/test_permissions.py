@@ -107,6 +107,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
+@pytest.mark.slow
 def test_each_path_has_what_the_client_is_permitted(project: Project) -> None:
     ran = project.run("-c", PROBE)
     assert ran.returncode == 0, ran.stderr

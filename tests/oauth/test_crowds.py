@@ -145,6 +145,7 @@ def test_an_issuer_that_hangs(tmp_path: Path) -> None:
     assert most_of_a_kind_in_a_second(server) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors are few by prlimit")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(

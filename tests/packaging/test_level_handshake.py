@@ -72,6 +72,7 @@ def test_a_runtime_that_is_too_new(
     assert "generate again with a newer toolcast" in text
 
 
+@pytest.mark.slow
 def test_a_runtime_that_still_serves_it(
     with_levels: Callable[[int, int], Environment], laid_out: Path
 ) -> None:

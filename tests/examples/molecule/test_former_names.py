@@ -38,6 +38,7 @@ def as_they_were(root: Path) -> None:
         path.with_name(f"{stem}.yaml").write_text(text, "utf-8")
 
 
+@pytest.mark.slow
 def test_the_renames_give_the_specs_that_are_there(project_copy: Project) -> None:
     wanted = specs(project_copy.root)
     as_they_were(project_copy.root)
