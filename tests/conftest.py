@@ -50,6 +50,22 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a long table `make test` tries the rows that its mark wants, spread over it."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("rows") and not item.get_closest_marker("slow"):
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for rows in tables.values():
+        mark = rows[0].get_closest_marker("rows")
+        assert mark is not None
+        wanted = {len(rows) * number // mark.args[0] for number in range(mark.args[0])}
+        for index, row in enumerate(rows):
+            if index not in wanted:
+                row.add_marker("slow")
+
+
 ROOT = Path(__file__).parents[1]
 CACHES = shutil.ignore_patterns("__pycache__", ".*")
 

@@ -38,6 +38,7 @@ def path(client: str) -> str:
     return "/mcp/" if client == "internal" else f"/mcp/{client}/"
 
 
+@pytest.mark.rows(4)
 @eras
 @cells
 def test_http_list(server: Served, client: str, tool: str, modern: bool) -> None:

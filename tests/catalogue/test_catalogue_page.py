@@ -155,6 +155,7 @@ def test_a_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> 
     assert len(page.scripts) == 1
 
 
+@pytest.mark.rows(25)
 @pytest.mark.parametrize(
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )

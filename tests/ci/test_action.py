@@ -296,6 +296,7 @@ INPUTS = ["NEW", "OLD", "ACCEPT_FILE", "FAIL_ON"]
 
 
 # Each one of both at once, and all pairs in the slow suite.
+@pytest.mark.rows(3)
 @needs_jq
 @pytest.mark.parametrize(
     ("hostile", "given"),

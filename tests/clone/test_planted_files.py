@@ -86,6 +86,7 @@ NAMED = (
 TEXTS = PLANTS[-4:]
 
 
+@pytest.mark.rows(5)
 @pytest.mark.thorough
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_outside_changes_and_nothing_is_waited_for(

@@ -44,6 +44,7 @@ def swapping(place: Path, outside: Path) -> Iterator[list[int]]:
         thread.join()
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("place", ["generated", "generated/toy", "generated/toy/tools"])
 def test_nothing_is_written_through(clone: Clone, place: str) -> None:
     target = clone.root / place

@@ -84,6 +84,7 @@ def test_name_that_cannot_be(project: Path, name: str, says: str) -> None:
     assert contents(project) == before
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
 def test_name_that_something_reads_otherwise(project: Path, name: str) -> None:
     run(project, "toolcast", "new", name)

@@ -64,6 +64,7 @@ def test_a_client_of_the_older_era_is_asked_in_a_session(shop: Shop) -> None:
     assert shop.done == ["refunded A-1 25"]
 
 
+@pytest.mark.slow
 def test_the_generated_application_stays_one_of_several(shop: Shop) -> None:
     with (
         pytest.raises(AssertionError, match="with several processes a person is asked"),

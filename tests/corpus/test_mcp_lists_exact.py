@@ -73,6 +73,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
         yield running
 
 
+@pytest.mark.rows(8)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", LISTS)
 def test_stdio_server_answers_the_list_it_was_generated_from(

@@ -60,6 +60,7 @@ def test_tools_of_two_toolsets_are_given_what_they_use(shops: Project) -> None:
     assert list(shared(shops, "other/tools/pay")) == ["currency", "money"]
 
 
+@pytest.mark.slow
 def test_an_edit_of_it_is_seen_by_the_next_run_and_by_who_watches(
     shops: Project,
 ) -> None:

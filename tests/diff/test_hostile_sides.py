@@ -117,6 +117,7 @@ def test_large_specs_take_little_time(fields: dict[str, Any]) -> None:
     assert time.process_time() - began < 2
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     "fields",
     [

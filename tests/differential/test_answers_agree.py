@@ -267,6 +267,7 @@ def plain_types(value: Any) -> bool:
     return type(value) in (str, int, float, bool, type(None))
 
 
+@pytest.mark.rows(24)
 @eras
 @pytest.mark.parametrize("name", ERRORS)
 def test_what_cannot_be_sent_is_the_same_tool_error_everywhere(

@@ -81,6 +81,7 @@ def test_a_broken_link_ends_the_build(tmp_path: Path) -> None:
     assert said.count("Doc file 'tokens.md' contains a link") == len(addresses), said
 
 
+@pytest.mark.slow
 def test_it_loads_nothing_from_elsewhere(pages: dict[str, Element]) -> None:
     loaded = {
         address

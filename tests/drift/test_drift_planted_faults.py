@@ -339,6 +339,7 @@ def test_a_planted_fault_is_found(
 
 
 # Where the tests run `check`, a fault that is found so is found as all of them are.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

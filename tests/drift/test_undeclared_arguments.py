@@ -140,6 +140,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     "way",
     [

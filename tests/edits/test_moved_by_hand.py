@@ -123,6 +123,7 @@ def _do(project: Project, step: tuple[str, str, str]) -> None:
         project.write(file, new)
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize("missing", STEPS)
 def test_check_names_the_step_that_is_missing(moved: Project, missing: str) -> None:
     for rule, step in STEPS.items():

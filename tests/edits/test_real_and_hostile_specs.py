@@ -58,6 +58,7 @@ def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
             assert data.replace(b"xyz_renamed", old) == before, (one.tool.name, path)
 
 
+@pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
 def test_hostile_specs_are_edited_right_or_not_at_all(
     case: Path, tmp_path: Path, in_time: None

@@ -38,6 +38,7 @@ targets:
 """
 
 
+@pytest.mark.rows(12)
 @pytest.mark.parametrize("html", OPEN)
 def test_every_tool_is_seen_on_every_page(
     html: str, make_project: Callable[..., Any]

@@ -201,6 +201,7 @@ def test_an_option_that_the_target_of_an_extension_has_not(
     assert "help: it has none" in done.stderr
 
 
+@pytest.mark.slow
 def test_editors_get_one_schema(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:

@@ -262,6 +262,7 @@ class Slow(BaseHTTPRequestHandler):
         """Keeps the test's output clean."""
 
 
+@pytest.mark.slow
 async def test_calls_beyond_the_connections_fail_alone(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

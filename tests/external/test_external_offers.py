@@ -27,6 +27,7 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.registry import Registry
 
 
+@pytest.mark.slow
 async def test_a_useful_server_over_stdio(opened: Open) -> None:
     tools = opened(personal_stdio(persistent=True))
     listed = await tools.list_tools()
@@ -191,6 +192,7 @@ def workspace(**options: Any) -> ExternalServer:
     )
 
 
+@pytest.mark.slow
 async def test_a_map_of_names_fits_a_servers_tools_to_those_that_clients_know(
     opened: Open,
 ) -> None:

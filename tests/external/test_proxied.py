@@ -173,6 +173,7 @@ def _modules() -> list[str]:
     return [name for name in sys.modules if name.split(".")[0] == "generated"]
 
 
+@pytest.mark.slow
 async def test_clients_consent_ledger_and_time_out_are_the_specs(
     guarded: Registry, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ SAFE = [*CHANGE[:-1], "safe safe safe safe"]
 WHY = "The sentence is shorter now."
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_sample_is_as_it_was_frozen(part: str) -> None:
     said = problems(part, names_of(part)[::100])

@@ -106,6 +106,7 @@ def suppress(root: Path, rule: str) -> list[str]:
     return [spec.relative_to(root).as_posix() for spec in specs]
 
 
+@pytest.mark.rows(6)
 @pytest.mark.parametrize(("rule", "named"), NAMED)
 def test_a_suppression_removes_nothing_and_is_an_error(
     rule: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

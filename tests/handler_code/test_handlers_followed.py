@@ -32,6 +32,7 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_code_without_end_is_bounded(tmp_path: Path) -> None:
     many = "\n".join(f"def f{n}(): return f{n + 1}()" for n in range(6000))
     found = findings(tmp_path, f"def work(): return f0()\n{many}\n")

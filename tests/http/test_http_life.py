@@ -48,6 +48,7 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
             assert server.send("/mcp/", b"", headers).status == status
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize(
     ("env", "said"),
     [

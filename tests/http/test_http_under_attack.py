@@ -195,6 +195,7 @@ def test_health_beside_floods_of_short_pieces(server: Served, what: str) -> None
             is_over.append(True)
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize("size", [1, 7, 1_000, 200_000])
 def test_bodies_of_short_pieces_are_read_whole(server: Served, size: int) -> None:
     """Chunk by chunk, line by line, in one piece and in many, and one behind the other."""

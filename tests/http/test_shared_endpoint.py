@@ -236,6 +236,7 @@ def test_arguments_former_names_and_the_ledger_are_the_owners(
     assert (project.root / "notes.sqlite3").exists()
 
 
+@pytest.mark.rows(6)
 @pytest.mark.parametrize("owner", [*LISTS, "admin"])
 @pytest.mark.parametrize("who", LISTS)
 def test_a_token_opens_its_own_clients_path(

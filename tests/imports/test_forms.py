@@ -164,6 +164,7 @@ def test_a_tool_a_line() -> None:
         source_in(json.dumps(TOOL).encode() + b'\n{"name": NaN}', "list.jsonl")
 
 
+@pytest.mark.rows(8)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_lists_of_real_servers(path: Path) -> None:
     """Taken in whole; and by way of each provider's form, but for what that cannot say."""

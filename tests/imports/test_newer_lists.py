@@ -73,6 +73,7 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", *own, *words], cwd=root, check=True, capture_output=True)
 
 
+@pytest.mark.rows(10)
 @pytest.mark.parametrize("pair", [*combinations(MEMBERS, 2)], ids="+".join)
 def test_two_members_come_go_and_take_turns(
     pair: tuple[str, str], tmp_path: Path
@@ -336,6 +337,7 @@ def _edit_within(value: Any, chance: random.Random) -> None:
 WALKED = ["server-filesystem", "server-everything", "mcp-server-git", "server-memory"]
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("server", WALKED)
 @pytest.mark.parametrize(
     "steps", [12, pytest.param(150, marks=pytest.mark.slow)], ids=str

@@ -70,6 +70,7 @@ async def test_a_call_that_ends_by_itself_was_not_cancelled(
     assert (await kept.call("export")).result is False
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("how", ["plain", "async"])
 async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     kept: Kept,

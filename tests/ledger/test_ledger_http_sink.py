@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -103,9 +105,10 @@ async def test_a_call_is_posted_once_it_has_ended(
         outbox=tmp_path / "outbox.sqlite3",
         headers={"Authorization": "Bearer ${SINK_TOKEN}"},
     )
-    running = record("1")
-    await sink.write(running)
-    await sink.write(ended("1"))
+    # What runs for an hour would be posted before it has ended.
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    await sink.write(replace(record("1"), started=now))
+    await sink.write(replace(ended("1"), started=now))
     await sink.write(ended("2", outcome="error", result=None, error="no"))
     await sink.close()
     assert endpoint.rows[0] == {
@@ -114,7 +117,7 @@ async def test_a_call_is_posted_once_it_has_ended(
         "tool": "echo",
         "client": "internal",
         "user": None,
-        "started": running.started,
+        "started": now,
         "arguments": {"a": 1},
         "outcome": "ok",
         "result": {"b": "ü"},

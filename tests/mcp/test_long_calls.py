@@ -129,6 +129,7 @@ def test_cancelling_over_stdio_ends_the_handler(stdio: StdioServer, tool: str) -
     ended(lambda: text(stdio.call("cancelled")), tool, before)
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize("tool", WAITING)
 @pytest.mark.parametrize("token", [None, "p"])
 @pytest.mark.parametrize("era", ERAS)

@@ -161,6 +161,7 @@ def test_handlers_own_error_reaches_the_caller(call: Call) -> None:
     )
 
 
+@pytest.mark.rows(30)
 @pytest.mark.parametrize("tool", ["fail", "fail_async"])
 @pytest.mark.parametrize("how", WAYS)
 def test_text_of_an_exception_stays_inside(call: Call, tool: str, how: str) -> None:
@@ -185,11 +186,13 @@ def test_content_blocks_are_sent_as_they_are(call: Call) -> None:
     assert measured["content"] == [block]
 
 
+@pytest.mark.rows(2)
 def test_call_without_an_answer_is_given_up(call: Call) -> None:
     for tool in ("hang", "hang_async"):
         assert "within 0.3 s" in error_text(call(tool, {}))
 
 
+@pytest.mark.rows(2)
 def test_calls_that_hang_do_not_keep_others_from_running(call: Call) -> None:
     for _ in range(8):
         error_text(call("hang_briefly", {}))

@@ -35,6 +35,7 @@ def http(unkind: Path) -> Iterator[HttpServer]:
         yield started
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize("tool", ["hang", "hang_async"])
 def test_other_calls_are_answered_while_one_hangs(
     server: StdioServer, tool: str

@@ -289,6 +289,7 @@ SIDE_BY_SIDE = {
 
 
 # A third of the pairs at once, the others with what takes long.
+@pytest.mark.rows(3)
 @pytest.mark.parametrize(
     "pair",
     [
@@ -303,6 +304,7 @@ def test_branches_that_touch_different_tools_merge(
     assert repository.is_exact()
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize("pair", SIDE_BY_SIDE)
 def test_lines_side_by_side_conflict_in_their_prompt_block_alone(
     repository: Repository, pair: str

@@ -422,6 +422,7 @@ CLAIMS = (
 ).split()
 
 
+@pytest.mark.rows(6)
 @pytest.mark.parametrize("odd", ODD)
 def test_no_type_in_a_head_or_a_claim_is_a_fault_of_the_server(
     odd: str, registry: Registry, issuer: AuthorizationServer
@@ -447,6 +448,7 @@ def test_no_type_in_a_head_or_a_claim_is_a_fault_of_the_server(
     asyncio.run(works())
 
 
+@pytest.mark.rows(6)
 @pytest.mark.parametrize("odd", ODD)
 def test_no_type_in_an_answer_of_introspection_is_a_fault_of_the_server(
     odd: str,

@@ -110,6 +110,7 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
 }
 
 
+@pytest.mark.rows(20)
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_token_that_is_not_good_here_is_refused(
     case: str,

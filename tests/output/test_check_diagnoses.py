@@ -148,6 +148,7 @@ def test_a_foreign_file(small: Any, run: Run) -> None:
     assert "help: move it out of the folder" in checked.stderr
 
 
+@pytest.mark.rows(8)
 @pytest.mark.parametrize(
     "name",
     [

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from toolcast.commands.entry import main
@@ -17,6 +18,7 @@ STRICT = """
 """.split()
 
 
+@pytest.mark.slow
 def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
     (tmp_path / "specs" / "bare").mkdir(parents=True)
     (tmp_path / "specs" / "bare" / "toolset.yaml").write_text(

@@ -58,6 +58,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize(("name", "half"), PAIRS)
 def test_the_next_run_heals_without_force(
     small: Any, run: Run, git: Git, name: str, half: str
@@ -79,6 +80,7 @@ def test_the_next_run_heals_without_force(
     assert run("check").exit_code == 0
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize("name", LEAVES)
 def test_without_a_stamp_nothing_is_lost_or_called_foreign(
     small: Any, run: Run, git: Git, own_cache: Path, name: str

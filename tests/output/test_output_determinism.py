@@ -13,6 +13,7 @@ from tests.repository import own_project
 from .conftest import contents
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "settings"),
     [

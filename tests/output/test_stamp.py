@@ -101,6 +101,7 @@ def output_with_its_times_kept(small: Any) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
+@pytest.mark.rows(6)
 @pytest.mark.parametrize(
     "change",
     [

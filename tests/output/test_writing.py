@@ -142,6 +142,7 @@ def test_a_run_killed_at_any_step_heals(tmp_path: Path) -> None:
     assert step > 12
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize("step", range(1, 10))
 def test_a_first_run_killed_at_any_step_heals(project: Project, step: int) -> None:
     files = files_for(1)

@@ -54,6 +54,7 @@ def serve(place: Environment, folder: Path, package: str) -> dict[int, dict[str,
     return {answer["id"]: answer["result"] for answer in answers}
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize(
     "module", ["toolcast", "jinja2", "markupsafe", "black", "yaml", "langchain_core"]
 )

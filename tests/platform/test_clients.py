@@ -161,6 +161,7 @@ async def _read_what_is_offered(client: Client) -> None:
     assert completed.completion.values == ["warm"]
 
 
+@pytest.mark.slow
 @WAYS
 def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> None:
     async def run() -> None:
@@ -197,6 +198,7 @@ def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> Non
     assert clinic.told == ["opened", "export begun", "closed, 0 in use"]
 
 
+@pytest.mark.slow
 @WAYS
 def test_an_export_that_nobody_waits_for_is_stopped(
     clinic: Clinic, transport: str, mode: Mode

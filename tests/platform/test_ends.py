@@ -86,6 +86,7 @@ def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
     assert clinic.told == [OPENED, BEGUN, STOPPED, CLOSED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "code"),
     [

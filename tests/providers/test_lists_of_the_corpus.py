@@ -57,6 +57,7 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 ]
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
 def test_every_tool_keeps_the_documented_rules(provider: str, is_strict: bool) -> None:
     start = time.process_time()
@@ -79,6 +80,7 @@ def test_every_list_is_of_the_providers_own_types(
         validate(provider, in_form(provider, tools, is_strict=is_strict).tools)
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
 def test_names_lead_back_to_the_tools(provider: str, is_strict: bool) -> None:
     for tools in lists():

@@ -178,6 +178,7 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
     assert not list(CrossToolInstructions([]).finditer("You must run `search` first"))
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize(
     "text",
     [

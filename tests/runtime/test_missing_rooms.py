@@ -276,6 +276,7 @@ McpServer(registry, name="demo").main(sys.argv[1:])
 """
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("is_left_out", [True, False])
 def test_a_lifespan_that_is_left_out_is_not_missed(
     is_left_out: bool, tmp_path: Path
@@ -390,6 +391,7 @@ asyncio.run(serve())
 """
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("at_once", [True, False])
 def test_scopes_that_nobody_can_check(tmp_path: Path, at_once: bool) -> None:
     """Whoever looks at OAuth's tokens is missing: nothing is served at all."""

@@ -52,6 +52,7 @@ def run(level: int, folder: Path, *words: str) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.rows(1)
 @each_level
 def test_it_says_what_it_said(level: int, tmp_path: Path) -> None:
     expected = json.loads(

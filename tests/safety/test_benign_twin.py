@@ -52,6 +52,7 @@ def test_any_text_changes_constants_only(
     twin_of(toolset_with(text))
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
     specs = {

@@ -200,6 +200,7 @@ def test_nothing_fails_with_the_real_encoders(tmp_path: Path, programs: Forks) -
     assert failing_property(tmp_path, programs) == "none"
 
 
+@pytest.mark.rows(8)
 @pytest.mark.parametrize("encoder", BROKEN)
 def test_a_broken_encoder_is_seen(
     encoder: str,

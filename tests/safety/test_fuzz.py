@@ -214,6 +214,7 @@ def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
     run(tmp_path)
 
 
+@pytest.mark.rows(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "payload",

@@ -48,6 +48,7 @@ WITH_TEXTS = [case for case in ACCEPTED if not case.startswith("14-")]
 LIVE = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
 
 
+@pytest.mark.rows(40)
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_said_and_done(
     case: str, hostile: Callable[[str], Path], generated_by: Callable[..., Any]
@@ -80,6 +81,7 @@ def spec_values(root: Path) -> dict[str, dict[str, Any]]:
     return values
 
 
+@pytest.mark.rows(8)
 @pytest.mark.parametrize("case", WITH_TEXTS)
 def test_accepted_code_is_of_the_benign_shape(
     case: str, hostile: Callable[[str], Path], twin_of: Callable[[Any], None]
@@ -91,6 +93,7 @@ def test_accepted_code_is_of_the_benign_shape(
     twin_of(specs)
 
 
+@pytest.mark.rows(8)
 @pytest.mark.parametrize("case", ACCEPTED)
 def test_accepted_code_compiles_and_black_keeps_it(
     case: str, hostile: Callable[[str], Path], generated_by: Callable[..., Any]

@@ -19,6 +19,7 @@ from tests.safety.round_trip import assert_round_trip, exact
 from toolcast.pipeline import generate
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_own_specs(toolset: str, tmp_path: Path, programs: Forks) -> None:
     workspace = generate(str(own_project())).workspace

@@ -290,6 +290,7 @@ def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
     assert toolcast(project, "lock").returncode == 0
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize(
     ("kind", "rule"),
     [

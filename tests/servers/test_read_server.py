@@ -180,6 +180,7 @@ def test_what_differs_at_each_start_is_named(tmp_path: Path) -> None:
     assert read_server(replaying(file), twice=True).varying == ()
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize(
     ("word", "says"),
     [

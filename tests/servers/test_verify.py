@@ -172,6 +172,7 @@ def test_what_cannot_be_meant_is_told(
     assert says in text
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize("era", ["", "modern"])
 @pytest.mark.parametrize(
     ("member", "field", "value", "other"),

@@ -58,6 +58,7 @@ def test_what_is_generated(folder: Path, make_project: Callable[..., Any]) -> No
     assert made == expected.read_text("utf-8")
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
 def test_every_valid_value_fits(folder: Path) -> None:
     name = f"types_of_{folder.name.replace('-', '_')}"

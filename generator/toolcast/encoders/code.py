@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Self
 from markupsafe import Markup
 
 # Markup's own methods make their results by the class: they accept Code only.
-_MAKERS = (__package__, "markupsafe")
+_MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 
 
 class NotEncoded(TypeError):
@@ -27,12 +27,11 @@ class Code(Markup):
     """
 
     def __new__(cls, text: str = "") -> Self:
-        maker = sys._getframe(1).f_globals
-        if maker.get("__package__") not in _MAKERS:
+        maker = sys._getframe(1).f_globals.get("__name__")
+        if not isinstance(maker, str) or not f"{maker}.".startswith(_MAKERS):
             raise NotEncoded(
-                f"{maker.get('__name__')} makes Code of its own; only the encoders do:"
-                " toolcast.encoders has them for Python, Markdown, JSON, plain text and"
-                " others"
+                f"{maker} makes Code of its own; only the encoders do: toolcast.encoders"
+                " has them for Python, Markdown, JSON, plain text and others"
             )
         # Markup's own would look for another type's HTML first, which no encoder has.
         return str.__new__(cls, text)

@@ -53,10 +53,7 @@ def collect_strings(value: Any, found: list[str]) -> None:
     elif isinstance(value, dict):
         for key, inner in value.items():
             found.append(key)
-            if isinstance(inner, str):
-                found.append(inner)
-            else:
-                collect_strings(inner, found)
+            collect_strings(inner, found)
     elif isinstance(value, (list, tuple)):
         for inner in value:
             collect_strings(inner, found)

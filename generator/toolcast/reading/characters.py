@@ -29,19 +29,16 @@ _INVISIBLE = re.compile(
 )
 # Marks of direction, which text from right to left needs where it meets other text.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f]+")
+_SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+_SILENT = f"[\u200b-\u200f\u061c]|{_INVISIBLE.pattern}"
+_TAG = "[\U000e0020-\U000e007f]"
 # One selector after a letter or emoji chooses its form; what goes on is a message. So are
 # many invisible characters in a row.
-_HIDDEN_RUN = re.compile(
-    "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
-    "|(?:[\u200b-\u200f\u061c]|" + _INVISIBLE.pattern + "){4,}"
-)
-_TAGS = re.compile("[\U000e0020-\U000e007f]+")
-# Each character of what the three before find.
-_SUSPECT = re.compile(
-    "[\ufe00-\ufe0f\U000e0100-\U000e01ef\u200b-\u200f\u061c\U000e0020-\U000e007f]"
-    f"|{_FORBIDDEN.pattern}|{_INVISIBLE.pattern}"
-)
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_HIDDEN_RUN = re.compile(f"{_SELECTOR}{{2,}}|(?:{_SILENT}){{4,}}")
+_TAGS = re.compile(f"{_TAG}+")
+# Each character of what `forbidden` looks for.
+_SUSPECT = re.compile("|".join((_FORBIDDEN.pattern, _SELECTOR, _SILENT, _TAG)))
+_SELECTORS = re.compile(f"{_SELECTOR}+")
 _JOINERS = re.compile("[\u200c\u200d]+")
 _MOST_MARKS = 4
 # Texts have kinds of spaces in French punctuation, numbers and names, one at a time. Some

@@ -166,8 +166,6 @@ class _Reader:
         self.marks: list[int] = []
         self._next = parser.get_event
         self._nodes = 0
-        # Keys come again and again in a file; of those that were plain nothing is to be said.
-        self._plain_keys: set[str] = set()
         self._large_numbers = 0
 
     def read(self) -> tuple[Any, bool]:
@@ -250,24 +248,13 @@ class _Reader:
 
     def _mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        marks, next_event, plain_keys = self.marks, self._next, self._plain_keys
+        marks, next_event = self.marks, self._next
         while (event := next_event()).__class__ is not MappingEndEvent:
-            key = event.value if event.__class__ is ScalarEvent else ""
-            if key not in plain_keys or not event.anchor is event.tag is None:
-                key = self._key(event)
+            key = self._key(event)
+            start, end = event.start_mark.index, event.end_mark.index
             if key not in result:
-                marks += (event.start_mark.index, event.end_mark.index)
-                inner = next_event()
-                is_leaf = inner.__class__ is ScalarEvent and depth < MAX_DEPTH
-                if is_leaf and inner.anchor is inner.tag is None:
-                    # What `_node` does: most of a file's values are such ones.
-                    self._nodes += 1
-                    if self._nodes > MAX_NODES:
-                        self._refuse_size(inner)
-                    marks += (inner.start_mark.index, inner.end_mark.index)
-                    result[key] = self._scalar(inner)
-                else:
-                    result[key] = self._node(inner, depth + 1)
+                marks += (start, end)
+                result[key] = self._node(next_event(), depth + 1)
                 continue
             self._report_twice(event, key, result, mark)
             # The second value is read for its own problems; the first one counts.
@@ -292,11 +279,8 @@ class _Reader:
         if event.value == "<<" and event.implicit[0]:
             message = "merge keys are not allowed"
             self._stop("yaml/feature", event, message, "write the entries out")
-        known = len(self.findings)
         key = self._scalar(event, "key")
         if isinstance(key, str):
-            if event.implicit[0] and len(self.findings) == known:
-                self._plain_keys.add(key)
             return key
         message = f"the key `{event.value}` is not text"
         self._at("yaml/key", event, message, "quote the key")

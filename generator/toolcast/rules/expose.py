@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from toolcast_runtime.serve.http.listening import is_safe_url
+
 from ..encoders.python import option_name
 from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
 from ..facts.client_kinds import Limited, callers, crossed, limits_of
@@ -393,9 +395,6 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
     if oauth is None:
         return
-    # What serves over HTTP is not loaded where nothing is said of it.
-    from toolcast_runtime.serve.http.listening import is_safe_url
-
     place = ("targets", "mcp", "http", "oauth")
     for key in ("issuer", "jwks_uri"):
         if key in oauth and not is_safe_url(oauth[key]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,8 +21,9 @@ from letta.tests.planning.states import (
 )
 from toolcast_letta.plan.applying import _ends_elsewhere, applied
 from toolcast_letta.plan.changes_since import changes_since
-from toolcast_letta.plan.current_state import CurrentState
+from toolcast_letta.plan.current_state import AgentState, CurrentState
 from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.v1.server_backend import _with_baseline
 
 WANTED = desired(tool("add"), tool("end_day", ends_turn=True), tool("find", "seek"))
 OTHERS = registered("theirs", server_id="mcp-2")
@@ -178,3 +180,49 @@ def test_what_was_done_is_counted_of_the_first_agent() -> None:
     assert (code.tools, code.rules, code.changed) == (3, 1, False)
     nobody = applied(replace(PLAN, agents=()), changed=False, missed=("x",))
     assert (nobody.tools, nobody.rules, nobody.missed) == (0, 0, ("x",))
+
+
+BEFORE = AgentState("agent-1", "me", "letta_v1_agent", {}, ())
+WISHED: Any = SimpleNamespace(tools={"own": 1}, removed_names=("old",))
+
+
+def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
+    before = SimpleNamespace(tools_after=tools)
+    return SimpleNamespace(
+        saved=saved,
+        agent=lambda asked: before if asked == agent else None,
+        registry={"kept": 1},
+        renamed={"was": "now"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "had", "at"),
+    [
+        ([], (), ""),
+        ([baseline("2026-01-02T03:04:05.678901+00:00", "agent-2", "x")], (), ""),
+        (
+            [
+                baseline("2025-01-02T03:04:05.678901+00:00", "agent-1", "y"),
+                baseline(
+                    "2026-01-02T03:04:05.678901+00:00",
+                    "agent-1",
+                    "x",
+                    "own",
+                    "old",
+                    "kept",
+                    "now",
+                    "was",
+                ),
+                baseline("2027-01-02T03:04:05.678901+00:00", "agent-2", "z"),
+            ],
+            ("x", "was"),
+            "2026-01-02T03:04:05Z",
+        ),
+    ],
+)
+def test_the_newest_baseline_of_the_agent_counts(
+    kept: list[Any], had: tuple[str, ...], at: str
+) -> None:
+    found = _with_baseline(BEFORE, WISHED, kept)
+    assert (found.had, found.had_at) == (had, at)

@@ -47,6 +47,7 @@ def test_there_are_nine() -> None:
     assert len(HISTORIES) == 9
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize("server", HISTORIES)
 def test_it_says_what_the_changelog_says_and_more(server: str, compared: Any) -> None:
     said = _changelog(server)

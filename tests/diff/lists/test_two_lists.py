@@ -464,6 +464,7 @@ def test_hidden_characters_of_a_new_tool_are_found(folder: Path, tool: Any) -> N
     assert told(folder, "new.json", "new.json")["brought"] == []
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
 def test_real_releases(server: str, tmp_path: Path) -> None:
     sides = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))

@@ -43,6 +43,7 @@ def _run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_workspace_of_one_s_own_joins_the_platform() -> None:
     options = ["--name", "Extra", "--organisation", "northwind"]
     options += ["--parent", "ws-director", "--skill", "uppercase"]

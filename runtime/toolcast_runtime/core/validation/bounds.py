@@ -119,8 +119,7 @@ class Bound(NamedTuple):
     @classmethod
     def sum(cls, bounds: Iterable[Bound]) -> Bound:
         """The bound where all apply."""
-        first, *others = bounds
-        return cls(*map(sum, zip(first, *others, strict=True))) if others else first
+        return cls(*map(sum, zip(*bounds, strict=True)))
 
     @classmethod
     def most(cls, bounds: Iterable[Bound]) -> Bound:
@@ -282,13 +281,12 @@ class Work:
         has no bound.
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
-        here, below, worst = dict(own), dict.fromkeys(own, Bound()), dict(own)
-        leading = [(key, part) for key, part in self._parts.items() if part.leads_on]
-        worst.update((key, Bound()) for key, _ in leading)
+        here = dict.fromkeys(self._parts, Bound())
+        below, worst = dict(here), dict(here)
         changed: set[int] = set()
         for _ in range(_MOST_ROUNDS):
             changed.clear()
-            for key, part in reversed(leading):
+            for key, part in reversed(self._parts.items()):
                 here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
                 one_of = Bound.most(worst[s] for group in part.disjoint for s in group)
                 others = (worst[s] for s in part.overlapping)

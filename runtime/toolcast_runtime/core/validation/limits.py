@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from .references import LEADING, References, mapping, objects_within, schemas_below
+from .references import References, mapping, objects_within, schemas_below
 
 MOST_LEVELS = 200
 """Deeper values overflow the stack of validators that follow them by recursion."""
@@ -219,8 +219,7 @@ def multiplies(schema: Any, most: int = MOST_WAYS) -> bool:
     """
     ways = _Ways(schema, most)
     try:
-        parts = (one for one in objects_within(schema) if not LEADING.isdisjoint(one))
-        return any(ways.within(part) > most for part in parts)
+        return any(ways.within(part) > most for part in objects_within(schema))
     except RecursionError:
         return True
 

@@ -20,9 +20,6 @@ IN_PLACE = frozenset(
 )
 """Those whose schemas are for the same value, but for references."""
 
-LEADING = IN_PLACE | frozenset(REFERENCES)
-"""Those by which further schemas are tried for the same value."""
-
 _LISTED = frozenset("allOf anyOf oneOf prefixItems".split())
 _NAMED = frozenset(
     "properties patternProperties $defs definitions dependentSchemas dependencies".split()
@@ -39,7 +36,6 @@ _HOLDING = IN_PLACE | _LISTED | _NAMED | {*_DISJOINT[0], *_DISJOINT[1], *_BESIDE
 _HOLDING |= {"contentSchema"}
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 _IDS = ("$id", "id")
-_NAMING = frozenset((*_ANCHORS, *_IDS))
 
 Step = str | int
 
@@ -160,8 +156,6 @@ class References:
 
     def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """The schemas that a validator may try a value of this one by: that of `not`, too."""
-        if LEADING.isdisjoint(schema):
-            return
         yield from self.named(schema)
         yield from inner_schemas(schema, "not")
         yield from in_place(schema)
@@ -208,8 +202,6 @@ class References:
         anchors: dict[str, list[Any]] = {}
         resources: dict[str, Any] = {}
         for part in objects_within(self._root):
-            if _NAMING.isdisjoint(part):
-                continue
             for keyword in _ANCHORS:
                 if isinstance(part.get(keyword), str):
                     anchors.setdefault(part[keyword], []).append(part)

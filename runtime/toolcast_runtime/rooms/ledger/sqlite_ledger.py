@@ -109,6 +109,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 connection = connected(self._path)
                 self._file = before or _file_at(self._path)
                 # A process that was killed has left its log behind.
+                self._in_log = 0
                 with suppress(FileNotFoundError):
                     self._in_log = Path(f"{self._path}-wal").stat().st_size
             _wait_for_others(connection, is_patient=True)

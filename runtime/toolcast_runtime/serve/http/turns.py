@@ -71,22 +71,19 @@ def _is_large(value: Any, most: int) -> bool:
     left = [value]
     while left:
         item = left.pop()
-        kind = type(item)
-        if kind in _ONE_VALUE:
-            continue
-        # JSON's own types first: each other type is asked what it is a subclass of.
-        if kind is str or isinstance(item, (str, bytes)):
+        if isinstance(item, (str, bytes)):
             characters += len(item)
             if characters > most:
                 return True
             continue
-        is_held = kind is dict or kind is list or isinstance(item, _HOLDING)
-        held: Any = item if is_held else _attributes(item)
+        if type(item) in _ONE_VALUE:
+            continue
+        held = item if isinstance(item, _HOLDING) else _attributes(item)
         values += len(held)
         if values > _LARGE_VALUES:
             return True
         left.extend(held)
-        if kind is dict or isinstance(held, Mapping):
+        if isinstance(held, Mapping):
             left.extend(held.values())
     return False
 
