@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from toolcast_runtime.core.validation.bounds import Work
 from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.limits import (
     multiplies,
@@ -104,6 +105,13 @@ class JsonSchema:
             and not self.multiplies
             and not self.patterns_are_too_large
         )
+
+    @cached_property
+    def work(self) -> Work:
+        """What checking values by it can cost, and by each part of it that has a default."""
+        with_default = (one for one in self.subschemas.values() if "default" in one)
+        # What contains others is read before them.
+        return Work(self.value, [*with_default, self.value])
 
     @cached_property
     def wrong_addresses(self) -> tuple[Path, ...]:

@@ -10,12 +10,11 @@ jsonschema-rs stand. A schema that is not valid itself checks nothing: that has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.validation.bounds import Work
 from toolcast_runtime.core.validation.compiled import PartValidators, build, wanted
 from toolcast_runtime.core.validation.explanation import shortened
 from toolcast_runtime.core.validation.limits import measure, most_visits
@@ -237,28 +236,28 @@ class ValueChecker:
 
     Args:
         schema: any.
-        parts: the ways to the subschemas that values are checked by.
         asserts_formats: whether a text has to be of its `format`.
     """
 
-    def __init__(
-        self,
-        schema: JsonSchema,
-        parts: Sequence[Path] = ((),),
-        *,
-        asserts_formats: bool = False,
-    ) -> None:
+    def __init__(self, schema: JsonSchema, *, asserts_formats: bool = False) -> None:
         self._schema = schema
-        self._parts = parts
         self._asserts_formats = asserts_formats
         self._validators = PartValidators(schema.value, asserts_formats=asserts_formats)
 
     def problem(self, value: Any, path: Path = ()) -> str:
-        """What is wrong with a value by the subschema at a path; empty when nothing is."""
+        """What is wrong with a value; empty when nothing is.
+
+        Args:
+            value: a JSON value.
+            path: the way to the part that it is checked by, which has a default; the whole
+                schema where it is empty.
+        """
         if not self._schema.is_sound:
             return ""
         size = measure(value)
-        excess = size.problem or self._work.excess(value, size, self._schema.at(path))
+        excess = size.problem or self._schema.work.excess(
+            value, size, self._schema.at(path)
+        )
         if excess:
             return f"it cannot be checked: {excess}"
         try:
@@ -273,17 +272,13 @@ class ValueChecker:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
-        steps = size.values * max(visits * self._work.most_options, size.values)
+        steps = size.values * max(visits * self._schema.work.most_options, size.values)
         words = None
         if steps <= _MOST_STEPS and self._words is not None:
             words = self._words
             words = words.evolve(schema=self._schema.at(path)) if path else words
         error = best_match(refusals(validator, words, value, most_values=0))
         return "" if error is None else _value_worded(error)
-
-    @cached_property
-    def _work(self) -> Work:
-        return Work(self._schema.value, [*map(self._schema.at, self._parts)])
 
     @cached_property
     def _words(self) -> Any:

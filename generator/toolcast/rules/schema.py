@@ -68,7 +68,7 @@ def no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
 def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     defaults = {path[1:-1]: value for path, value in schema.having("default")}
-    checker = _checker(schema.graph, schema.field, where, [*defaults])
+    checker = _checker(schema.graph, schema.field, where)
     for path, value in defaults.items():
         problem = checker.problem(value, path)
         if problem:
@@ -79,11 +79,9 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             yield at(schema.tool, (schema.field, *path, "default"), message, help_)
 
 
-def _checker(
-    graph: JsonSchema, field: str, where: Where, parts: Sequence[Path] = ((),)
-) -> ValueChecker:
+def _checker(graph: JsonSchema, field: str, where: Where) -> ValueChecker:
     asserts = field == "parameters" and where.toolset.asserts_formats
-    return ValueChecker(graph, parts, asserts_formats=asserts)
+    return ValueChecker(graph, asserts_formats=asserts)
 
 
 _NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")

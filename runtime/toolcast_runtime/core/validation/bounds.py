@@ -281,12 +281,13 @@ class Work:
         has no bound.
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
-        here = dict.fromkeys(self._parts, Bound())
-        below, worst = dict(here), dict(here)
+        here, below, worst = dict(own), dict.fromkeys(own, Bound()), dict(own)
+        leading = [(key, part) for key, part in self._parts.items() if part.leads_on]
+        worst.update((key, Bound()) for key, _ in leading)
         changed: set[int] = set()
         for _ in range(_MOST_ROUNDS):
             changed.clear()
-            for key, part in reversed(self._parts.items()):
+            for key, part in reversed(leading):
                 here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
                 one_of = Bound.most(worst[s] for group in part.disjoint for s in group)
                 others = (worst[s] for s in part.overlapping)
