@@ -389,6 +389,15 @@ def _may_have(client: Client, server: McpServer) -> bool:
     return any(server.is_named(name) for name in named)
 
 
+@rule("expose/nothing-hidden", on="toolset", severity=Severity.WARNING, target="mcp")
+def nothing_hidden(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    tools = toolset.tools_in("mcp")
+    if tools and is_searched(toolset) and not own_tools(toolset, tools):
+        message = "every tool is offered in every turn, so there is none to search for"
+        help_ = "leave `search` out, or take `always` from tools that few turns need"
+        yield at(toolset, ("targets", "mcp", "search"), message, help_)
+
+
 @rule(
     "expose/oauth-setting",
     on="toolset",
@@ -441,15 +450,6 @@ def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                 message = f"{what} that {has[0]} lists by itself"
                 help_ = f"name the tools that are taken of it, `allow` of {has[0]}"
                 yield at(toolset, path, message, help_)
-
-
-@rule("expose/nothing-hidden", on="toolset", severity=Severity.WARNING, target="mcp")
-def nothing_hidden(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    tools = toolset.tools_in("mcp")
-    if tools and is_searched(toolset) and not own_tools(toolset, tools):
-        message = "every tool is offered in every turn, so there is none to search for"
-        help_ = "leave `search` out, or take `always` from tools that few turns need"
-        yield at(toolset, ("targets", "mcp", "search"), message, help_)
 
 
 _LONGEST = 120
