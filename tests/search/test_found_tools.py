@@ -22,6 +22,7 @@ from toolcast_runtime.core.validation.protocol import REVISIONS, problems_with_t
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.mcp.found_tools import OWN, introduced, meant
+from toolcast_runtime.serve.mcp.sdk_server import build_server
 
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
@@ -343,3 +344,48 @@ async def test_without_a_router_nothing_is_found_and_the_rest_works(
         "nothing can be searched for: the part `router` of toolcast-runtime cannot be"
         " loaded"
     )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_program_that_approves_does_not_approve_found_calls(
+    tmp_path: Path, mode: Any
+) -> None:
+    """It saw another name: the server asks by itself, or refuses."""
+    drop = page("drop_wiki", "Drops the wiki.", confirm={"message": "Drop it?"})
+    tools = Package(tmp_path, drop).load()
+    served = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
+
+    async def works() -> list[Any]:
+        trusted = build_server(served, approves=True)
+        async with SdkClient(trusted, mode=mode) as sdk:
+            direct = await sdk.call_tool("drop_wiki", {})
+            found = await sdk.call_tool("call_found_tool", {"name": "drop_wiki"})
+            return [direct, found]
+
+    direct, found = asyncio.run(works())
+    assert direct.content[0].text == '{"got": {}}'
+    assert found.is_error and "`drop_wiki` has to ask a person" in found.content[0].text
+
+
+def test_toolsets_that_share_a_server_are_searched_together(tmp_path: Path) -> None:
+    servers = tuple(
+        McpServer(
+            Registry(Package(tmp_path, each).load(), handlers=HANDLERS), name=f"n{n}"
+        )
+        for n, each in enumerate((PAGES[1], PAGES[4]))
+    )
+    both = McpServer.of_several("both", servers, name="both", search=True)
+
+    async def works() -> list[Any]:
+        async with SdkClient(both.build()) as sdk:
+            listed = [tool.name for tool in (await sdk.list_tools()).tools]
+            query = {"query": "the page of a user"}
+            found = await sdk.call_tool("search_tools", query)
+            called = await sdk.call_tool("call_found_tool", {"name": "find_user"})
+            return [listed, sorted(names(found)), called.structured_content]
+
+    assert asyncio.run(works()) == [
+        [*OWN],
+        ["delete_page", "find_user"],
+        {"got": {}},
+    ]

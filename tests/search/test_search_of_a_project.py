@@ -13,7 +13,7 @@ from tests.program import toolcast
 
 TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.toy:work\n"
 TOOLS = {
-    "ping": TOOL.format("Answers.") + "always: true\n",
+    "ping": TOOL.format("Answers.") + "always: true\ncases: [{message: Answer me.}]\n",
     "delete_page": TOOL.format("Deletes a page of the wiki for good.")
     + "cases: [{message: Remove that page for good., near: [Find a page.]}]\n",
     "archive_page": TOOL.format("Archives a page of the wiki.")

@@ -214,8 +214,9 @@ def as_value(selection: Selection) -> dict[str, Any]:
 def _search(selection: Selection) -> dict[str, int]:
     """For how many messages the tool that is meant is among those that `search_tools` finds."""
     ranks: dict[Hashable, int] = {}
+    listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
-        if trial.standing is not None and not trial.is_near:
+        if trial.standing and not trial.is_near and trial.tool not in listed:
             rank = trial.standing.rank or sys.maxsize
             ranks[_message(trial)] = max(ranks.get(_message(trial), 0), rank)
     found = sum(rank <= USUAL for rank in ranks.values())
