@@ -19,6 +19,7 @@ from tests.runtime.test_tool_providers import Shelf, tool
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.validation.protocol import REVISIONS, problems_with_tool
+from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.registry import Registry
 from toolcast_runtime.serve.mcp.found_tools import OWN, introduced, meant
@@ -389,3 +390,13 @@ def test_toolsets_that_share_a_server_are_searched_together(tmp_path: Path) -> N
         ["delete_page", "find_user"],
         {"got": {}},
     ]
+
+
+def test_langchains_wrappers_are_deferred_where_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    tools = LangChainTools(server(tmp_path).registry)
+    deferred = {one.name: one.extras for one in tools.all("desk", tool_search=True)}
+    assert deferred.pop("ping") is None
+    assert [*deferred.values()] == [{"defer_loading": True}] * 3
+    assert all(one.extras is None for one in tools.all("desk"))

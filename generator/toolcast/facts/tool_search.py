@@ -34,8 +34,8 @@ def listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
 
 def own_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
     """What its MCP server lists of its own to a client that may have these tools."""
-    has_others = _external(toolset) or len(listed(toolset, tools)) < len(tools)
-    return tuple(OWN.values()) if is_searched(toolset) and has_others else ()
+    has_others = told_instructions(toolset, tools) != toolset.instructions
+    return tuple(OWN.values()) if has_others else ()
 
 
 def list_length(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
@@ -46,9 +46,5 @@ def list_length(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
 def told_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
     """What its MCP server tells a client that may have these tools."""
     hidden = len(tools) - len(listed(toolset, tools))
-    has_others = is_searched(toolset) and _external(toolset)
+    has_others = is_searched(toolset) and bool(server_option(toolset, "external"))
     return introduced(toolset.instructions, hidden, has_others=has_others)
-
-
-def _external(toolset: Toolset) -> bool:
-    return server_option(toolset, "external") is True

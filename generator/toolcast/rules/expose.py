@@ -293,8 +293,7 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         tools = [
             t for t in toolset.tools if client is None or toolset.is_offered(t, client)
         ]
-        kind = kind_of(toolset, client)
-        is_api = kind is not None and kind.is_api
+        is_api = (kind := kind_of(toolset, client)) is not None and kind.is_api
         count = len(tools) if is_api else list_length(toolset, tools)
         for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
             path: Path = ("client_kind",)

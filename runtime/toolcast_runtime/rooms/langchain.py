@@ -85,8 +85,7 @@ class LangChainTools:
     ) -> list[SpecTool]:
         """Every tool that a client may call, in the declared order; raises as `get`.
 
-        `tool_search`: those that are not for every turn have `defer_loading` in `extras`, which
-        ChatAnthropic hands on: the model searches for them.
+        `tool_search`: those not for every turn have `defer_loading` in `extras`, for ChatAnthropic.
         """
         tools = self._registry.tools(client, target="langchain")
         wrappers = [_wrapper(self._registry, tool, client) for tool in tools]
