@@ -20,7 +20,8 @@ Server: Any = ToolsetServer
 
 def _server(**given: Any) -> Any:
     registry = SimpleNamespace(package="toy", has_clients=False, clients=())
-    return SimpleNamespace(**{"registry": registry, "sharing": (), **given})
+    none = {"registry": registry, "sharing": (), "search": False}
+    return SimpleNamespace(**{**none, **given})
 
 
 @pytest.mark.parametrize(

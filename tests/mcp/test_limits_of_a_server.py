@@ -118,17 +118,17 @@ def test_a_person_has_ten_minutes_and_state_is_one_persons(
 
 async def test_sixteen_lists_are_kept(caplog: pytest.LogCaptureFixture) -> None:
     made: list[str] = []
-    served: Any = SimpleNamespace(permitted="", external=[])
+    served: Any = SimpleNamespace(permitted="", external=[], search=False)
 
     def tools(_: Any) -> Any:
         made.append(served.permitted)
         return [SimpleNamespace(definition={"name": served.permitted})]
 
-    async def external(_: Any) -> Any:
+    async def external(_: Any, **__: Any) -> Any:
         return [SimpleNamespace(name="x", definition=one) for one in served.external]
 
     served.names = lambda _: (served.permitted,)
-    served.tools, served.external_tools = tools, external
+    served.listed, served.external_tools = tools, external
     put_in = exact_tools(served, None, takes_raw_json=False)
 
     async def answer(_: Any) -> Any:
@@ -174,7 +174,7 @@ async def test_a_list_is_sent_as_it_is_written(
 
         return SimpleNamespace(definition={"name": name}, mcp_json=mcp_json)
 
-    async def external(_: Any) -> Any:
+    async def external(_: Any, **__: Any) -> Any:
         schema = {"type": "object"}
         return [
             SimpleNamespace(name=name, definition={"name": name, "inputSchema": schema})
@@ -185,7 +185,10 @@ async def test_a_list_is_sent_as_it_is_written(
         return {"tools": []}
 
     served: Any = SimpleNamespace(
-        names=lambda _: (), tools=lambda _: map(tool, names), external_tools=external
+        names=lambda _: (),
+        listed=lambda _: map(tool, names),
+        external_tools=external,
+        search=False,
     )
     ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
     found = await exact_tools(served, None, takes_raw_json=True)(answer, ctx)

@@ -183,7 +183,7 @@ async def test_a_call_is_answered_or_its_scope_asked_for(
     async def send(message: Any) -> None:
         log.append(message.get("status"))
 
-    served: Any = SimpleNamespace(find=find)
+    served: Any = SimpleNamespace(find=find, search=False)
     answering = stepping_up(app, _server(), served, "desk", "shop desk")
     scope: dict[str, Any] = {"path": "/desk/", "type": "http", "method": "POST"}
     scope |= {"user": SimpleNamespace(scopes=("shop",))}

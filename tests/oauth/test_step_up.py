@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
@@ -209,3 +211,34 @@ def test_a_person_who_may_not_have_it_is_asked_once(
 
     asyncio.run(works())
     assert len(browser.asked) == 2
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_found_call_asks_for_the_scope_of_the_found_tool(
+    modern: bool, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    async def works() -> None:
+        given = environment(issuer)
+        more = {"search": True}
+        async with serving(registry, given, server=more, scopes=SCOPES) as server:
+            token = issuer.token(DESK)
+
+            async def called(tool: str, by: str = token) -> httpx.Response:
+                found = {"name": tool}
+                return await server.call(by, "call_found_tool", found, modern=modern)
+
+            assert await server.tools(token) == ["search_tools", "call_found_tool"]
+            refused = await called("refund")
+            assert refused.status_code == 403
+            assert 'scope="shop money"' in refused.headers["www-authenticate"]
+            for name in ("restricted", "backs_alone", "call_found_tool"):
+                assert f"Unknown tool: {name}" in (await called(name)).text
+            more_ = issuer.token(DESK, scope="shop money")
+            assert "refunded for mia" in (await called("refund", more_)).text
+            query = {"query": "refund the order"}
+            for by, expected in ((token, set()), (more_, {"refund"})):
+                found = await server.call(by, "search_tools", query, modern=modern)
+                text = told(found)["result"]["content"][0]["text"]
+                assert {one["name"] for one in json.loads(text)["tools"]} == expected
+
+    asyncio.run(works())

@@ -22,9 +22,11 @@ from toolcast.reading.characters import forbidden
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.parametrize("mcp", [{}, {"search": True, "search_hints": True}])
 def test_hostile_text_changes_constants_only(
-    hostile_toolset: Any, twin_of: Callable[[Any], None]
+    mcp: Any, hostile_toolset: Any, twin_of: Callable[[Any], None]
 ) -> None:
+    hostile_toolset["toolset"]["targets"]["mcp"] = mcp
     twin_of(hostile_toolset)
 
 

@@ -92,7 +92,7 @@ TOOLSET = {
     "targets": {
         # Every target of the table, extensions' too.
         **dict.fromkeys(target_names(EXTENSIONS)),
-        "mcp": {"client": "one"},
+        "mcp": {"client": "one", "search": True, "search_hints": True},
         "cli": {"client": "one", "heading": "CLI", "closing": ["Bye."]},
     },
     "permissions": {"p": "Something."},

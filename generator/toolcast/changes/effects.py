@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..facts.client_kinds import Limited, crossed, limits_of
 from ..facts.token_costs import Cost, client_costs, estimated_tokens
+from ..facts.tool_search import list_length
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import joined
 from .change import ABSENT, quoted
@@ -151,7 +152,10 @@ def _of_clients(
             for toolset, shown in zip(toolsets, places, strict=True)
         )
         yield from _seen(after.name, client, was, is_, former)
-        counts = [sum("mcp" in places for _, places in side) for side in (was, is_)]
+        counts = [
+            list_length(toolset, [tool for tool, places in side if "mcp" in places])
+            for toolset, side in zip(toolsets, (was, is_), strict=True)
+        ]
         yield from _limits(after, client, *counts)
         before_, after_ = (
             client_costs(

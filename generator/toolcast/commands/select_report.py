@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 import textwrap
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolcast_runtime.serve.mcp.found_tools import USUAL
+
 from ..facts.token_costs import estimated_tokens
+from ..facts.tool_search import is_searched
 from ..reports.escaping import printable
 from ..selection.trial import (
     DeclaredCase,
@@ -203,7 +207,20 @@ def as_value(selection: Selection) -> dict[str, Any]:
         ],
         "confused": [one._asdict() for one in confusions(selection.trials)],
         "messages": [_trial(trial) for trial in selection.trials],
+        **({"search": _search(selection)} if is_searched(selection.toolset) else {}),
     }
+
+
+def _search(selection: Selection) -> dict[str, int]:
+    """For how many messages the tool that is meant is among those that `search_tools` finds."""
+    ranks: dict[Hashable, int] = {}
+    listed = {tool.name for tool in selection.toolset.tools if tool.always}
+    for trial in selection.trials:
+        if trial.standing and not trial.is_near and trial.tool not in listed:
+            rank = trial.standing.rank or sys.maxsize
+            ranks[_message(trial)] = max(ranks.get(_message(trial), 0), rank)
+    found = sum(rank <= USUAL for rank in ranks.values())
+    return {"first": USUAL, "messages": len(ranks), "found": found}
 
 
 def _place(declared: DeclaredCase) -> str:
@@ -264,6 +281,10 @@ def _lines(selection: Selection) -> Iterator[str]:
         text = f"{_place(one.declared)}: not tried: {one.reason}"
         yield from _wrapped(text)
     yield from _coverage(selection)
+    if is_searched(selection.toolset):
+        first, number, found = _search(selection).values()
+        have = f"{found} of {counted(number, 'message')}"
+        yield f"search_tools: {have} have their tool among the first {first}"
     messages = {_message(trial) for trial in selection.trials}
     passed = len(messages) - len({_message(trial) for trial in selection.failed})
     yield f"{name}: {passed} of {counted(len(messages), 'message')} pass"

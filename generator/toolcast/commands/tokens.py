@@ -142,6 +142,9 @@ def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
     if any(budgets):
         for row, budget in zip(rows, budgets, strict=True):
             row["budget"] = budget
+    if any(one.all_listed is not None for one in costs):
+        for row, one in zip(rows, costs, strict=True):
+            row["all_listed"] = one.all_listed
     return {"toolset": toolset.name, "rows": rows}
 
 
@@ -169,6 +172,7 @@ def _with_rest(
     in_docs = whole.prompt - total(cost for _, cost in rows).prompt
     rest = [
         ("(the server's instructions)", Cost(costs.instructions)),
+        ("(the search for tools)", Cost(costs.search)),
         ("(the namespaces)", Cost(names=costs.namespaces)),
         ("(headings and the preamble)", Cost(prompt=in_docs)),
     ]
@@ -207,6 +211,8 @@ def _text(tables: Sequence[_Table], by: str) -> Iterator[str]:
     elif by != "block":
         yield "upfront: definitions and instructions in each request. names: what is in each"
         yield "request of tools that are loaded on demand. prompt: the prompt docs."
+        if any("all_listed" in row for table in tables for row in table["rows"]):
+            yield "all listed: each request if the server listed every tool (`search`)."
 
 
 def _lines(table: _Table, by: str) -> Iterator[str]:

@@ -94,12 +94,13 @@ class ClientKind(NamedTuple):
         """Stands before the names of tools, with `{}` for the server's name."""
         return next((limit.prefix for limit in self.limits if limit.prefix), "")
 
-    def is_upfront(self, tool: ToolSpec, tools: int) -> bool:
-        """Whether the definition of a tool is in each request, among so many tools."""
+    def is_upfront(self, tool: ToolSpec, tools: int, has_hints: bool = False) -> bool:
+        """Whether the definition of a tool, marked by hints, is in each request, among so many."""
         if self.loading is Loading.UPFRONT or tools < self.defers_from:
             return True
         if self.mark:
-            return (tool.meta or {}).get(self.mark) is True
+            hint = has_hints and tool.always
+            return (tool.meta or {}).get(self.mark, hint) is True
         return tool.always
 
     def kept_of(self, tool: ToolSpec, server: str) -> str:

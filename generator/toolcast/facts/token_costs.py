@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from toolcast_runtime.core.regular_file import read_regular
@@ -16,6 +17,7 @@ from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
 from .client_kinds import ClientKind, Loading, kind_of
 from .prompt_docs import CLI_BLOCK, OTHER_SECTION, prompt_blocks, tool_line, usage_lines
+from .tool_search import has_hints, is_searched, listed, own_tools, told_instructions
 
 # Common words are one token, long ones are two or three; the marks of JSON come in groups.
 _PIECE = re.compile(
@@ -188,6 +190,8 @@ class ClientCosts(NamedTuple):
         namespaces: the tokens of the names and headings of its sections, where these are
             namespaces, in each request.
         blocks: the tokens of each block of the prompt docs, by its name.
+        search: the tokens of the tools by which others are searched for, in each request.
+        all_listed: what is in each request if the server lists every tool; None where it does.
     """
 
     client: Client | None
@@ -196,13 +200,15 @@ class ClientCosts(NamedTuple):
     instructions: int
     namespaces: int
     blocks: Mapping[str, int]
+    search: int = 0
+    all_listed: int | None = None
 
     @property
     def whole(self) -> Cost:
         """All of it. The prompt docs count without the CLI block, which stands for them."""
         tools = total(one.cost for one in self.tools)
         return tools._replace(
-            upfront=tools.upfront + self.instructions,
+            upfront=tools.upfront + self.instructions + self.search,
             names=tools.names + self.namespaces,
             prompt=sum(n for name, n in self.blocks.items() if name != CLI_BLOCK),
         )
@@ -240,10 +246,14 @@ def client_costs(
     has_docs = "prompts" in toolset.targets
     in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
     sections = {section.name for section in toolset.sections}
+    has_search = reader == "mcp" and is_searched(toolset)
+    shown = frozenset(listed(toolset, tools) if has_search else tools)
     costs = []
     for tool in tools:
         definition = count(list_text(tool))
-        if known is None or known.is_upfront(tool, len(tools)):
+        if tool not in shown:
+            cost = Cost(on_demand=definition)
+        elif known is None or known.is_upfront(tool, len(shown), has_hints(toolset)):
             cost = Cost(upfront=definition)
         else:
             name = known.kept_of(tool, toolset.name)
@@ -253,7 +263,16 @@ def client_costs(
         section = tool.section if tool.section in sections else None
         costs.append(ToolCost(tool, section or OTHER_SECTION, cost))
     is_server = "mcp" in toolset.targets and not (known and known.is_api)
-    instructions = toolset.instructions if is_server else None
+    instructions = told_instructions(toolset, tools) if is_server else None
+    own, all_listed = 0, None
+    if has_search:
+        own = sum(
+            count(json.dumps(one.openai()["function"]))
+            for one in own_tools(toolset, tools)
+        )
+        plain = replace(toolset, targets={**toolset.targets, "mcp": {}})
+        each = client_costs(plain, client, package, kind, count).whole
+        all_listed = each.in_each_request
     return ClientCosts(
         client,
         known,
@@ -261,6 +280,8 @@ def client_costs(
         count(instructions) if instructions else 0,
         _namespaces(toolset, known, costs, count),
         {name: count(text) for name, text in prompt_blocks(toolset, client, package)},
+        own,
+        all_listed,
     )
 
 

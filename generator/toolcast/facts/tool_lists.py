@@ -39,15 +39,18 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 _ASKS = "anthropic/requiresUserInteraction"
 """The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
+_ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
+"""The keys by which clients that search among listed tools load one at once, and find one."""
 
 
-def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
+def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:
     """The MCP tool object.
 
     Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
     description stands where the spec's `description` does, else where its `summary` does.
     A field that the spec does not have is absent, one that it sets to null is null. A tool that
-    asks a person before every call tells clients that ask by themselves, in `_meta`.
+    asks a person before every call tells clients that ask by themselves, in `_meta`; with
+    `has_hints` those that search by themselves are told, too.
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
@@ -70,8 +73,12 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
         elif name in values:
             key, value = values[name]
             definition[key] = value
-    if tool.confirm is not None and tool.confirm.when is None:
-        definition["_meta"] = {_ASKS: True, **(tool.meta or {})}
+    asks = tool.confirm is not None and tool.confirm.when is None
+    told: dict[str, Any] = {_ASKS: True} if asks else {}
+    if has_hints:
+        told |= {_ALWAYS: True} if tool.always else {_HINT: tool.summary}
+    if told:
+        definition["_meta"] = {**told, **(tool.meta or {})}
     return definition
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..model.model import Toolset, Workspace
 from .texts import collect_strings
+from .tool_search import own_names
 
 NOT_LISTED = "The server does not list it any more."
 """Why an import reserves a name; it is free again where the server lists it again."""
@@ -212,7 +213,7 @@ def other_meanings(toolset: Toolset) -> set[str]:
 
 def _known(toolset: Toolset, workspace: Workspace) -> set[str]:
     """All words that are something else than an unknown tool."""
-    known = other_meanings(toolset).union(toolset.reserved_names)
+    known = other_meanings(toolset).union(toolset.reserved_names, own_names(toolset))
     for other in workspace.toolsets:
         for tool in other.tools:
             known.update((tool.name, *tool.renamed_from))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .model import SharedEndpoint, Toolset, Workspace
 from .toolset_parts import Client
 
-AGREED = ("client", "heartbeat", "state_key_variable", "links", "http.oauth")
+AGREED = "client heartbeat search state_key_variable links http.oauth".split()
 """What the toolsets of an endpoint say of their servers that has to be the same."""
 
 _MOST_BODY = 4_194_304

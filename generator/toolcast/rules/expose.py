@@ -9,10 +9,11 @@ from toolcast_runtime.serve.http.listening import is_safe_url
 
 from ..encoders.python import option_name
 from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
-from ..facts.client_kinds import Limited, callers, crossed, limits_of
+from ..facts.client_kinds import Limited, callers, crossed, kind_of, limits_of
 from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import front_matter_of, name_path, skill_owners
+from ..facts.tool_search import is_searched, list_length, own_tools
 from ..findings import Severity
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
@@ -289,9 +290,11 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("expose/tool-count", on="toolset", severity=Severity.WARNING)
 def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for client in callers(toolset):
-        count = sum(
-            client is None or toolset.is_offered(tool, client) for tool in toolset.tools
-        )
+        tools = [
+            t for t in toolset.tools if client is None or toolset.is_offered(t, client)
+        ]
+        is_api = (kind := kind_of(toolset, client)) is not None and kind.is_api
+        count = len(tools) if is_api else list_length(toolset, tools)
         for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
             path: Path = ("client_kind",)
             if client is not None and client.kind is not None:
@@ -383,6 +386,15 @@ def _may_have(client: Client, server: McpServer) -> bool:
         return True
     named = (name for name in client.allow if name not in client.restrict)
     return any(server.is_named(name) for name in named)
+
+
+@rule("expose/nothing-hidden", on="toolset", severity=Severity.WARNING, target="mcp")
+def nothing_hidden(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    tools = toolset.tools_in("mcp")
+    if tools and is_searched(toolset) and not own_tools(toolset, tools):
+        message = "every tool is offered in every turn, so there is none to search for"
+        help_ = "leave `search` out, or take `always` from tools that few turns need"
+        yield at(toolset, ("targets", "mcp", "search"), message, help_)
 
 
 @rule(

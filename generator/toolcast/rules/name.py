@@ -27,6 +27,7 @@ from ..facts.skill_texts import (
 )
 from ..facts.tool_lists import LANGCHAIN_LOSES, name_problem
 from ..facts.tool_names import NOT_LISTED, tool_names
+from ..facts.tool_search import own_names
 from ..findings import Place, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -182,7 +183,8 @@ def _said(prose: Texts, where: Where, *, not_listed: bool) -> Iterator[Problem]:
 
 def _reserved(toolset: Toolset) -> Iterator[Problem]:
     """Names that are reserved, or look like one that is, and are taken all the same."""
-    reserved = {look_alike_key(name): name for name in toolset.reserved_names}
+    reasons = {**toolset.reserved_names, **own_names(toolset)}
+    reserved = {look_alike_key(name): name for name in reasons}
     taken: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
     other = "choose another name"
     for tool in toolset.tools:
@@ -200,7 +202,7 @@ def _reserved(toolset: Toolset) -> Iterator[Problem]:
         owned = reserved.get(look_alike_key(name))
         if owned is not None:
             like = "is" if name == owned else f"looks like `{owned}`, which is"
-            message = f"{what} {like} reserved: {toolset.reserved_names[owned]}"
+            message = f"{what} {like} reserved: {reasons[owned]}"
             yield at(owner, place, message, help_)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,13 @@ from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..facts.skill_texts import front_matter_of, skill_owners
 from ..facts.tool_lists import mcp_definition
+from ..facts.tool_search import (
+    has_hints,
+    listed,
+    own_names,
+    own_tools,
+    told_instructions,
+)
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
@@ -38,17 +45,16 @@ def declared_listing(
         has_skills: the server lists the toolset's skills, too; their sizes are left out,
             which the specs do not say.
     """
-    tools = []
+    tools: list[Mapping[str, Any]] = []
     said = {tool["name"]: tool for tool in live.tools}
     served = None if client is None else toolset.client(client)
     others = toolset.excluded("mcp")
     if served is not None:
         hidden = (t.name for t in toolset.tools if not toolset.is_offered(t, served))
         others = others.union(hidden)
-    for tool in toolset.tools:
-        if tool.name in others:
-            continue
-        definition = mcp_definition(tool)
+    offered = [tool for tool in toolset.tools if tool.name not in others]
+    for tool in listed(toolset, offered):
+        definition = mcp_definition(tool, has_hints=has_hints(toolset))
         returns = definition.get("outputSchema")
         is_object = isinstance(returns, dict) and returns.get("type") == "object"
         unsaid = "outputSchema" if live.protocol != _NEWEST else "execution"
@@ -57,13 +63,14 @@ def declared_listing(
         ):
             definition.pop(unsaid, None)
         tools.append(definition)
+    tools += [one.definition for one in own_tools(toolset, offered)]
     shown = [spec for spec in toolset.mcp_resources if _is_for(spec.clients, client)]
     resources = [spec for spec in shown if spec.uri is not None]
     templates = [spec for spec in shown if spec.uri is None]
     return ServerListing(
         toolset.name,
         live.protocol,
-        instructions=toolset.instructions,
+        instructions=told_instructions(toolset, offered),
         tools=tuple(tools),
         resources=(
             *(spec.mcp for spec in resources),
@@ -104,7 +111,7 @@ def behind(toolset: Toolset, server: McpServer) -> Toolset:
         for tool in toolset.tools
         if toolset.proxy_of(tool) == server.name
     ]
-    return replace(toolset, tools=tuple(tools), exclusions=())
+    return replace(toolset, tools=tuple(tools), exclusions=(), targets={})
 
 
 def own_part(toolset: Toolset, listing: ServerListing) -> tuple[ServerListing, int]:
@@ -113,7 +120,7 @@ def own_part(toolset: Toolset, listing: ServerListing) -> tuple[ServerListing, i
     Without the tools of external servers that `mcp_servers` names, whose number comes
     second, and without the sizes of skills.
     """
-    own = {tool.name for tool in toolset.tools}
+    own = {*own_names(toolset), *(tool.name for tool in toolset.tools)}
     tools = [
         entry
         for entry in listing.tools

@@ -178,6 +178,7 @@ def _server(
         max_body=optional(http.get("max_body")),
         is_external=bool(options.get("external")),
         is_silent=options.get("heartbeat") is False,
+        is_searched=bool(options.get("search")),
         state_key_variable=optional(
             options.get("state_key_variable"), "    state_key_variable=", ","
         ),

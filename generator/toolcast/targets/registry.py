@@ -15,6 +15,7 @@ from ..encoders.python import identifier, literal, names, optional
 from ..facts.cli_commands import CliCommand, cli_commands
 from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
 from ..facts.tool_lists import mcp_definition, refused_by
+from ..facts.tool_search import has_hints
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
@@ -234,7 +235,7 @@ def _definition(
     toolset: Toolset, tool: ToolSpec, context: Context, excluded: Mapping[str, str]
 ) -> dict[str, Any]:
     """What the definition says, in its order; what is not set is absent."""
-    mcp = mcp_definition(tool)
+    mcp = mcp_definition(tool, has_hints=has_hints(toolset))
     description = tool.model_description
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
     has_mcp = "mcp" in context.targets and "mcp" not in excluded

@@ -343,6 +343,12 @@ class Registry:
         route = await chooses.route(message, chosen_from(listed, catalog), history)
         return list(route.names)
 
+    async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
+        """The names of the routed ones of these tools that fit a message, the best first."""
+        from .rooms import best_first
+
+        return await best_first(self._router, message, tools)
+
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
     ) -> list[str]:

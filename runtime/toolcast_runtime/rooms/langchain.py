@@ -80,10 +80,19 @@ class LangChainTools:
             raise UnknownToolError(f"unknown tool `{name}`")
         return _wrapper(self._registry, tool, client)
 
-    def all(self, client: str | None = None) -> list[SpecTool]:
-        """Every tool that a client may call, in the declared order; raises as `get`."""
+    def all(
+        self, client: str | None = None, *, tool_search: bool = False
+    ) -> list[SpecTool]:
+        """Every tool that a client may call, in the declared order; raises as `get`.
+
+        `tool_search`: those not for every turn have `defer_loading` in `extras`, for ChatAnthropic.
+        """
         tools = self._registry.tools(client, target="langchain")
-        return [_wrapper(self._registry, tool, client) for tool in tools]
+        wrappers = [_wrapper(self._registry, tool, client) for tool in tools]
+        for tool, wrapper in zip(tools, wrappers, strict=True):
+            if tool_search and not tool.always:
+                wrapper.extras = {"defer_loading": True}
+        return wrappers
 
 
 def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:

@@ -60,6 +60,23 @@ def chosen_from(
     return [known.get(n) or RoutedTool(n, text) for n, text in catalog.items()]
 
 
+async def best_first(
+    router: Router | None, message: str, listed: Iterable[Tool]
+) -> list[str]:
+    """The routed ones of the tools that fit a message at all, the best first.
+
+    However much in doubt, never all for that. A model chooses, and the words order what it
+    chose; where it makes no choice, they choose, too.
+    """
+    tools = chosen_from(listed, None)
+    words = Router()
+    route = await (router or words).route(message, tools)
+    scores = route.scores or (await words.route(message, tools)).scores
+    if route.scores or route.doubt:
+        return list(scores)
+    return sorted(route.names, key=lambda name: -scores.get(name, 0.0))
+
+
 class RoutingModel(Protocol):
     """A model that chooses."""
 

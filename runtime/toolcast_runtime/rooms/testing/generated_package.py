@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -141,6 +142,22 @@ class GeneratedPackage:
             told = self.definitions[name].get("refused_by", {}).get(revision, [])
             what = f"{name}: what clients refuse by MCP {revision}"
             same(what, sorted({refusal.place for refusal in refusals}), told)
+
+
+def listed_of(
+    server: Any, packages: Iterable[GeneratedPackage], client: str | None
+) -> dict[str, Any]:
+    """What a server has to list, as `spelled_of` has it: all that a client is offered, or, where
+    tools are searched for, those of every turn and the server's own two.
+    """
+    listed: dict[str, Any] = {}
+    for one in packages:
+        names = one.offered(client, "mcp")
+        always = (n for n in names if one.definitions[n].get("always"))
+        listed |= one.spelled_of(always if server.search else names)
+    tools = replace(server, external=False).listed(client) if server.search else ()
+    own = (tool for tool in tools if not server.has(tool.name))
+    return listed | {tool.name: spelled(tool.mcp_json()) for tool in own}
 
 
 def text_of(path: Path) -> str:

@@ -27,6 +27,7 @@ from ...core.validation import protocol
 from .generated_package import (
     GeneratedPackage,
     ensure,
+    listed_of,
     raw_tools_list,
     same,
     same_tools,
@@ -300,9 +301,7 @@ def _list_tests(
             command += [] if client is None else ["--client", client]
             listed = raw_tools_list(command, root, revision)
             there = [one for one in packages if client in one.clients]
-            expected: dict[str, Any] = {}
-            for one in there:
-                expected |= one.spelled_of(one.offered(client, "mcp"))
+            expected = listed_of(mcp_server.SERVER, there, client)
             before_2026 = revision != protocol.REVISIONS[-1]
             what = f"tools/list for {client}"
             same_tools(what, listed, expected, before_2026=before_2026)

@@ -60,6 +60,7 @@ _OFFERED = {
 }
 """What MCP lists of a resource or prompt, by the field that says it."""
 _ASKS = "anthropic/requiresUserInteraction"
+_ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
 _SHARED = "definitions.yaml"
 _OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
@@ -152,7 +153,7 @@ class Specs:
         told = {
             "generated": f"by Toolcast from {self._files[name]}. DO NOT EDIT.",
             "mcp": mcp,
-            "summary": spec.get("summary") or first_sentence(spec["description"]),
+            "summary": _summary(spec),
             "description": (
                 description if mcp.get("description") != description else None
             ),
@@ -200,8 +201,13 @@ class Specs:
                 shared = {name: self._shared.get(name) for name in used}
                 defs = {**schema.get("$defs", {}), "shared": shared}
                 listed[member] = {**schema, "$defs": defs}
-        if "confirm" in spec and "when" not in spec["confirm"]:
-            listed["_meta"] = {_ASKS: True, **(spec.get("meta") or {})}
+        asks = "confirm" in spec and "when" not in spec["confirm"]
+        told: dict[str, Any] = {_ASKS: True} if asks else {}
+        server = (self.toolset.get("targets") or {}).get("mcp") or {}
+        if server.get("search_hints"):
+            told |= {_ALWAYS: True} if spec.get("always") else {_HINT: _summary(spec)}
+        if told:
+            listed["_meta"] = {**told, **(spec.get("meta") or {})}
         return listed
 
     def offers(self, folder: str) -> dict[str, dict[str, Any]]:
@@ -272,6 +278,10 @@ def _deprecation(spec: Mapping[str, Any]) -> str:
     """What a tool's description says of its deprecation; "" where it says nothing."""
     deprecated = spec.get("deprecated", {})
     return deprecation_line(deprecated) if deprecated.get("show") else ""
+
+
+def _summary(spec: Mapping[str, Any]) -> str:
+    return spec.get("summary") or first_sentence(spec["description"])
 
 
 def _description(spec: Mapping[str, Any]) -> str:

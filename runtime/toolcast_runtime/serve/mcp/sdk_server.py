@@ -58,6 +58,7 @@ CALLED = "toolcast.called"
 _SESSION = "mcp-session-id"
 _PARENT = "traceparent"
 """The key of what a caller says of its own span."""
+_WITH_INSTRUCTIONS = ("initialize", "server/discover")
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
 
@@ -120,7 +121,14 @@ def build_server(
         started = time.perf_counter()
         if context.request is not None:
             context.request.scope[CALLED] = True
-        answer = partial(answered, context, params)
+        is_found = False
+        if served.search:
+            from .found_tools import meant
+
+            name, arguments, is_found = meant(params.name, params.arguments)
+            named = {"name": name, "arguments": arguments}
+            params = params.model_copy(update=named)
+        answer = partial(answered, context, params, is_found)
         result: types.CallToolResult | types.InputRequiredResult
         try:
             result = await through_seal(seal, context, params.request_state, answer)
@@ -135,16 +143,19 @@ def build_server(
     async def answered(
         context: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
+        is_found: bool,
         state: str | None,
     ) -> types.CallToolResult | types.InputRequiredResult:
-        found = await served.find(params.name, who)
+        found = await served.find(params.name, who, is_found=is_found)
         if found is None:
             unknown = f"Unknown tool: {params.name}"
             raise MCPError(types.INVALID_PARAMS, sendable(unknown))
         if context.request is not None and served.parts:
             # For this call, and for those that its handler makes through the registry.
             CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
-        ask = _Person(context, params, state, seal, approves=approves)
+        # The client's program knew of another tool when it asked its person.
+        approved = approves and not is_found
+        ask = _Person(context, params, state, seal, approves=approved)
         try:
             call = partial(
                 found.toolset.calls.call_found,
@@ -264,6 +275,8 @@ class _Requests:
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._listed, call_next)
+            elif ctx.method in _WITH_INSTRUCTIONS and self._served.search:
+                call_next = partial(self._introduced, call_next)
             is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
             # By itself nothing imports the API of metrics.
             is_measured = "opentelemetry.metrics" in sys.modules
@@ -288,6 +301,17 @@ class _Requests:
 
         raw = self._takes_raw_json
         return exact_tools(self._served, self._client, takes_raw_json=raw)
+
+    async def _introduced(
+        self, call_next: CallNext, ctx: ServerRequestContext[Any, Any]
+    ) -> HandlerResult:
+        from .found_tools import introduced
+
+        result: Any = await call_next(ctx)
+        hidden = self._served.hidden(self._client)
+        others = self._served.external
+        text = introduced(result.get("instructions"), hidden, has_others=others)
+        return result if text is None else {**result, "instructions": text}
 
     @cached_property
     def _observed(self) -> ObservedRequests:

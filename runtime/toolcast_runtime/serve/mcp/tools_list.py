@@ -1,5 +1,7 @@
 """The answer to `tools/list`: the tools exactly as the specs have them.
 
+A server whose tools are searched for lists those of every turn alone, and two of its own.
+
 The SDK's models drop unknown keys and nulls, change the order of keys, and refuse the whole
 list for one tool. So its answer gets its tools behind the models, in the SDK's middleware: as
 JSON text where the transport writes `RawJson`, else as plain objects. One thing is not as in the
@@ -66,9 +68,9 @@ def exact_tools(
         if local is None:
             if len(shown) == _MOST_LISTS:
                 shown.clear()
-            local = _local(served.tools(client), old, takes_raw_json=takes_raw_json)
+            local = _local(served.listed(client), old, takes_raw_json=takes_raw_json)
             shown[old, present] = local
-        external = await served.external_tools(client)
+        external = await served.external_tools(client, is_always=served.search)
         return {
             **result,
             "tools": _with(local, _taken(external, old, left_out)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -71,6 +71,7 @@ class ToolsetServer:
         links: how long and how much content behind links is kept; None keeps none.
         heartbeat: reports that a call still runs, where its caller asked for progress and
             its handler reports none.
+        search: lists the tools of every turn alone, and two that find and call the others.
         parts: what other targets of the toolset add.
         sharing: the own servers of the toolsets that share this one, in the declared order;
             empty where it is one toolset's alone.
@@ -94,10 +95,15 @@ class ToolsetServer:
     skills: Skills | str | None = None
     links: LinkLimits | None = None
     heartbeat: bool = True
+    search: bool = False
     parts: tuple[ServerPart, ...] = ()
     sharing: tuple[ToolsetServer, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.search:
+            from .found_tools import OWN
+
+            self.registry.reserve_names(OWN)
         if not self.sharing:
             return
         parts = tuple(part for one in self.sharing for part in one.parts)
@@ -135,9 +141,27 @@ class ToolsetServer:
         """The names of `tools`; raises as it does."""
         return self.registry.names(client, target="mcp")
 
+    def hidden(self, client: str | None) -> int:
+        """How many of `tools` are searched for instead of listed; raises as it does."""
+        return sum(not t.always for t in self.tools(client)) if self.search else 0
+
+    def listed(self, client: str | None) -> list[Tool]:
+        """What `tools/list` shows without the tools of external servers; raises as `tools`.
+
+        The two that find others are there where the client has others.
+        """
+        tools = self.tools(client)
+        if not self.search:
+            return tools
+        from .found_tools import OWN
+
+        listed = [tool for tool in tools if tool.always]
+        has_others = len(listed) < len(tools) or self.external
+        return [*listed, *OWN.values()] if has_others else listed
+
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
         """The client's `tools/list`, without the tools of external servers."""
-        return [tool.definition for tool in self.tools(client)]
+        return [tool.definition for tool in self.listed(client)]
 
     @property
     def toolsets(self) -> tuple[ToolsetServer, ...]:
@@ -270,15 +294,27 @@ class ToolsetServer:
         """
         return [*self.tools(client), *await self.external_tools(client)]
 
-    async def external_tools(self, client: str | None) -> list[Tool]:
-        """The external servers' tools that a client is offered."""
-        return await self.registry.remote_tools(client) if self.external else []
+    async def external_tools(
+        self, client: str | None, *, is_always: bool = False
+    ) -> list[Tool]:
+        """The external servers' tools that a client is offered; or those of every turn."""
+        if not self.external:
+            return []
+        return await self.registry.remote_tools(client, is_always=is_always)
 
-    async def find(self, name: str, client: str | None) -> Found | None:
+    async def find(
+        self, name: str, client: str | None, *, is_found: bool = False
+    ) -> Found | None:
         """A tool that a client is offered, by its present or a former name; or None.
 
         Every call comes here, and what is found is called: it costs one look-up.
+        `is_found`: it is called as a found one, which the server's own two never are.
         """
+        if self.search and not is_found:
+            from .found_tools import OWN, OwnTools
+
+            if name in OWN:
+                return OwnTools(self.registry, partial(self.offered, client)).find(name)
         if name not in self._called_names and not self.external:
             return None
         try:

@@ -262,7 +262,7 @@ def stepping_up(
         if caller is not None and oauth.has_more_than(caller):
             body = (await receive()).get("body", b"")
             receive = put_back(body, receive)
-            needed = await lacking(_tool_called(body), caller)
+            needed = await lacking(_tool_called(body, served), caller)
             if needed is not None:
                 await oauth.refusal_without(needed, scope, realm)(scope, receive, send)
                 return
@@ -271,8 +271,8 @@ def stepping_up(
     return answering
 
 
-def _tool_called(body: bytes) -> str | None:
-    """The name in a `tools/call`; None for other requests."""
+def _tool_called(body: bytes, served: ToolsetServer) -> str | None:
+    """The name of the tool that a `tools/call` means; None for other requests."""
     if b"tools/call" not in body:
         return None
     message = read_message(body)
@@ -280,4 +280,8 @@ def _tool_called(body: bytes) -> str | None:
         return None
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
+    if params and isinstance(name, str) and served.search:
+        from ..mcp.found_tools import meant
+
+        name, *_ = meant(name, params.get("arguments"))
     return name if isinstance(name, str) else None

@@ -1,0 +1,158 @@
+"""A project whose server searches: what is generated and told, and what no tool may be called."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.program import toolcast
+
+TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.toy:work\n"
+TOOLS = {
+    "ping": TOOL.format("Answers.") + "always: true\ncases: [{message: Answer me.}]\n",
+    "delete_page": TOOL.format("Deletes a page of the wiki for good.")
+    + "cases: [{message: Remove that page for good., near: [Find a page.]}]\n",
+    "archive_page": TOOL.format("Archives a page of the wiki.")
+    + "cases: [{message: Put it on ice.}]\n",
+    "find_user": TOOL.format("Finds a user.")
+    + 'meta: {"anthropic/searchHint": people}\n',
+}
+TARGETS = "targets: {{registry: {{}}, snapshots: {{}}, mcp: {{{}}}}}\n"
+HANDLERS = "def work():\n    return 1\n"
+Make = Callable[..., Any]
+
+
+def project(make: Make, options: str = "search: true", more: str = "") -> Any:
+    toolset = TARGETS.format(options) + "instructions: Be kind.\n" + more
+    return make(TOOLS, toolset=toolset, handlers=HANDLERS, at=f"of {options}{more[:8]}")
+
+
+def test_only_the_servers_module_says_it(make_project: Make) -> None:
+    made = {}
+    for options in ("", "search: true", "search: false"):
+        done = project(make_project, options)
+        done.generate()
+        folder = done.root / "generated"
+        made[options] = {
+            file.relative_to(folder).as_posix(): file.read_text("utf-8")
+            for file in folder.rglob("*")
+            if file.is_file()
+        }
+    plain, searched = made[""], made["search: true"]
+    assert made["search: false"] == plain
+    different = [name for name in plain if plain[name] != searched[name]]
+    assert different == ["toy/mcp_server.py"]
+    lines = {*searched["toy/mcp_server.py"].splitlines()} - {
+        *plain["toy/mcp_server.py"].splitlines()
+    }
+    assert "    search=True," in lines and len(lines) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", ["search: true", "search: true, search_hints: true"]
+)
+def test_its_generated_tests_and_verify_hold(make_project: Make, options: str) -> None:
+    done = project(make_project, options)
+    done.generate()
+    tests = done.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
+    assert tests.returncode == 0, tests.stdout
+    line = f"{sys.executable} -m generated.toy.mcp_server"
+    verified = toolcast(done.root, "verify", "--mcp-stdio", line)
+    assert (verified.returncode, verified.stdout) == (
+        0,
+        "no change against the toolset toy\n",
+    )
+    # What is listed all the same, and what is not, is told.
+    toolset = done.root / "specs/toy/toolset.yaml"
+    toolset.write_text(
+        toolset.read_text("utf-8").replace("search: true", "search: false"), "utf-8"
+    )
+    told = toolcast(done.root, "verify", "--mcp-stdio", line)
+    assert told.returncode == 1
+    for words in ("3 tools: the tool is not there", "tool/added", "call_found_tool"):
+        assert words in told.stdout
+
+
+def test_hints_stand_in_the_definitions(make_project: Make) -> None:
+    done = project(make_project, "search_hints: true")
+    done.generate()
+    meta = {
+        name: json.loads(
+            (done.root / f"generated/toy/tools/{name}.json").read_text("utf-8")
+        )["mcp"]["_meta"]
+        for name in TOOLS
+    }
+    assert meta == {
+        "ping": {"anthropic/alwaysLoad": True},
+        "delete_page": {"anthropic/searchHint": "Deletes a page of the wiki for good."},
+        "archive_page": {"anthropic/searchHint": "Archives a page of the wiki."},
+        "find_user": {"anthropic/searchHint": "people"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "is_reserved"),
+    [("search_tools", True), ("callFoundTool", True), ("search_tool", False)],
+)
+def test_the_names_of_the_two_are_taken(
+    make_project: Make, name: str, is_reserved: bool
+) -> None:
+    made = make_project(
+        {**TOOLS, name: TOOL.format("Does more.")},
+        toolset=TARGETS.format("search: true"),
+        handlers=HANDLERS,
+    )
+    told = toolcast(made.root, "check")
+    assert ("reserved: it is the MCP" in told.stdout + told.stderr) is is_reserved
+
+
+@pytest.mark.parametrize(("search", "is_unknown"), [("true", False), ("false", True)])
+def test_texts_may_say_them(make_project: Make, search: str, is_unknown: bool) -> None:
+    toolset = "instructions: Ask search_tools first.\n"
+    made = make_project(
+        {**TOOLS, "search_pages": TOOL.format("Searches pages.")},
+        toolset=TARGETS.format(f"search: {search}") + toolset,
+        handlers=HANDLERS,
+    )
+    told = toolcast(made.root, "check")
+    assert ("name/unknown-tool" in told.stdout + told.stderr) is is_unknown
+
+
+def test_tokens_tell_what_it_saves(make_project: Make) -> None:
+    done = project(make_project)
+    rows = json.loads(toolcast(done.root, "tokens", "--format", "json").stdout)
+    (row,) = rows["tables"][0]["rows"]
+    plain = json.loads(
+        toolcast(
+            project(make_project, "", "").root, "tokens", "--format", "json"
+        ).stdout
+    )["tables"][0]["rows"][0]
+    assert row.pop("all_listed") == plain["upfront"]
+    assert 0 < row["on_demand"] < plain["upfront"]
+    searched = project(make_project)
+    lines = toolcast(searched.root, "tokens").stdout.splitlines()
+    assert lines[0].split()[-2:] == ["all", "listed"]
+    assert (
+        "all listed: each request if the server listed every tool (`search`)." in lines
+    )
+    by_tool = toolcast(searched.root, "tokens", "--by", "tool").stdout
+    assert "(the search for tools)" in by_tool
+    # An API is given the registry's tools, whatever the server lists.
+    api = toolcast(searched.root, "tokens", "--kind", "openai").stdout
+    assert "(the search for tools)" not in api
+
+
+def test_select_tells_how_often_it_finds_the_tool(make_project: Make) -> None:
+    done = project(make_project)
+    lines = toolcast(done.root, "select").stdout.splitlines()
+    assert "search_tools: 1 of 2 messages have their tool among the first 5" in lines
+    value = json.loads(toolcast(done.root, "select", "--format", "json").stdout)
+    search = value["toolsets"][0]["search"]
+    assert search == {"first": 5, "messages": 2, "found": 1}
+    plain = project(make_project, "")
+    assert "search_tools" not in toolcast(plain.root, "select").stdout
