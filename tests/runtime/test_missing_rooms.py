@@ -218,6 +218,19 @@ def test_arguments_that_cannot_be_made(
     assert not ran
 
 
+@pytest.mark.parametrize(
+    "module", ["rooms.results", "rooms.results.shaping", "rooms.results.budget"]
+)
+@pytest.mark.parametrize("is_persistent", [False, True])
+def test_results_that_cannot_be_shortened(
+    module: str, is_persistent: bool, tmp_path: Path, ran: list[str], broken: Break
+) -> None:
+    broken(module)
+    budget = {"budget": {"tokens": 100}}
+    refused(registry(tmp_path, result=budget, persistent=is_persistent), "results")
+    assert not ran
+
+
 def test_resources_that_cannot_be_opened(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
@@ -418,6 +431,7 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Resources", "lifespan:Resources"),
         ("Router", "router.router:Router"),
         ("McpOffers", "resources.definitions_of_mcp:"),
+        ("Results", "results.shaping:"),
         ("KeptContent", "resources.content_blocks:KeptContent"),
         ("SkillFolders", "skills:ServedSkills"),
         ("Skills", "skills:Skills"),

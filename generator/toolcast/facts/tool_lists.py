@@ -47,7 +47,8 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
     Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
     description stands where the spec's `description` does, else where its `summary` does.
     A field that the spec does not have is absent, one that it sets to null is null. A tool that
-    asks a person before every call tells clients that ask by themselves, in `_meta`.
+    asks a person before every call tells clients that ask by themselves, in `_meta`; one whose
+    callers pick properties of results has a parameter more, and less that is required of these.
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
@@ -56,6 +57,10 @@ def mcp_definition(tool: ToolSpec) -> dict[str, Any]:
         if field != "description"
     }
     values["name"] = "name", tool.name
+    values["parameters"] = "inputSchema", tool.listed_parameters
+    values["returns"] = "outputSchema", tool.listed_returns
+    if tool.result.send == "text":
+        del values["returns"]
     values["icons"] = "icons", None if tool.icons is None else list(tool.icons)
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"

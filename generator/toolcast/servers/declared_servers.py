@@ -12,7 +12,7 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from ..facts.skill_texts import front_matter_of, skill_owners
 from ..facts.tool_lists import mcp_definition
 from ..model.mcp_servers import McpServer
-from ..model.model import Toolset, ToolSpec
+from ..model.model import ResultSpec, Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
 
 _NEWEST = "2026-07-28"
@@ -100,7 +100,8 @@ def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
 def behind(toolset: Toolset, server: McpServer) -> Toolset:
     """The toolset with the tools alone that a server answers for, as that calls them."""
     tools = [
-        replace(tool, name=server.own_name(tool.name))
+        # The server itself knows nothing of what is sent of its results.
+        replace(tool, name=server.own_name(tool.name), result=ResultSpec())
         for tool in toolset.tools
         if toolset.proxy_of(tool) == server.name
     ]
