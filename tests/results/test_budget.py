@@ -52,8 +52,8 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
     (
         {"items": TEN, "total": 10},
         {"characters": 500},
-        {"items": TEN[:3], "total": 10},
-        "Left out: the last 7 of 10 of `items`.",
+        {"items": TEN[:4], "total": 10},
+        "Left out: the last 6 of 10 of `items`.",
     ),
     (
         {"items": TEN},
@@ -71,8 +71,8 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
     (
         {"few": ["a", "b"], "many": TEN},
         {"characters": 500},
-        {"few": ["a", "b"], "many": TEN[:3]},
-        "Left out: the last 7 of 10 of `many`.",
+        {"few": ["a", "b"], "many": TEN[:4]},
+        "Left out: the last 6 of 10 of `many`.",
     ),
     # A list of one item gives way to those in it, of which none is a page.
     (
@@ -133,7 +133,11 @@ def test_a_call_goes_on_behind_what_was_sent(
 
 @pytest.mark.parametrize(
     "following",
-    [{"argument": "page"}, {"argument": "after", "from": "text"}, {"argument": "after"}],
+    [
+        {"argument": "page"},
+        {"argument": "after", "from": "text"},
+        {"argument": "after"},
+    ],
 )
 def test_what_nobody_knows_is_not_told(following: Any) -> None:
     """No such parameter; a value that is too long; one that is no number."""
@@ -159,10 +163,10 @@ LISTED = {"type": "object", "properties": {"items": {"type": "array", "minItems"
 
 def test_a_list_that_cannot_be_shortened_so_far_is_shortened_as_far_as_it_can() -> None:
     value = {"items": [{"tags": ["t" * 20] * 20}] * 10}
-    response = sent(value, LISTED, characters=4_000)
+    response = sent(value, LISTED, characters=3_000)
     assert len(response.result["items"]) == 8
     assert any(len(item["tags"]) < 20 for item in response.result["items"])
-    assert not Checker(LISTED).problems(response.result) and size(response) <= 4_000
+    assert not Checker(LISTED).problems(response.result) and size(response) <= 3_000
 
 
 def test_where_no_valid_result_fits_the_error_says_that_the_call_was_done() -> None:
@@ -193,7 +197,7 @@ def test_json_in_a_text_is_shortened_as_json() -> None:
     text = json.dumps({"items": TEN}, indent=2)
     given = ToolResponse(text, content=[block(text), IMAGE])
     response = shaped(tool(characters=500), {}, given)
-    left = json.dumps({"items": TEN[:3]})
+    left = json.dumps({"items": TEN[:4]})
     assert response.result == left
     assert response.content == [block(left), IMAGE]
 
@@ -305,7 +309,9 @@ def test_two_texts_in_one_have_no_more_tokens(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("inner", [1, 400])
 def test_large_results_take_little_time(inner: int) -> None:
-    value = {"items": [{"n": n, "tags": ["tag"] * inner} for n in range(40_000 // inner)]}
+    value = {
+        "items": [{"n": n, "tags": ["tag"] * inner} for n in range(40_000 // inner)]
+    }
     started = time.perf_counter()
     response = sent(value, LISTED, tokens=2_000)
     assert response.note is not None or response.error is not None

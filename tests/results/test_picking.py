@@ -17,7 +17,11 @@ from toolcast_runtime.rooms.results.shaping import shaped
 
 NOTE = {
     "type": "object",
-    "properties": {"id": {}, "title": {}, "by": {"properties": {"name": {}, "mail": {}}}},
+    "properties": {
+        "id": {},
+        "title": {},
+        "by": {"properties": {"name": {}, "mail": {}}},
+    },
     "required": ["id", "title", "by"],
 }
 RETURNS = {
@@ -93,8 +97,14 @@ def test_a_tool_is_listed_with_the_parameter_and_less_that_is_required() -> None
 
 @pytest.mark.parametrize(
     "broken",
-    [None, True, [], {"properties": []}, {"properties": {"items": {"items": [{}]}}}]
-    + [{"properties": {"items": {"properties": {"title": 5}, "required": [[], {}]}}}],
+    [
+        None,
+        True,
+        [],
+        {"properties": []},
+        {"properties": {"items": {"items": [{}]}}},
+        {"properties": {"items": {"properties": {"title": 5}, "required": [[], {}]}}},
+    ],
 )
 def test_a_schema_that_is_none_is_listed_as_it_is(broken: Any) -> None:
     assert listed_returns(broken, {"allowed": ["items.title"]}) == broken
@@ -102,8 +112,13 @@ def test_a_schema_that_is_none_is_listed_as_it_is(broken: Any) -> None:
 
 @pytest.mark.parametrize(
     ("path", "found"),
-    [("total", 1), ("items", 1), ("items.title", 3), ("items.by.mail", 4)]
-    + [("", 0), ("items.", 0), ("title", 0), ("items.0", 0), ("items.title.x", 0)],
+    [
+        ("total", 1),
+        ("items", 1),
+        ("items.title", 3),
+        ("items.by.mail", 4),
+        *((path, 0) for path in ("", "items.", "title", "items.0", "items.title.x")),
+    ],
 )
 def test_a_way_is_what_a_schema_writes_out(path: str, found: int) -> None:
     if found:

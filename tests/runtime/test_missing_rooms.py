@@ -218,19 +218,6 @@ def test_arguments_that_cannot_be_made(
     assert not ran
 
 
-@pytest.mark.parametrize(
-    "module", ["rooms.results", "rooms.results.shaping", "rooms.results.budget"]
-)
-@pytest.mark.parametrize("is_persistent", [False, True])
-def test_results_that_cannot_be_shortened(
-    module: str, is_persistent: bool, tmp_path: Path, ran: list[str], broken: Break
-) -> None:
-    broken(module)
-    budget = {"budget": {"tokens": 100}}
-    refused(registry(tmp_path, result=budget, persistent=is_persistent), "results")
-    assert not ran
-
-
 def test_resources_that_cannot_be_opened(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
@@ -353,9 +340,8 @@ def test_who_may_have_it_needs_no_other_part(
 ) -> None:
     broken("rooms")
     broken("serve")
-    desk = Client("*", permissions=("billing",))
     one = {"handler": f"{HANDLERS}:work", "permission": "billing"}
-    clients = {"desk": desk, "guest": Client()}
+    clients = {"desk": Client("*", permissions=("billing",)), "guest": Client()}
     tools = Package(tmp_path, definition("t", **one)).load()
     made = Registry(tools, handlers=HANDLERS, clients=clients)
     for client in ("guest", "stranger", None):

@@ -59,7 +59,9 @@ def _result(tool: ToolSpec) -> Iterator[Code]:
     """How much of a result is sent, and what picks of it."""
     for unit, most in tool.result.budget.items():
         if unit != "next":
-            words = "An answer has at most {}; it says what is left out of longer lists."
+            words = (
+                "An answer has at most {}; it says what is left out of longer lists."
+            )
             yield phrase(words, inline(f"{most:,} {unit}"))
     if tool.picks is not None:
         allowed = listed(map(span, tool.picks["allowed"]))

@@ -153,7 +153,9 @@ class Cost(NamedTuple):
 
 def most_of_result(tool: ToolSpec) -> int | None:
     """About the most tokens of an answer, of which each has a character; None for any number."""
-    return next(iter(n for n in tool.result.budget.values() if isinstance(n, int)), None)
+    return next(
+        iter(n for n in tool.result.budget.values() if isinstance(n, int)), None
+    )
 
 
 class ToolCost(NamedTuple):

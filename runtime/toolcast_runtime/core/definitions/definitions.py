@@ -11,7 +11,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ... import LEVEL, levels
-from .tool import Action, Confirm, ResultForm, Tool, distinct_name, module_name, spec_name
+from .tool import (
+    Action,
+    Confirm,
+    ResultForm,
+    Tool,
+    distinct_name,
+    module_name,
+    spec_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -65,8 +65,8 @@ class Shortening:
         most: how large its JSON text and the note may be together.
         count: the size of a text; of two texts in one it is no more than the sum.
         is_valid: whether a value is one that the tool may give.
-        rest: how to get what is left out of a list, by its path, all its items and how many
-            are kept; empty where nobody knows.
+        rest: how to get what is left out of a list, by all its items and how many are kept;
+            empty where nobody knows.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Shortening:
         most: int,
         count: Callable[[str], int],
         is_valid: Callable[[Any], bool],
-        rest: Callable[[Path, Sequence[Any], int], str],
+        rest: Callable[[Sequence[Any], int], str],
     ) -> None:
         self._value = value
         self._most = most
@@ -174,18 +174,22 @@ class Shortening:
         self._kept[path] = kept
 
     def _note(self, kept: Mapping[Path, int]) -> str:
-        """What is left out, and how to get it where there is one way."""
+        """What is left out, and how to get it.
+
+        Of a list within another one, or of one of several, no page is the rest.
+        """
         if not kept:
             return ""
-        parts, ways = [], []
+        parts, way = [], ""
+        pages = [path for path in kept if not any(type(step) is int for step in path)]
         for path, first in kept.items():
             items = self._lists[path].items
             name = escaped(".".join(map(str, path)), _LONGEST_NAME)
             of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
             parts.append(f"the last {len(items) - first:,} of {of}")
-            ways += [self._rest(path, items, first)] if first else []
-        found = [way for way in ways if way]
-        more = f" For more, {found[0]}." if len(found) == 1 else ""
+            if first and pages == [path]:
+                way = self._rest(items, first)
+        more = f" For more, {way}." if way else ""
         return f"Left out: {', '.join(parts)}.{more}"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ...core.calls.tool_validators import Validators
 from ...core.context import ToolResponse
 from ...core.definitions.tool import ResultForm, Tool
-from .budget import Path, Shortening, estimated_tokens
+from .budget import Shortening, estimated_tokens
 from .picking import left_out, listed_parameters, listed_returns, picked
 
 __all__ = ["listed_parameters", "listed_returns", "shaped"]
@@ -138,18 +138,14 @@ def _rest(
     tool: Tool,
     following: Mapping[str, Any] | None,
     arguments: Mapping[str, Any],
-    path: Path,
     items: Sequence[Any],
     kept: int,
 ) -> str:
-    """How a call goes on behind the first items of a list; empty where nobody knows.
-
-    A list within another one is no page of what the tool has.
-    """
+    """How a call goes on behind the first items of a list; empty where nobody knows."""
     declared = tool.parameters.get("properties", {})
-    name = None if following is None else following["argument"]
-    if following is None or name not in declared or any(type(s) is int for s in path):
+    if following is None or following["argument"] not in declared:
         return ""
+    name = following["argument"]
     if "from" in following:
         last = items[kept - 1]
         value = last.get(following["from"]) if isinstance(last, Mapping) else None

@@ -34,16 +34,17 @@ def call_result(
     note = [] if response.note is None else [response.note]
     if response.content is None:
         texts = [*([] if is_alone else [response.text()]), *note]
-        blocks = [types.TextContent(type="text", text=text) for text in texts]
-        return types.CallToolResult(content=blocks, structured_content=value)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text) for text in texts],
+            structured_content=value,
+        )
     content = [dict(block) for block in response.content]
     others = [block for block in content if block["type"] != "text"]
     if is_alone and response.error is None:
         content = others
-    elif send == "text" and len(others) == len(content):
+    elif send == "text" and content == others and response.result not in (None, others):
         # No block has the result, which is none where blocks are all of it.
-        if response.result is not None and response.result != others:
-            content.insert(0, {"type": "text", "text": response.text()})
+        content.insert(0, {"type": "text", "text": response.text()})
     content += [{"type": "text", "text": text} for text in note]
     result = {"content": content, "structuredContent": value}
     if response.error is not None:
