@@ -183,6 +183,16 @@ def test_where_no_valid_result_fits_the_error_says_that_the_call_was_done() -> N
         )
 
 
+@pytest.mark.parametrize("unit", ["tokens", "characters"])
+@pytest.mark.parametrize("item", [1, "a", [], {"a": None}, "x" * 90])
+def test_no_more_is_left_out_than_has_to_be(unit: str, item: Any) -> None:
+    """But for the item that would not fit, and what a sum of sizes may be off by."""
+    count = estimated_tokens if unit == "tokens" else len
+    response = sent([item] * 5_000, **{unit: 400})
+    one = int(count(f"{json.dumps(item)}, "))
+    assert 400 - one - 5 <= size(response, count) <= 400
+
+
 def test_an_error_stays_as_it_is() -> None:
     failed = ToolResponse(error="no " * 900)
     assert shaped(tool(characters=400), {}, failed) is failed

@@ -300,6 +300,16 @@ def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
     assert (found["list_notes"], found["as_text"]) == (300, None)
 
 
+def test_a_live_server_is_held_to_it(project: Project) -> None:
+    command = f"{sys.executable} -m casting.toy.mcp_server"
+    done = project.toolcast("verify", "--mcp-stdio", command)
+    assert done.returncode == 0, done.stdout
+    project.edit("specs/toy/list_notes.yaml", "- items.body", "- items.id")
+    done = project.toolcast("verify", "--mcp-stdio", command)
+    project.edit("specs/toy/list_notes.yaml", "- items.id", "- items.body")
+    assert done.returncode == 1 and "items.id" in done.stdout
+
+
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 

@@ -21,7 +21,7 @@ _PIECE = re.compile(
 )
 _MOST_LISTS = 16
 """Of a result that are shortened; the others stay whole."""
-_MOST_CHECKS = 64
+_MOST_CHECKS = 32
 """How often a shortened result is held to its schema."""
 _BOUNDARY = 3
 """By so much a text may be larger than the sizes of its parts say."""
@@ -51,7 +51,7 @@ class Shortened(NamedTuple):
 
 
 class _List(NamedTuple):
-    """A list of a result, with the size of each item and the comma behind it."""
+    """A list of a result, with the size of each item and of what is behind it."""
 
     items: Sequence[Any]
     sizes: Sequence[int]
@@ -62,6 +62,7 @@ class Shortening:
 
     Args:
         value: the result, a JSON value.
+        size: that of its JSON text.
         most: how large its JSON text and the note may be together.
         count: the size of a text; of two texts in one it is no more than the sum.
         is_valid: whether a value is one that the tool may give.
@@ -72,6 +73,7 @@ class Shortening:
     def __init__(
         self,
         value: Any,
+        size: int,
         most: int,
         count: Callable[[str], int],
         is_valid: Callable[[Any], bool],
@@ -84,7 +86,7 @@ class Shortening:
         self._rest = rest
         self._checks = 0
         # No less than the text's is, whatever is left out.
-        self._size = count(_text(value))
+        self._size = size
         self._kept: dict[Path, int] = {}
         self._lists: dict[Path, _List] = {}
 
@@ -94,7 +96,7 @@ class Shortening:
         A list that cannot be shortened validly stays as it is, and the lists in it are tried;
         so are those in the first item of a list of which only that one fits, or not even it.
         """
-        if self._is_small():
+        if self._size <= self._most:
             return Shortened(self._value, "")
         waiting = self._lists_in((), self._value)
         while waiting and len(self._lists) < _MOST_LISTS:
@@ -108,12 +110,12 @@ class Shortening:
             for index, item in enumerate(here.items[:kept]):
                 waiting |= self._lists_in((*path, index), item)
         # Where one item of each list is too much: lists without any, those in others first.
-        tried = [*self._lists]
+        tried, is_small = [*self._lists], self._is_small()
         for path in sorted(tried, key=lambda one: (_outermost(one, tried), -len(one))):
-            if not self._is_small() and self._is_taken(path, 0):
+            if not is_small and self._is_taken(path, 0):
                 self._keep(path, 0)
-        note = self._note(self._kept)
-        return Shortened(self._value, note) if self._is_small() else None
+                is_small = self._is_small()
+        return Shortened(self._value, self._note(self._kept)) if is_small else None
 
     def _lists_in(self, path: Path, value: Any) -> dict[Path, _List]:
         """The lists of a value that are in no other, but for empty ones."""
@@ -122,7 +124,7 @@ class Shortening:
         while waiting:
             here, one = waiting.pop()
             if isinstance(one, list) and one:
-                sizes = [self._count(f"{_text(item)},") for item in one]
+                sizes = [self._count(f"{_text(item)}, ") for item in one]
                 found[here] = _List(one, sizes)
             elif isinstance(one, Mapping):
                 waiting += [((*here, name), part) for name, part in one.items()]

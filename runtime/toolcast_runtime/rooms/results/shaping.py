@@ -99,8 +99,10 @@ def _within(
     check = _check(tool, form)
     shortened = None
     if isinstance(whole, list | dict):
+        is_all = response.content is None and not is_text
         shortened = Shortening(
             whole,
+            size if is_all else count(ToolResponse(whole).text()),
             budget[unit] - sum(map(count, others)),
             count,
             lambda left: not check(written(left)),
