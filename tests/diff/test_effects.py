@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 from tests.diff.single_changes import loaded
 from toolcast.changes.comparison import compare
 from toolcast.changes.effects import Effect, EffectKind
-from toolcast_runtime.rooms.results.budget import estimated_tokens
+from toolcast.facts.token_costs import estimated_tokens
 
 CLIENTS = {"a": {"allow": "*"}, "b": {"allow": ["note"]}}
 TARGETS: dict[str, Any] = {"mcp": {}, "langchain": {}, "prompts": {}, "cli": {}}

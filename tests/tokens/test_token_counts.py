@@ -19,9 +19,9 @@ from toolcast.facts import token_costs
 from toolcast.facts.token_costs import (
     ENCODINGS,
     NoVocabulary,
+    estimated_tokens,
     exact_count,
 )
-from toolcast_runtime.rooms.results.budget import estimated_tokens
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "corpus" / "mcp"

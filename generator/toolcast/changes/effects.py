@@ -8,10 +8,8 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolcast_runtime.rooms.results.budget import estimated_tokens
-
 from ..facts.client_kinds import Limited, crossed, limits_of
-from ..facts.token_costs import Cost, client_costs
+from ..facts.token_costs import Cost, client_costs, estimated_tokens
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import joined
 from .change import ABSENT, quoted

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcast_runtime.rooms.results.budget import estimated_tokens
-
+from ..facts.token_costs import estimated_tokens
 from ..reports.escaping import printable
 from ..selection.trial import (
     DeclaredCase,

@@ -116,12 +116,11 @@ def command(
 
 
 def _count(encoding: str | None) -> Count:
-    from toolcast_runtime.rooms.results.budget import estimated_tokens
-
     from ..facts.token_costs import (
         ENCODINGS,
         FOLDER_VARIABLE,
         NoVocabulary,
+        estimated_tokens,
         exact_count,
     )
 

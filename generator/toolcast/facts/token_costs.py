@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from toolcast_runtime.core.regular_file import read_regular
-from toolcast_runtime.rooms.results.budget import estimated_tokens
+from toolcast_runtime.rooms.results.budget import estimated_tokens as estimated_tokens
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client

@@ -13,7 +13,6 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from toolcast_runtime.rooms.ledger.secret_arguments import name_in_words, secrecy
-from toolcast_runtime.rooms.results.budget import estimated_tokens
 from toolcast_runtime.rooms.skills import LONGEST, MAIN, MOST_LINES, is_long
 
 from ..facts.client_kinds import Limited, callers, crossed, limits_here
@@ -26,7 +25,7 @@ from ..facts.skill_texts import (
     skill_owners,
 )
 from ..facts.texts import summary_field
-from ..facts.token_costs import client_costs, list_tokens
+from ..facts.token_costs import client_costs, estimated_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..reading.characters import describe
