@@ -379,7 +379,8 @@ _HINDERING = (
 
 @rule("spec/result", on="tool", severity=Severity.ERROR)
 def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if tool.result.send == "structured" and tool.returns is None:
+    has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
+    if tool.result.send == "structured" and not has_value:
         message = "there is no `returns`, so that nothing is sent as structured content"
         help_ = "describe the result in `returns`, or send `text`"
         yield at(tool, ("result", "send"), message, help_)
