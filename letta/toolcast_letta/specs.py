@@ -118,7 +118,7 @@ def desired_by_specs(
         DesiredTool(
             tool.name,
             mcp_definition(tool).get("description") or "",
-            tool.parameters,
+            tool.listed_parameters,
             tool_part(toolset, tool),
             tool.name in offered,
             tuple(example.as_json for example in tool.examples),

@@ -27,7 +27,7 @@ from toolcast.package_data import read_packaged
 SCHEMAS = {"parameters", "returns"}
 # A tool of another name is another file here; what a field comes to is no field of a file.
 NO_CASE: Mapping[str, set[str]] = {
-    "tool": {"name", "module", "examples.*.outcome", *SCHEMAS},
+    "tool": {"name", "module", "left_out", "examples.*.outcome", *SCHEMAS},
     "toolset": set(),
     "mcp_resource": {"name"},
     "mcp_prompt": {"name", "required"},

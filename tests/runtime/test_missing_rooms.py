@@ -340,9 +340,8 @@ def test_who_may_have_it_needs_no_other_part(
 ) -> None:
     broken("rooms")
     broken("serve")
-    desk = Client("*", permissions=("billing",))
     one = {"handler": f"{HANDLERS}:work", "permission": "billing"}
-    clients = {"desk": desk, "guest": Client()}
+    clients = {"desk": Client("*", permissions=("billing",)), "guest": Client()}
     tools = Package(tmp_path, definition("t", **one)).load()
     made = Registry(tools, handlers=HANDLERS, clients=clients)
     for client in ("guest", "stranger", None):
@@ -418,6 +417,7 @@ def test_the_rooms_have_what_the_core_asks_of_them(name: str) -> None:
         ("Resources", "lifespan:Resources"),
         ("Router", "router.router:Router"),
         ("McpOffers", "resources.definitions_of_mcp:"),
+        ("Results", "results.shaping:"),
         ("KeptContent", "resources.content_blocks:KeptContent"),
         ("SkillFolders", "skills:ServedSkills"),
         ("Skills", "skills:Skills"),

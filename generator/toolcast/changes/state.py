@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.definitions.tool import first_sentence
+from toolcast_runtime.rooms.results.picking import left_out
 
 from ..facts.network_reach import is_secret_text, secret_places
 from ..language.spec_language import annotated, parts
@@ -106,6 +107,8 @@ def tool_pair(
         if "examples" in state.values:
             state.values["examples"] = [*map(_example, state.values["examples"])]
         state.values["module"] = tool.module
+        if tool.picks is not None:
+            state.values["left_out"] = left_out(tool.picks)
         # That a target comes or goes is told by itself.
         if tool.cli is not None and all("cli" in side.targets for side in toolsets):
             state.values.setdefault("cli", {"keyword": tool.cli.keyword})

@@ -373,7 +373,9 @@ def promptfoo(
         endpoint: its address; None for the provider's own.
         key_variable: the environment variable of its key; None for the provider's own.
     """
-    functions = [_function(t.name, t.model_description, t.parameters) for t in tools]
+    functions = [
+        _function(t.name, t.model_description, t.listed_parameters) for t in tools
+    ]
     config: dict[str, Any] = {"tools": _plain(functions)}
     if endpoint is not None:
         config["apiBaseUrl"] = endpoint

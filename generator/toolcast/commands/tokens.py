@@ -92,6 +92,8 @@ def command(
         else:
             rows = _by_tool(costs[0]) if by == "tool" else _by_section(costs[0])
             tables.append(_with_rest(one, costs[0], rows))
+            if by == "tool":
+                _add_results(tables[-1], costs[0])
     unasked = [server.name for one in toolsets for server in one.mcp_servers]
     if format_ == "json":
         value = {
@@ -162,6 +164,17 @@ def _by_tool(costs: ClientCosts) -> list[tuple[str, Cost]]:
     return sorted(tools, key=lambda row: (-row[1].upfront - row[1].on_demand, row[0]))
 
 
+def _add_results(table: _Table, costs: ClientCosts) -> None:
+    """What an answer costs at most, where a tool says so; null for any number."""
+    from ..facts.token_costs import most_of_result
+
+    most = {one.tool.name: most_of_result(one.tool) for one in costs.tools}
+    if any(most.values()):
+        for row in table["rows"]:
+            if row["name"] in most:
+                row["result"] = most[row["name"]]
+
+
 def _with_rest(
     toolset: Toolset, costs: ClientCosts, rows: list[tuple[str, Cost]]
 ) -> _Table:
@@ -213,6 +226,8 @@ def _text(tables: Sequence[_Table], by: str) -> Iterator[str]:
         yield "request of tools that are loaded on demand. prompt: the prompt docs."
         if any("all_listed" in row for table in tables for row in table["rows"]):
             yield "all listed: each request if the server listed every tool (`search`)."
+        if any("result" in row for table in tables for row in table["rows"]):
+            yield "result: the most that an answer to a call costs."
 
 
 def _lines(table: _Table, by: str) -> Iterator[str]:
@@ -231,8 +246,7 @@ def _lines(table: _Table, by: str) -> Iterator[str]:
         yield f"{label:<{width}}{''.join(f'{cell:>{_NUMBER}}' for cell in cells)}"
 
     def numbers(row: Mapping[str, Any]) -> list[str]:
-        given = [row[name] for name in columns]
-        return ["-" if number is None else f"{number:,}" for number in given]
+        return [_cell(name, row.get(name, "")) for name in columns]
 
     about = f", {_label(table)}" if "client" in table else ""
     heads = [name.replace("_", " ") for name in columns]
@@ -243,6 +257,12 @@ def _lines(table: _Table, by: str) -> Iterator[str]:
         yield from line(f"  {_label(row)}", numbers(row))
     if total:
         yield from line("  all", numbers(total))
+
+
+def _cell(column: str, number: int | str | None) -> str:
+    if number is None:
+        return "no limit" if column == "result" else "-"
+    return number if isinstance(number, str) else f"{number:,}"
 
 
 def _label(row: Mapping[str, Any]) -> str:

@@ -167,7 +167,7 @@ def _parameters(
     """A row a parameter, those within others below them by their way."""
     tools = {tool.name: tool for tool in toolset.tools}
     tool = tools[_one_of(tools, "tool", arguments[0])]
-    rows = list(_rows(tool.parameters, "", 0))
+    rows = list(_rows(tool.listed_parameters, "", 0))
     if not rows:
         yield phrase("No parameters.")
         return

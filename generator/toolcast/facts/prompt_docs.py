@@ -23,13 +23,14 @@ def tool_line(tool: ToolSpec) -> Code:
 
 
 def usage_lines(tool: ToolSpec) -> Sequence[Code]:
-    """When to choose the tool, how to use it, what its actions require, whether it goes.
+    """When to choose the tool, how to use it, what it sends of results, whether it goes.
 
     Line by line, so that a changed one is one changed line; none when nothing is said.
     """
     parts = [block(text) for text in (tool.when_to_use, tool.guidance) if text]
     if tool.actions:
         parts.append(_actions(tool.actions))
+    parts += _result(tool)
     if tool.deprecated is not None:
         parts.append(block(deprecation_line(tool.deprecated)))
     given = [part for part in parts if part]
@@ -52,6 +53,23 @@ def _action(action: Action) -> Code:
     if needs:
         row = phrase("{} Requires {}.", row, phrase(" and ").join(needs))
     return row
+
+
+def _result(tool: ToolSpec) -> Iterator[Code]:
+    """How much of a result is sent, and what picks of it."""
+    for unit, most in tool.result.budget.items():
+        if unit != "next":
+            words = (
+                "An answer has at most {}; it says what is left out of longer lists."
+            )
+            yield phrase(words, inline(f"{most:,} {unit}"))
+    if tool.picks is not None:
+        allowed = listed(map(span, tool.picks["allowed"]))
+        row = phrase("{} picks of {}.", span(tool.picks["parameter"]), allowed)
+        if "default" in tool.picks:
+            default = listed(map(span, tool.picks["default"])) or inline("none")
+            row = phrase("{} Without it: {}.", row, default)
+        yield row
 
 
 def comment_of(command: CliCommand) -> Code:

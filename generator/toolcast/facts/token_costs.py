@@ -6,12 +6,12 @@ import binascii
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.rooms.results.budget import estimated_tokens as estimated_tokens
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
@@ -19,30 +19,13 @@ from .client_kinds import ClientKind, Loading, kind_of
 from .prompt_docs import CLI_BLOCK, OTHER_SECTION, prompt_blocks, tool_line, usage_lines
 from .tool_search import has_hints, is_searched, listed, own_tools, told_instructions
 
-# Common words are one token, long ones are two or three; the marks of JSON come in groups.
-_PIECE = re.compile(
-    r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII
-)
-
-
-def estimated_tokens(text: str) -> int:
-    """About as many tokens as models count for a text.
-
-    A token is up to ten letters of a word, three digits, four marks that stand together, or
-    one letter of another script. Measured on 801 tools of 31 public MCP servers as JSON
-    against OpenAI's `o200k_base`: together 1 % above, nine of ten tools between 5 % below and
-    9 % above, the furthest 12 % below and 15 % above; against `cl100k_base` 2 % higher. Other
-    vendors do not publish what they count; expect some 20 % more there.
-    """
-    return len(_PIECE.findall(text))
-
 
 def list_text(tool: ToolSpec) -> str:
     """What a model is given of a tool that it may call: name, description and parameters."""
     shown = {
         "name": tool.name,
         "description": tool.model_description,
-        "parameters": tool.parameters,
+        "parameters": tool.listed_parameters,
     }
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -168,6 +151,13 @@ class Cost(NamedTuple):
     def in_each_request(self) -> int:
         """What a request carries before any tool is loaded on demand."""
         return self.upfront + self.names
+
+
+def most_of_result(tool: ToolSpec) -> int | None:
+    """About the most tokens of an answer, of which each has a character; None for any number."""
+    return next(
+        iter(n for n in tool.result.budget.values() if isinstance(n, int)), None
+    )
 
 
 class ToolCost(NamedTuple):

@@ -50,7 +50,8 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     description stands where the spec's `description` does, else where its `summary` does.
     A field that the spec does not have is absent, one that it sets to null is null. A tool that
     asks a person before every call tells clients that ask by themselves, in `_meta`; with
-    `has_hints` those that search by themselves are told, too.
+    `has_hints` those that search by themselves are told, too. One whose callers pick properties
+    of results has a parameter more, and less that is required of these.
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
@@ -59,6 +60,10 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
         if field != "description"
     }
     values["name"] = "name", tool.name
+    values["parameters"] = "inputSchema", tool.listed_parameters
+    values["returns"] = "outputSchema", tool.listed_returns
+    if tool.result.send == "text":
+        del values["returns"]
     values["icons"] = "icons", None if tool.icons is None else list(tool.icons)
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"

@@ -21,6 +21,7 @@ from toolcast_runtime.core.definitions.tool import (
     distinct_name,
     module_name,
 )
+from toolcast_runtime.rooms.results.picking import listed_parameters, listed_returns
 
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
@@ -81,6 +82,14 @@ class Confirm(NamedTuple):
     def as_json(self) -> JsonObject:
         """What a definition says of it."""
         return stated(message=self.message, when=self.when)
+
+
+class ResultSpec(NamedTuple):
+    """What is sent of a tool's results."""
+
+    send: str = "both"
+    budget: JsonObject = MappingProxyType({})
+    fields: JsonObject | None = None
 
 
 class Example(NamedTuple):
@@ -163,6 +172,7 @@ class ToolSpec:
     permission: str | None = None
     timeout: float | None = None
     confirm: Confirm | None = None
+    result: ResultSpec = field(default_factory=ResultSpec)
     cli: CliDecision | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None
@@ -201,6 +211,24 @@ class ToolSpec:
         """The tool's schemas by the field that holds them; null is no schema."""
         both = {"parameters": self.parameters, "returns": self.returns}
         return {k: JsonSchema(v) for k, v in both.items() if v is not None}
+
+    @cached_property
+    def picks(self) -> JsonObject | None:
+        """What callers may pick of results, and by which `parameter`."""
+        fields = self.result.fields
+        return None if fields is None else {"parameter": "fields", **fields}
+
+    @cached_property
+    def listed_parameters(self) -> JsonObject:
+        """The schema of the arguments as callers are shown it."""
+        own, picks = self.parameters, self.picks
+        return own if picks is None else listed_parameters(own, picks)
+
+    @cached_property
+    def listed_returns(self) -> Any:
+        """The schema of the results as callers get them."""
+        own, picks = self.returns, self.picks
+        return own if picks is None else listed_returns(own, picks)
 
     @property
     def model_description(self) -> str:

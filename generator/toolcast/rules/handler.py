@@ -413,6 +413,7 @@ _UNREAD = {
     "on_change": "what its tools say is in your specs, which need no lock",
     "clients": "the clients of a tool are in its spec, `clients`",
     "persistent": "what is recorded is in a tool's spec, `persistent`",
+    "result": "what is sent of results is in a tool's spec, `result`",
     "max_tools": "which of its tools there are is what the specs say",
     "list_timeout": "a proxied server is not asked for its list",
     "call_timeout": "the time-out of a call is the tool's own, `timeout`",

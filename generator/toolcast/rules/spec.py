@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.core.definitions.tool import module_name
+from toolcast_runtime.core.definitions.tool import look_alike_key, module_name
 from toolcast_runtime.core.regular_file import read_regular
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.rooms.consent.confirmation import may_give_up
+from toolcast_runtime.rooms.results.picking import way_to
 
 from ..facts.network_reach import is_secret_text, secret_places, sent_variables
 from ..facts.uri_templates import problems_with_template, variables_of
@@ -367,6 +368,57 @@ def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Proble
         if other is not spec:
             message = f"`{spec.name}` and `{other.name}` would be one file"
             yield at(spec, ("name",), message, "rename one of the two")
+
+
+# What may be broken by what is left out.
+_HINDERING = (
+    "minProperties dependentRequired dependentSchemas dependencies allOf anyOf oneOf not"
+    " if enum const uniqueItems contains $ref $dynamicRef"
+).split()
+
+
+@rule("spec/result", on="tool", severity=Severity.ERROR)
+def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
+    if tool.result.send == "structured" and not has_value:
+        message = "there is no `returns`, so that nothing is sent as structured content"
+        help_ = "describe the result in `returns`, or send `text`"
+        yield at(tool, ("result", "send"), message, help_)
+    name = tool.result.budget.get("next", {}).get("argument")
+    if name is not None and name not in tool.properties:
+        path = ("result", "budget", "next", "argument")
+        meant = did_you_mean(name, tool.properties)
+        yield at(tool, path, f"`{name[:80]}` is not a parameter", meant)
+
+
+@rule("spec/result", on="tool", severity=Severity.ERROR)
+def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+    if tool.picks is None:
+        return
+    path, allowed = ("result", "fields"), tool.picks["allowed"]
+    names = map(look_alike_key, [*DeclaredNames(tool.parameters).names, *tool.uses])
+    if look_alike_key(tool.picks["parameter"]) in {*names}:
+        message = f"`{tool.picks['parameter']}` is a parameter already, or like one"
+        help_ = "give the one that picks another name: `result.fields.parameter`"
+        yield at(tool, (*path, "parameter"), message, help_)
+    for index, name in enumerate(allowed):
+        try:
+            *way, _ = way_to(tool.returns, name)
+        except LookupError:
+            message = f"`{name}` is no property that `returns` writes out"
+            help_ = "name a way through `properties` and `items`: `items.title`"
+            yield at(tool, (*path, "allowed", index), message, help_)
+            continue
+        found = [key for key in _HINDERING if any(key in schema for schema in way)]
+        if found:
+            message = f"`{name}` cannot be left out: `{found[0]}` is on its way"
+            help_ = "say that otherwise in `returns`, or pick something else"
+            yield at(tool, (*path, "allowed", index), message, help_)
+    for index, name in enumerate(tool.picks.get("default", ())):
+        if name not in allowed:
+            message = f"`{name}` is not among `allowed`"
+            meant = did_you_mean(name, allowed)
+            yield at(tool, (*path, "default", index), message, meant)
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")

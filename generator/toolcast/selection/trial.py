@@ -110,7 +110,7 @@ def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
             tool.model_description,
             # The first paragraph of the docs, as a definition has it.
             "\n".join(takewhile(bool, map(str, usage_lines(tool)))),
-            tool.parameters,
+            tool.listed_parameters,
         )
         for tool in tools
     )

@@ -19,7 +19,7 @@ from ..facts.tool_search import (
     told_instructions,
 )
 from ..model.mcp_servers import McpServer
-from ..model.model import Toolset, ToolSpec
+from ..model.model import ResultSpec, Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
 
 _NEWEST = "2026-07-28"
@@ -107,7 +107,8 @@ def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
 def behind(toolset: Toolset, server: McpServer) -> Toolset:
     """The toolset with the tools alone that a server answers for, as that calls them."""
     tools = [
-        replace(tool, name=server.own_name(tool.name))
+        # The server itself knows nothing of what is sent of its results.
+        replace(tool, name=server.own_name(tool.name), result=ResultSpec())
         for tool in toolset.tools
         if toolset.proxy_of(tool) == server.name
     ]

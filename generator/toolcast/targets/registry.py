@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -258,6 +258,7 @@ def _definition(
         "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
         "result_type": str(tool.result_type) if tool.result_type else None,
         "confirm": tool.confirm.as_json if tool.confirm else None,
+        "result": _result(tool, mcp),
         "clients": None if tool.clients is None else list(tool.clients),
         "exclusions": dict(excluded) or None,
         "renamed_from": list(tool.renamed_from) or None,
@@ -281,19 +282,32 @@ def _prompt(tool: ToolSpec) -> dict[str, Any]:
     return {"usage": [str(line) for line in usage_lines(tool)]}
 
 
+def _result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What is sent of results, with their schema where another one is listed."""
+    said = stated(
+        send=tool.result.send if tool.result.send != "both" else None,
+        budget=tool.result.budget or None,
+        fields=tool.picks,
+        returns=tool.returns if mcp.get("outputSchema") != tool.returns else None,
+    )
+    return said or None
+
+
 def _actions(tool: ToolSpec) -> dict[str, Any] | None:
     if tool.actions is None:
         return None
-    values = {action.name: _action(action) for action in tool.actions.values}
+    # Whatever an action takes, its caller may pick.
+    picks = [tool.picks["parameter"]] if tool.picks else []
+    values = {action.name: _action(action, picks) for action in tool.actions.values}
     return {"parameter": tool.actions.parameter, "values": values}
 
 
-def _action(action: Action) -> dict[str, Any]:
+def _action(action: Action, picks: Sequence[str]) -> dict[str, Any]:
     return stated(
         summary=action.summary or None,
         requires=list(action.requires) or None,
         requires_any=list(action.requires_any) or None,
-        accepts=None if action.accepts is None else list(action.accepts),
+        accepts=None if action.accepts is None else [*action.accepts, *picks],
     )
 
 

@@ -51,19 +51,25 @@ def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str,
 
 
 def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
+    has_values = toolset.has_python_values(tool)
     types = types_of_tool(
         tool.name,
-        tool.parameters,
-        tool.returns,
-        has_values=toolset.has_python_values(tool),
+        tool.listed_parameters,
+        tool.listed_returns,
+        has_values=has_values,
         takes_class=tool.arguments_type is not None,
         result_class=tool.result_type.function if tool.result_type else None,
+        of_handler=(tool.parameters, tool.returns) if tool.picks else None,
     )
     own, results = types.own, types.results
     names = {one.name for one in types.objects} | {own[1], types.gives.name}
-    printed = PrintedTypes(names, has_values=toolset.has_python_values(tool))
+    printed = PrintedTypes(names, has_values=has_values)
     views = [
-        printed.view(one, _docstring(one.name, own), read_only=one in types.read_only)
+        printed.view(
+            one,
+            _docstring(one.name, own, has_values),
+            read_only=one in types.read_only,
+        )
         for one in types.objects
     ]
     aliases = _aliases([results, types.gives], printed)
@@ -190,12 +196,13 @@ def _with_classes(text: str, classes: dict[str, str]) -> str:
     return "".join([text, *(f"; {name}{shown}" for name, shown in found.items())])
 
 
-def _docstring(name: str, own: Sequence[str]) -> Code:
+def _docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
     if name == own[0]:
         return words("What a call is given, exactly as the caller sent it.")
     if name in own[3:]:
         verb = "is given" if name == own[3] else "gives"
-        return words(f"What the handler {verb}, in values of Python.")
+        how = ", in values of Python" if has_values else ""
+        return words(f"What the handler {verb}{how}.")
     return words("What a call gives." if name == own[1] else "")
 
 

@@ -157,11 +157,14 @@ class ToolResponse:
             return a ToolResponse with them. Blocks that clients of either protocol era
             would refuse are a tool error. Beside an error: the blocks that tell of it, where
             its words do not tell all.
+        note: what is left out of the result, and how to get it, where the tool's `result` has a
+            budget; callers are sent it besides.
     """
 
     result: Any = None
     error: str | None = None
     content: Sequence[Mapping[str, Any]] | None = None
+    note: str | None = None
 
     @property
     def success(self) -> bool:
@@ -175,8 +178,9 @@ class ToolResponse:
         return json.dumps(self.result, ensure_ascii=False)
 
     def model_dump(self) -> dict[str, Any]:
-        """The result and the error as a plain mapping."""
-        return {"result": self.result, "error": self.error}
+        """The result and the error as a plain mapping, and the note where there is one."""
+        told = {"result": self.result, "error": self.error}
+        return told if self.note is None else {**told, "note": self.note}
 
 
 class Sent:

@@ -44,6 +44,10 @@ _ROOMS = {
     ),
     "kept": ("resources.content_blocks", ("KeptContent",)),
     "skills": ("skills", ("ServedSkills",)),
+    "results": (
+        "results.shaping",
+        ("listed_parameters", "listed_returns", "shaped"),
+    ),
 }
 """Modules below `rooms`, and what the core uses of each."""
 
@@ -224,6 +228,18 @@ class SkillFolders(Protocol):
     def contents(self, uri: str) -> dict[str, Any] | None: ...
 
 
+class Results(Protocol):
+    """What is sent of results, and how tools are listed of which callers pick some."""
+
+    def shaped(
+        self, tool: Tool, arguments: Mapping[str, Any], response: ToolResponse
+    ) -> ToolResponse: ...
+    def listed_parameters(
+        self, parameters: Mapping[str, Any], fields: Mapping[str, Any]
+    ) -> Mapping[str, Any]: ...
+    def listed_returns(self, returns: Any, fields: Mapping[str, Any]) -> Any: ...
+
+
 def confirmation() -> Confirmation:
     """The questions of tools that say so; each of these raises MissingRoomError."""
     return cast("Confirmation", _loaded("confirmation"))
@@ -299,6 +315,11 @@ def kept_content(toolset: str, limits: LinkLimits) -> KeptContent:
 def served_skills(skills: Callable[[], list[Skill]]) -> SkillFolders:
     """The skills of one client, which are asked for at each request."""
     return cast("SkillFolders", _loaded("skills").ServedSkills(skills))
+
+
+def results() -> Results:
+    """What leaves out of results what is not sent."""
+    return cast("Results", _loaded("results"))
 
 
 def _loaded(name: str) -> Any:

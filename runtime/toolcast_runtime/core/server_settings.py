@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .definitions.tool import Wanted
@@ -44,6 +44,7 @@ class ExternalServer:
         clients: the only clients that may have its tools; None for every client whose
             lists allow them.
         persistent: calls are written to the ledger.
+        result: what is sent of results of its tools: `send` and `budget`, as of a `ResultForm`.
         connect_timeout: seconds for the connection and its handshake.
         list_timeout: seconds for the list of its tools.
         call_timeout: seconds for a call; a proxied tool has a time-out of its own.
@@ -69,6 +70,7 @@ class ExternalServer:
     restrict: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
     persistent: bool = False
+    result: Mapping[str, Any] = field(default_factory=dict)
     connect_timeout: float = 30.0
     list_timeout: float = 15.0
     call_timeout: float = 60.0

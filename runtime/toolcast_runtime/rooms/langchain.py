@@ -133,9 +133,11 @@ def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
         # An exception has no place for media: words tell that they are there.
         words = map(unshown, shown_blocks(others))
         raise ToolException("\n".join([response.error, *words]))
+    note = response.note
     if response.content is None:
-        return response.text()
-    return shown_blocks(response.content)
+        return response.text() if note is None else f"{response.text()}\n\n{note}"
+    blocks = shown_blocks(response.content)
+    return blocks if note is None else [*blocks, {"type": "text", "text": note}]
 
 
 class _GraphInterrupt:

@@ -110,6 +110,8 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
             )
         finally:
             line.clear()
+        if response.note is not None:
+            echo(response.note, err=True)
         return _result(response)
 
     where = f"the toolset {package.rpartition('.')[2]}"

@@ -148,7 +148,7 @@ def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:
     function = own_function(tool.handler or "", package)
     if tool.has_python_values or tool.arguments_type or tool.result_type:
         function = typed(function, tool, package)
-    return HandlerAdapter(function, DeclaredNames(tool.parameters), tool.uses)
+    return HandlerAdapter(function, DeclaredNames(tool.handled_parameters), tool.uses)
 
 
 def own_function(reference: str, package: str | None) -> Callable[..., Any]:

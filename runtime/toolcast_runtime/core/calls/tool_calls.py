@@ -164,12 +164,16 @@ class ToolCalls:
         error: str | None = None
         answer = self._recorded if tool.persistent else self._work
         try:
+            results = None if tool.result is None else rooms.results()
             if is_watched():
                 with span(context) as set_outcome:
                     response, outcome = await answer(tool, provider, arguments, context)
                     set_outcome(outcome)
             else:
                 response, outcome = await answer(tool, provider, arguments, context)
+            if results is not None:
+                # Behind the record, which has the whole.
+                response = results.shaped(tool, arguments, response)
             error = response.error
         except MissingRoomError as missing:
             response, outcome = _without(tool, missing), "error"
@@ -294,6 +298,7 @@ class ToolCalls:
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
             return ToolResponse(error=invalid(tool, problems)), "invalid"
+        arguments = tool.handled(arguments)
         if tool.proxy is not None:
             work = self._proxied(tool)
         elif tool.handler is None:

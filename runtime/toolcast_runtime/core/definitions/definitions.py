@@ -11,7 +11,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ... import LEVEL, levels
-from .tool import Action, Confirm, Tool, distinct_name, module_name, spec_name
+from .tool import (
+    Action,
+    Confirm,
+    ResultForm,
+    Tool,
+    distinct_name,
+    module_name,
+    spec_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +48,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "examples": list,
     "deprecated": dict,
     "confirm": dict,
+    "result": dict,
     "values": str,
     "arguments_type": str,
     "result_type": str,
@@ -274,6 +283,7 @@ def _tool(
     prompt = get("prompt")
     clients = get("clients")
     confirm = get("confirm")
+    result = get("result")
     for key, kind in _KINDS.items():
         if key in values and not isinstance(values[key], kind):
             raise TypeError(f"`{key}` is of a wrong type")
@@ -301,6 +311,7 @@ def _tool(
         service=get("service"),
         permission=get("permission"),
         confirm=None if confirm is None else _confirm(confirm),
+        result=None if result is None else ResultForm(**result),
         has_python_values=get("values") == "python",
         arguments_type=get("arguments_type"),
         result_type=get("result_type"),

@@ -57,6 +57,26 @@ class Confirm:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultForm:
+    """What callers are sent of a tool's results.
+
+    Attributes:
+        send: in which form clients of MCP get them: `text`, `structured`, or `both`.
+        budget: how large an answer is at most, in `tokens` or `characters`, and how callers go
+            on where something is left out, `next`; None for any size.
+        fields: the `parameter` by which callers pick properties, those that they may pick
+            (`allowed`), and those that are sent where they do not (`default`); None where
+            nobody picks.
+        returns: the JSON Schema of whole results where the tool is listed with another one.
+    """
+
+    send: str = "both"
+    budget: Mapping[str, Any] | None = None
+    fields: Mapping[str, Any] | None = None
+    returns: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool.
 
@@ -78,6 +98,7 @@ class Tool:
         permission: the permission that a client needs to have it; not asked for in a
             toolset without clients.
         confirm: what a person is asked before a call; None when nobody is.
+        result: what is sent of its results; None for all of each.
         has_python_values: the handler is given, and gives, Python's dates, times, durations,
             UUIDs and bytes instead of texts of their formats.
         arguments_type: `module:Class` in which the handler is given the arguments; None for
@@ -117,6 +138,7 @@ class Tool:
     service: str | None = None
     permission: str | None = None
     confirm: Confirm | None = None
+    result: ResultForm | None = None
     has_python_values: bool = False
     arguments_type: str | None = None
     result_type: str | None = None
@@ -142,8 +164,25 @@ class Tool:
 
     @property
     def returns(self) -> Any:
-        """The JSON Schema of the structured result; None when there is none."""
+        """The JSON Schema of whole structured results; None when there is none."""
+        if self.result is not None and self.result.returns is not None:
+            return self.result.returns
         return self.definition.get("outputSchema")
+
+    @property
+    def handled_parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of what its handler is given, who leaves it to others to pick."""
+        if self.result is None or self.result.fields is None:
+            return self.parameters
+        properties = self.handled(self.parameters["properties"])
+        return {**self.parameters, "properties": properties}
+
+    def handled(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments of a call without the one that picks properties of its result."""
+        if self.result is None or self.result.fields is None:
+            return arguments
+        picks = self.result.fields["parameter"]
+        return {name: arguments[name] for name in arguments if name != picks}
 
     @property
     def when_to_use(self) -> str:

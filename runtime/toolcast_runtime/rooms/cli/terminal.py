@@ -267,6 +267,8 @@ def print_answer(response: ToolResponse, output: str | None = None) -> None:
             echo(_shown(block))
     else:
         echo(_result(response.result))
+    if response.note is not None:
+        echo(response.note, err=True)
     if output is not None:
         _write(files, output)
     elif any("text" not in held_by(block) for block in files):

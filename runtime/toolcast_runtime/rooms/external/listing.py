@@ -21,7 +21,7 @@ from importlib.resources import files
 from typing import Any
 
 from ...core.calls.untrusted_text import escaped
-from ...core.definitions.tool import Tool, look_alike_key
+from ...core.definitions.tool import ResultForm, Tool, look_alike_key
 from ...core.server_settings import ExternalServer
 from ...core.validation.limits import measure, multiplies
 
@@ -140,13 +140,21 @@ def _problems(
 def _tool(server: ExternalServer, name: str, definition: Mapping[str, Any]) -> Tool:
     description = definition.get("description") or definition.get("title") or ""
     first = next((line for line in description.splitlines() if line.strip()), "")
+    listed = {**definition, "name": name}
+    result = None
+    if server.result:
+        returns = definition.get("outputSchema")
+        result = ResultForm(**server.result, returns=returns)
+        if result.send == "text":
+            listed.pop("outputSchema", None)
     return Tool(
         name=name,
         summary=first.strip()[:_LONGEST_SUMMARY],
         description=description,
-        definition={**definition, "name": name},
+        definition=listed,
         timeout=server.call_timeout,
         persistent=server.persistent,
+        result=result,
         service=server.name,
     )
 

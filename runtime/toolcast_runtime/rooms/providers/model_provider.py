@@ -336,7 +336,8 @@ def _rendered(
     parameters = strict or _schema(tool, "parameters", provider.dialect)
     losses += parameters.losses
     returns = None
-    if tool.returns is not None and provider.returns is not None:
+    has_returns = _returns(tool) is not None
+    if has_returns and provider.returns is not None:
         try:
             returns = _schema(tool, "returns", provider.returns)
             losses += returns.losses
@@ -362,7 +363,7 @@ def _rendered(
         tuple(losses),
         returns,
         is_deferred=is_searched and not tool.always,
-        is_programmatic=is_run and tool.returns is not None and tool.confirm is None,
+        is_programmatic=is_run and has_returns and tool.confirm is None,
         examples=tuple(examples),
     )
 
@@ -398,7 +399,7 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
         Inexpressible: the dialect does not say it, or it is no valid schema: that of an
             external server's tool, say, which nobody has checked.
     """
-    schema = tool.returns if name == "returns" else tool.parameters
+    schema = _returns(tool) if name == "returns" else tool.parameters
     if name == "parameters":
         for keyword in schema.keys() & {"const", "enum"}:
             values = [schema[keyword]] if keyword == "const" else schema[keyword]
@@ -411,11 +412,16 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
         raise Inexpressible((name,), name, "is no valid one") from None
 
 
+def _returns(tool: Tool) -> Any:
+    """The schema of results as models are told it; None for none."""
+    return tool.definition.get("outputSchema")
+
+
 def _lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:
     if name != tool.name:
         yield Loss(tool.name, "/name", "name", f"it is called `{name}`")
     has = {
-        "returns": tool.returns is not None,
+        "returns": _returns(tool) is not None,
         "examples": bool(tool.examples),
         "confirm": tool.confirm is not None,
         "annotations": bool(tool.definition.get("annotations")),

@@ -58,8 +58,9 @@ class Answer:
 
     @property
     def is_json(self) -> bool:
-        """Whether the result itself is the answer, and no content stands for it."""
-        return self.response.success and self.response.content is None
+        """Whether the result itself is the answer, with no words beside or instead of it."""
+        response = self.response
+        return response.success and response.content is None and response.note is None
 
     def parts(self, takes: Collection[str] = ()) -> Iterator[str | Media]:
         """The texts that are not empty, and the media.
@@ -80,6 +81,8 @@ class Answer:
         else:
             for block in shown_blocks(self.response.content):
                 yield from _part(block, takes)
+        if self.response.note is not None:
+            yield self.response.note
 
     def text(self) -> str:
         """All in one text; for forms that say in no other way that a call failed."""

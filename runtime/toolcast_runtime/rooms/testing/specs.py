@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from ...core import rooms
 from ...core.definitions.tool import (
     command_name,
     deprecation_line,
@@ -145,7 +146,7 @@ class Specs:
         """
         spec, toolset = self.tools[name], self.toolset
         excluded = self._excluded.get(name, {})
-        mcp = self._listed(spec, definition["mcp"])
+        mcp, whole = self._listed(spec, definition)
         description = _description(spec)
         proxy = None if "handler" in spec else toolset.get("proxy")
         seconds = float(spec.get("timeout", toolset.get("timeout", _SECONDS))["number"])
@@ -158,7 +159,8 @@ class Specs:
                 description if mcp.get("description") != description else None
             ),
             **{key: spec.get(key) for key in _SAME},
-            "actions": _actions(spec.get("actions")),
+            "actions": _actions(spec),
+            "result": _result(spec, mcp, whole),
             "proxy": spec.get("proxy", proxy),
             "timeout": {
                 "number": f"{int(seconds) if seconds.is_integer() else seconds}"
@@ -174,16 +176,18 @@ class Specs:
         yield "cli", cli and _decision_of(cli), decision
         texts = [spec.get("when_to_use"), spec.get("guidance")]
         usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
-        # What else it says is of `actions` and `deprecated`, and compared with the prompt file.
-        is_all = not {"actions", "deprecated"} & spec.keys()
+        # What else it says is of these fields, and compared with the prompt file.
+        is_all = not {"actions", "deprecated", "result"} & spec.keys()
         said = prompt and shown("\n".join(prompt["usage"]))
         said = said if is_all or not said else said[: len(usage)]
         yield "prompt", said, usage if "prompts" in there else None
 
     def _listed(
-        self, spec: Mapping[str, Any], live: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """The tool as MCP lists it, in the order of the spec's fields."""
+        self, spec: Mapping[str, Any], definition: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], Any]:
+        """The tool as MCP lists it, in the order of the spec's fields; and its `returns`."""
+        live = definition["mcp"]
+        whole = definition.get("result", {}).get("returns", live.get("outputSchema"))
         own, listed = spec.get("mcp", {}), dict[str, Any]()
         describes = "description" if "description" in spec else "summary"
         for field, value in spec.items():
@@ -194,9 +198,10 @@ class Specs:
             elif field == describes and "description" not in own.get("omit", ()):
                 says_nothing = value is None and not _deprecation(spec)
                 listed["description"] = None if says_nothing else _description(spec)
-        for member in ("inputSchema", "outputSchema"):
+        there = ("inputSchema", live.get("inputSchema")), ("outputSchema", whole)
+        for member, one in there:
             # Which ones it uses is not asked: without one of them no call is valid.
-            used, schema = _shared_in(live.get(member)), listed.get(member)
+            used, schema = _shared_in(one), listed.get(member)
             if used and schema and not _shared_in(schema):
                 shared = {name: self._shared.get(name) for name in used}
                 defs = {**schema.get("$defs", {}), "shared": shared}
@@ -208,7 +213,15 @@ class Specs:
             told |= {_ALWAYS: True} if spec.get("always") else {_HINT: _summary(spec)}
         if told:
             listed["_meta"] = {**told, **(spec.get("meta") or {})}
-        return listed
+        whole, fields = listed.get("outputSchema"), _fields(spec)
+        if fields is not None:
+            schema = listed["inputSchema"]
+            listed["inputSchema"] = rooms.results().listed_parameters(schema, fields)
+            if "outputSchema" in listed:
+                listed["outputSchema"] = rooms.results().listed_returns(whole, fields)
+        if spec.get("result", {}).get("send") == "text":
+            listed.pop("outputSchema", None)
+        return listed, whole
 
     def offers(self, folder: str) -> dict[str, dict[str, Any]]:
         """What the definitions of resources or MCP prompts have to say, by their names.
@@ -295,13 +308,37 @@ def _shared_in(schema: Any) -> Any:
     return schema.get("$defs", {}).get("shared") if isinstance(schema, dict) else None
 
 
-def _actions(actions: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _fields(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What callers pick of results, and by which parameter."""
+    fields = spec.get("result", {}).get("fields")
+    return fields and {"parameter": "fields", **fields}
+
+
+def _result(
+    spec: Mapping[str, Any], mcp: Mapping[str, Any], whole: Any
+) -> dict[str, Any] | None:
+    """What is sent of results, with their schema where another one is listed."""
+    form = spec.get("result", {})
+    said = {
+        "send": form.get("send", "both"),
+        "budget": form.get("budget"),
+        "fields": _fields(spec),
+        "returns": whole if mcp.get("outputSchema") != whole else None,
+    }
+    return {k: one for k, one in said.items() if one not in (None, "both")} or None
+
+
+def _actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+    actions, fields = spec.get("actions"), _fields(spec)
     if actions is None:
         return None
     values = {
         name: {key: one for key, one in action.items() if one or key == "accepts"}
         for name, action in actions["values"].items()
     }
+    for action in values.values():
+        if fields is not None and "accepts" in action:
+            action["accepts"] = [*action["accepts"], fields["parameter"]]
     return {"parameter": actions["parameter"], "values": values}
 
 

@@ -416,14 +416,14 @@ def typed_function(
         ImportError: a class cannot be had, or is not the package's own; AttributeError,
             TypeError and ValueError too, where it does not agree with the tool's schemas.
     """
-    values = PythonValues(tool.parameters) if tool.has_python_values else None
+    values = PythonValues(tool.handled_parameters) if tool.has_python_values else None
     written = WrittenBytes(tool.returns) if tool.has_python_values else None
     model: ModelOfArguments | None = None
     result_model: ModelOfResult | None = None
     if tool.arguments_type is not None:
         model = ModelOfArguments(
             own_class(tool.arguments_type, package),
-            tool.parameters,
+            tool.handled_parameters,
             has_values=tool.has_python_values,
         )
     if tool.result_type is not None:

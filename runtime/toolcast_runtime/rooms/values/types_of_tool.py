@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...core import rooms
 from .annotated_types import (
     ANY,
     Array,
@@ -81,6 +82,7 @@ def types_of_tool(
     has_values: bool,
     takes_class: bool,
     result_class: str | None,
+    of_handler: tuple[Any, Any] | None = None,
 ) -> ToolTypes:
     """The types of a tool.
 
@@ -92,6 +94,8 @@ def types_of_tool(
         takes_class: its handler is given all arguments in a class of the team's own.
         result_class: the name of the class in which its handler gives the result; None for
             none.
+        of_handler: the schemas of what its handler is given and gives where callers pick
+            properties of results; None where they are the same.
     """
     name = class_name(tool)
     own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
@@ -103,20 +107,21 @@ def types_of_tool(
     results = gives = _results(returns, own[1], taken)
     objects = [*types.objects, *results.objects]
     read_only = [*results.objects]
-    if has_values:
-        # As what calls are given and give, but for what is another type there.
+    picks = of_handler is not None
+    if has_values or picks:
+        # As what calls are given and give, but for what is another type or schema there.
         taken = [*TAKEN, *own, *(one.name for one in objects)]
-        types = SchemaTypes(
-            parameters, own[3], [n for n in taken if n != own[3]], has_values=True
-        )
+        schemas = of_handler or (parameters, returns)
+        others = [n for n in taken if n != own[3]]
+        types = SchemaTypes(schemas[0], own[3], others, has_values=has_values)
         of_values = types.arguments(own[3])
-        if types.has_found_values and not takes_class:
+        if (types.has_found_values or picks) and not takes_class:
             given = of_values
             objects += types.objects
             taken += [one.name for one in types.objects]
         others = [n for n in taken if n != own[4]]
-        found = _results(returns, own[4], others, has_values=True)
-        if found.has_values:
+        found = _results(schemas[1], own[4], others, has_values=has_values)
+        if found.has_values or picks:
             gives = found
     if result_class is not None:
         gives = Results(result_class, None, (), "HandlerResult", ())
@@ -167,13 +172,22 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
     mcp = definition["mcp"]
     takes = definition.get("arguments_type", "").replace(":", ".")
     makes = definition.get("result_type", "").replace(":", ".")
+    form = definition.get("result", {})
+    fields, returns = form.get("fields"), form.get("returns", mcp.get("outputSchema"))
+    of_handler = None
+    if fields is not None:
+        own = {**mcp["inputSchema"]["properties"]}
+        del own[fields["parameter"]]
+        of_handler = ({**mcp["inputSchema"], "properties": own}, returns)
+        returns = rooms.results().listed_returns(returns, fields)
     types = types_of_tool(
         mcp["name"],
         mcp["inputSchema"],
-        mcp.get("outputSchema"),
+        returns,
         has_values=definition.get("values") == "python",
         takes_class=bool(takes),
         result_class=makes.rpartition(".")[2] or None,
+        of_handler=of_handler,
     )
     made = f"{types.gives.handlers}[{makes or types.gives.name}]"
     results = (types.results, types.gives)

@@ -17,20 +17,35 @@ if TYPE_CHECKING:
     from .sealing import Sealing
 
 
-def call_result(response: ToolResponse, *, structured: bool) -> types.CallToolResult:
+def call_result(
+    response: ToolResponse, *, structured: bool, send: str = "both"
+) -> types.CallToolResult:
     """The CallToolResult of a response.
 
     Args:
         response: what the tool answered.
         structured: its result is sent as a value, too, besides its text.
+        send: `structured` for no text where it is a value, and `text` for its text in any case.
     """
     if response.error is not None and response.content is None:
         return failure(response.error)
     value = response.result if structured else None
+    is_alone = structured and send == "structured"
+    note = [] if response.note is None else [response.note]
     if response.content is None:
-        block = types.TextContent(type="text", text=response.text())
-        return types.CallToolResult(content=[block], structured_content=value)
+        texts = [*([] if is_alone else [response.text()]), *note]
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text) for text in texts],
+            structured_content=value,
+        )
     content = [dict(block) for block in response.content]
+    others = [block for block in content if block["type"] != "text"]
+    if is_alone and response.error is None:
+        content = others
+    elif send == "text" and content == others and response.result not in (None, others):
+        # No block has the result, which is none where blocks are all of it.
+        content.insert(0, {"type": "text", "text": response.text()})
+    content += [{"type": "text", "text": text} for text in note]
     result = {"content": content, "structuredContent": value}
     if response.error is not None:
         result["isError"] = True

@@ -183,7 +183,9 @@ def build_server(
                 structured = is_object and is_listed_before_2026(schema)
             if tool.proxy is not None and isinstance(response.result, dict):
                 structured = True  # the server's own, which needs no schema
-            return call_result(response, structured=structured)
+            send = "both" if tool.result is None else tool.result.send
+            structured = structured and send != "text"
+            return call_result(response, structured=structured, send=send)
         except Exception:
             # What gets out of here reaches legacy clients with its text.
             _logger.exception("the answer of %s cannot be sent", params.name)

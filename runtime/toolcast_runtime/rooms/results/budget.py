@@ -1,0 +1,215 @@
+"""Results that are larger than an answer may be: whole items of their largest lists are left out.
+
+Items go from the end, and only as many as have to. Nothing else of a result is changed, so that
+what is there is what the tool gave; what is not there is told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ...core.calls.untrusted_text import escaped
+
+# Common words are one token, long ones are two or three; the marks of JSON come in groups.
+_PIECE = re.compile(
+    r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII
+)
+_MOST_LISTS = 16
+"""Of a result that are shortened; the others stay whole."""
+_MOST_CHECKS = 32
+"""How often a shortened result is held to its schema."""
+_BOUNDARY = 3
+"""By so much a text may be larger than the sizes of its parts say."""
+_LONGEST_NAME = 60
+
+Path = tuple[str | int, ...]
+"""The keys and indexes that lead to a list; none for a result that is one."""
+
+
+def estimated_tokens(text: str) -> int:
+    """About as many tokens as models count for a text.
+
+    A token is up to ten letters of a word, three digits, four marks that stand together, or
+    one letter of another script. Measured on 801 tools of 31 public MCP servers as JSON
+    against OpenAI's `o200k_base`: together 1 % above, nine of ten tools between 5 % below and
+    9 % above, the furthest 12 % below and 15 % above; against `cl100k_base` 2 % higher. Other
+    vendors do not publish what they count; expect some 20 % more there.
+    """
+    return len(_PIECE.findall(text))
+
+
+class Shortened(NamedTuple):
+    """A result that is small enough, and what is said of what it lacks."""
+
+    value: Any
+    note: str
+
+
+class _List(NamedTuple):
+    """A list of a result, with the size of each item and of what is behind it."""
+
+    items: Sequence[Any]
+    sizes: Sequence[int]
+
+
+class Shortening:
+    """Leaves items out of one result.
+
+    Args:
+        value: the result, a JSON value.
+        size: that of its JSON text.
+        most: how large its JSON text and the note may be together.
+        count: the size of a text; of two texts in one it is no more than the sum.
+        is_valid: whether a value is one that the tool may give.
+        rest: how to get what is left out of a list, by all its items and how many are kept;
+            empty where nobody knows.
+    """
+
+    def __init__(
+        self,
+        value: Any,
+        size: int,
+        most: int,
+        count: Callable[[str], int],
+        is_valid: Callable[[Any], bool],
+        rest: Callable[[Sequence[Any], int], str],
+    ) -> None:
+        self._value = value
+        self._most = most
+        self._count = count
+        self._is_valid = is_valid
+        self._rest = rest
+        self._checks = 0
+        # No less than the text's is, whatever is left out.
+        self._size = size
+        self._kept: dict[Path, int] = {}
+        self._lists: dict[Path, _List] = {}
+
+    def result(self) -> Shortened | None:
+        """The result as far as it is small enough; None where no valid part of it is.
+
+        A list that cannot be shortened validly stays as it is, and the lists in it are tried;
+        so are those in the first item of a list of which only that one fits, or not even it.
+        """
+        if self._size <= self._most:
+            return Shortened(self._value, "")
+        waiting = self._lists_in((), self._value)
+        while waiting and len(self._lists) < _MOST_LISTS:
+            path = max(waiting, key=lambda one: sum(waiting[one].sizes))
+            here = self._lists[path] = waiting.pop(path)
+            fits = self._most_that_fits(path, here)
+            kept = self._least_valid(path, max(fits, 1))
+            self._keep(path, kept)
+            if kept == fits:
+                break
+            for index, item in enumerate(here.items[:kept]):
+                waiting |= self._lists_in((*path, index), item)
+        # Where one item of each list is too much: lists without any, those in others first.
+        tried, is_small = [*self._lists], self._is_small()
+        for path in sorted(tried, key=lambda one: (_outermost(one, tried), -len(one))):
+            if not is_small and self._is_taken(path, 0):
+                self._keep(path, 0)
+                is_small = self._is_small()
+        return Shortened(self._value, self._note(self._kept)) if is_small else None
+
+    def _lists_in(self, path: Path, value: Any) -> dict[Path, _List]:
+        """The lists of a value that are in no other, but for empty ones."""
+        found: dict[Path, _List] = {}
+        waiting: list[tuple[Path, Any]] = [(path, value)]
+        while waiting:
+            here, one = waiting.pop()
+            if isinstance(one, list) and one:
+                sizes = [self._count(f"{_text(item)}, ") for item in one]
+                found[here] = _List(one, sizes)
+            elif isinstance(one, Mapping):
+                waiting += [((*here, name), part) for name, part in one.items()]
+        return found
+
+    def _most_that_fits(self, path: Path, here: _List) -> int:
+        """With how many items of a list the result is small enough; 0 where with none."""
+        number = kept = len(here.items)
+        dropped = [0, *accumulate(reversed(here.sizes))]
+        while kept > 0:
+            note = self._note({**self._kept, path: kept})
+            needed = self._size + _BOUNDARY + self._count(note) - self._most
+            if dropped[number - kept] >= needed:
+                return kept
+            kept = number - bisect_left(dropped, needed)
+        return 0
+
+    def _least_valid(self, path: Path, least: int) -> int:
+        """The fewest items of a list, and no fewer than `least`, of which the result is valid."""
+        valid = len(self._lists[path].items)
+        if least >= valid or self._is_taken(path, least):
+            return least
+        invalid = least
+        while valid - invalid > 1:
+            middle = (invalid + valid) // 2
+            if self._is_taken(path, middle):
+                valid = middle
+            else:
+                invalid = middle
+        return valid
+
+    def _is_taken(self, path: Path, kept: int) -> bool:
+        self._checks += 1
+        value = _with_first(self._value, path, kept)
+        return self._checks <= _MOST_CHECKS and self._is_valid(value)
+
+    def _is_small(self) -> bool:
+        note = self._note(self._kept)
+        return self._count(_text(self._value)) + self._count(note) <= self._most
+
+    def _keep(self, path: Path, kept: int) -> None:
+        """Leaves the other items of a list out."""
+        here = self._lists[path]
+        if kept == len(here.items):
+            return
+        self._value = _with_first(self._value, path, kept)
+        self._size += _BOUNDARY - sum(here.sizes[kept:])
+        self._kept = {p: n for p, n in self._kept.items() if p[: len(path)] != path}
+        self._kept[path] = kept
+
+    def _note(self, kept: Mapping[Path, int]) -> str:
+        """What is left out, and how to get it.
+
+        Of a list within another one, or of one of several, no page is the rest.
+        """
+        if not kept:
+            return ""
+        parts, way = [], ""
+        pages = [path for path in kept if not any(type(step) is int for step in path)]
+        for path, first in kept.items():
+            items = self._lists[path].items
+            name = escaped(".".join(map(str, path)), _LONGEST_NAME)
+            of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
+            parts.append(f"the last {len(items) - first:,} of {of}")
+            if first and pages == [path]:
+                way = self._rest(items, first)
+        more = f" For more, {way}." if way else ""
+        return f"Left out: {', '.join(parts)}.{more}"
+
+
+def _outermost(path: Path, paths: Sequence[Path]) -> int:
+    """Which of the lists is the first that a list is in, or is."""
+    return next(n for n, one in enumerate(paths) if path[: len(one)] == one)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _with_first(value: Any, path: Path, kept: int) -> Any:
+    """A value with the first items of one of its lists; it is not changed itself."""
+    holder: Any = [value]
+    made, steps = holder, (0, *path)
+    for step in steps[:-1]:
+        holder[step] = holder[step].copy()
+        holder = holder[step]
+    holder[steps[-1]] = holder[steps[-1]][:kept]
+    return made[0]

@@ -1,0 +1,175 @@
+"""What callers are sent of what a tool gave: picked properties, within the tool's budget."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ...core.calls.tool_validators import Validators
+from ...core.context import ToolResponse
+from ...core.definitions.tool import ResultForm, Tool
+from .budget import Shortening, estimated_tokens
+from .picking import left_out, listed_parameters, listed_returns, picked
+
+__all__ = ["listed_parameters", "listed_returns", "shaped"]
+
+_logger = logging.getLogger("toolcast")
+
+_LONGEST_VALUE = 200
+"""Characters of a value by which a call goes on; what is longer is not told."""
+
+
+def shaped(
+    tool: Tool, arguments: Mapping[str, Any], response: ToolResponse
+) -> ToolResponse:
+    """What is sent of an answer.
+
+    Text blocks that a result has beside it are taken to repeat it: where it is not sent as it
+    was, its JSON text stands for them. Images, sounds and bytes are no text and not counted.
+
+    Args:
+        tool: says what is sent of its results.
+        arguments: of the call, as the caller sent them.
+        response: the whole answer. An error stays as it is.
+
+    Returns:
+        an error where no part of a result is small enough to be sent.
+    """
+    form = tool.result
+    if form is None or response.error is not None:
+        return response
+    if form.fields is not None and response.result is not None:
+        chosen = arguments.get(form.fields["parameter"])
+        value = picked(response.result, left_out(form.fields, chosen))
+        if value is not response.result:
+            response = _with(response, value)
+    if form.budget is None:
+        return response
+    unit = "tokens" if "tokens" in form.budget else "characters"
+    return _within(tool, form, unit, arguments, response)
+
+
+def _with(response: ToolResponse, value: Any, note: str | None = None) -> ToolResponse:
+    """The answer with another result."""
+    content = response.content
+    if content is not None:
+        others = [block for block in content if block["type"] != "text"]
+        text = [{"type": "text", "text": ToolResponse(value).text()}]
+        content = [*text[: len(content) - len(others)], *others]
+    return ToolResponse(value, content=content, note=note)
+
+
+def _within(
+    tool: Tool,
+    form: ResultForm,
+    unit: str,
+    arguments: Mapping[str, Any],
+    response: ToolResponse,
+) -> ToolResponse:
+    """The answer, or as much of it as its budget has room for."""
+    budget = form.budget or {}
+    count: Callable[[str], int] = estimated_tokens if unit == "tokens" else len
+    # Where content blocks are the whole answer, they are its result as well.
+    value = None if response.result == response.content else response.result
+    own, others = _texts(response)
+    sent = [[*own, *others]]
+    if value is not None and response.content is not None:
+        sent.append([ToolResponse(value).text()])
+    # A text has no more tokens than characters, and these take no time to count.
+    if all(sum(map(len, texts)) <= budget[unit] for texts in sent):
+        return response
+    size = max(sum(map(count, texts)) for texts in sent)
+    if size <= budget[unit]:
+        return response
+    whole, is_text = value, value is None or isinstance(value, str)
+    if is_text:
+        # Many servers answer with JSON in a text, and no value.
+        try:
+            whole = json.loads("\n".join(own) if value is None else value)
+        except (ValueError, RecursionError):
+            whole = None
+
+    def written(left: Any) -> Any:
+        return ToolResponse(left).text() if is_text else left
+
+    check = _check(tool, form)
+    shortened = None
+    if isinstance(whole, list | dict):
+        is_all = response.content is None and not is_text
+        shortened = Shortening(
+            whole,
+            size if is_all else count(ToolResponse(whole).text()),
+            budget[unit] - sum(map(count, others)),
+            count,
+            lambda left: not check(written(left)),
+            partial(_rest, tool, budget.get("next"), arguments),
+        ).result()
+    if shortened is None:
+        return _too_large(tool, form, f"{size:,} {unit}", f"{budget[unit]:,}")
+    note = shortened.note or "Left out: the text beside the result."
+    return _with(response, written(shortened.value), note)
+
+
+def _texts(response: ToolResponse) -> tuple[list[str], list[str]]:
+    """The texts of an answer: those of its result, and those of resources and links."""
+    if response.content is None:
+        return [response.text()], []
+    own = [block["text"] for block in response.content if block["type"] == "text"]
+    others = [
+        ToolResponse(block).text()
+        for block in response.content
+        if block["type"] == "resource_link" or "text" in block.get("resource", ())
+    ]
+    return own, others
+
+
+def _check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
+    """What is wrong with a result, as callers know the tool's."""
+    returns = tool.returns
+    if returns is not None and form.fields is not None:
+        returns = listed_returns(returns, form.fields)
+    known = replace(tool, result=replace(form, returns=returns))
+    return partial(Validators().problems_with_result, known)
+
+
+def _rest(
+    tool: Tool,
+    following: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+    items: Sequence[Any],
+    kept: int,
+) -> str:
+    """How a call goes on behind the first items of a list; empty where nobody knows."""
+    declared = tool.parameters.get("properties", {})
+    if following is None or following["argument"] not in declared:
+        return ""
+    name = following["argument"]
+    if "from" in following:
+        last = items[kept - 1]
+        value = last.get(following["from"]) if isinstance(last, Mapping) else None
+    else:
+        of = declared[name]
+        default = of.get("default", 0) if isinstance(of, Mapping) else 0
+        given = arguments.get(name, default)
+        value = given + kept if isinstance(given, int | float) else None
+    text = json.dumps(value, ensure_ascii=False)
+    is_told = isinstance(value, str | int | float) and len(text) <= _LONGEST_VALUE
+    return f"call again with `{name}` = {text}" if is_told else ""
+
+
+def _too_large(tool: Tool, form: ResultForm, size: str, most: str) -> ToolResponse:
+    _logger.warning("the result of %s is not sent: %s of %s", tool.name, size, most)
+    less = ""
+    if form.fields is not None:
+        less = f": `{form.fields['parameter']}` picks properties of it"
+    return ToolResponse(
+        error=(
+            f"`{tool.name}` was done, and its result is not sent: it has about {size}, and"
+            f" {most} are the most. Nothing of it can be left out by itself. Repeat no call"
+            f" that changes something; ask for less{less}."
+        )
+    )
