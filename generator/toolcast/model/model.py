@@ -25,6 +25,7 @@ from toolcast_runtime.core.definitions.tool import (
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
+from .python_project import PythonProject
 from .toolset_parts import (
     Client,
     Definitions,
@@ -395,7 +396,7 @@ class Workspace:
         root: absolute path of the project's root.
         toolset_folders: relative paths with forward slashes.
         extensions: the names of the listed extensions, all of which are installed.
-        commands: what the console commands of pyproject.toml run; None without the file.
+        project: what pyproject.toml says; None where there is none that can be read.
         definitions: those of `definitions.yaml` beside toolcast.yaml, for all toolsets.
     """
 
@@ -407,7 +408,7 @@ class Workspace:
     templates: str | None = None
     documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
-    commands: Mapping[str, str] | None = None
+    project: PythonProject | None = None
     endpoints: tuple[SharedEndpoint, ...] = ()
     scan: tuple[str, ...] = ()
     not_scanned: tuple[str, ...] = ()
@@ -415,6 +416,11 @@ class Workspace:
     definitions: Definitions | None = None
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def commands(self) -> Mapping[str, str] | None:
+        """What the console commands of pyproject.toml run; None without the file."""
+        return None if self.project is None else self.project.commands
 
     @property
     def package(self) -> str:
