@@ -52,7 +52,7 @@ test-browser: $(STAMP) ## Run the catalogue in a real Chromium (needs chromium; 
 	@$(BIN)/python -m tests.catalogue.browser_setup && $(PYTEST) -m browser tests/catalogue
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
-	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp tests/watching tests/language
+	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp tests/watching tests/language tests/package
 
 test-letta-fake: $(STAMP) ## Run the tests of the extension for Letta, on a server of our own
 	@$(PYTEST) -n auto --dist worksteal letta/tests

@@ -31,6 +31,8 @@ ELSEWHERE = {
     # The file that takes everything, and has nothing.
     ("toolcast/commands/generating/held_server.py", "os.open"),
     ("toolcast_runtime/serve/stdio/process.py", "os.open"),
+    # An archive is put together in memory.
+    ("toolcast/commands/package.py", "import zipfile"),
 }
 
 OF_OS = frozenset(

@@ -3,7 +3,7 @@
     python -m tests.mcp.node_setup
 
 They are the official conformance suite and the Inspector, at versions that know the protocol
-of 2026-07-28, a validator of Agent Skills and the language server of YAML; they need Node.js 22 or newer, which comes as a
+of 2026-07-28, the program for `.mcpb` archives, a validator of Agent Skills and the language server of YAML; they need Node.js 22 or newer, which comes as a
 Python wheel. Everything goes
 into one folder, $TOOLCAST_NODE or toolcast-node in the user's cache, which may be deleted at
 any time. The tests marked `node` run when the folder is there and are skipped when not.
@@ -28,6 +28,7 @@ __all__ = ["NodeTools", "installed"]
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
+    "@anthropic-ai/mcpb@2.1.2",
     "skills-ref@0.1.5",
     "yaml-language-server@1.25.0",
 )
@@ -39,6 +40,7 @@ class NodeTools:
 
     conformance: tuple[str, ...]
     inspector: tuple[str, ...]
+    mcpb: tuple[str, ...]
     skills_ref: tuple[str, ...]
     yaml_language_server: tuple[str, ...]
 
@@ -54,9 +56,10 @@ def installed() -> NodeTools | None:
     modules = folder() / "node_modules" / "@modelcontextprotocol"
     conformance = modules / "conformance" / "dist" / "index.js"
     inspector = folder() / "node_modules" / ".bin" / "mcp-inspector"
+    mcpb = folder() / "node_modules" / ".bin" / "mcpb"
     skills_ref = folder() / "node_modules" / ".bin" / "skills-ref"
     language_server = folder() / "node_modules" / ".bin" / "yaml-language-server"
-    scripts = (conformance, inspector, skills_ref, language_server)
+    scripts = (conformance, inspector, mcpb, skills_ref, language_server)
     if not all(path.exists() for path in (node, npm, *scripts)):
         return None
     return NodeTools(*((str(node), str(script)) for script in scripts))

@@ -2,7 +2,8 @@
 
 Each branch changes specs, generates and commits. What `git merge` makes of the outputs must
 be exactly what the merged specs give. Where both branches changed lines side by side in a
-prompt file, that block may be in conflict and nothing else; `generate` heals it.
+prompt file, or added or removed neighbours in the list of a manifest, that block may be in conflict
+and nothing else; `generate` heals it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from tests.package.conftest import PYPROJECT
 from toolcast.commands.generating.generate import run as generate
 from toolcast.output.disk_differences import compare_with_disk
 from toolcast.pipeline import generate as outputs_of
@@ -46,8 +48,9 @@ targets:
   cli: {client: inside}
   prompts: {}
   snapshots: {}
+  package: {namespace: com.example}
 """
-PROMPTS = re.compile(r"generated/toy/prompts/\w+\.md")
+BLOCKS = re.compile(r"generated/toy/(prompts/\w+\.md|package/manifest\.json)")
 Change = Callable[[Any], None]
 
 
@@ -135,6 +138,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("merges") / "first"
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",
+        "pyproject.toml": PYPROJECT,
         "specs/toy/toolset.yaml": "name: toy\ntitle: Toy\nhandlers: handlers\n"
         + TOOLSET,
         "handlers/__init__.py": "",
@@ -306,11 +310,11 @@ def test_branches_that_touch_different_tools_merge(
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("pair", SIDE_BY_SIDE)
-def test_lines_side_by_side_conflict_in_their_prompt_block_alone(
+def test_lines_side_by_side_conflict_in_their_block_alone(
     repository: Repository, pair: str
 ) -> None:
     conflicts = repository.merge(*SIDE_BY_SIDE[pair])
-    assert [path for path in conflicts if not PROMPTS.fullmatch(path)] == []
+    assert [path for path in conflicts if not BLOCKS.fullmatch(path)] == []
     # As somebody else does it, whose runs left nothing here.
     shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
     healed = generate(str(repository.root))
@@ -331,7 +335,7 @@ def test_branches_that_change_one_text_conflict_in_it_and_heal(
         summary("copy"), edit("copy", "Does a copy.", "Makes a copy.")
     )
     others = {"specs/toy/copy.yaml", "generated/toy/tools/copy.json"}
-    assert {path for path in conflicts if not PROMPTS.fullmatch(path)} == others
+    assert {path for path in conflicts if not BLOCKS.fullmatch(path)} == others
     repository.git("checkout", "--theirs", "specs/toy/copy.yaml")
     assert generate(str(repository.root)).code == 0
     assert repository.is_exact()

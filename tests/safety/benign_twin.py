@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import ANY
 from zlib import crc32
 
+from tests.package.conftest import PYPROJECT
 from tests.repository import EXTENSIONS
 from toolcast.findings import Severity
 from toolcast.pipeline import generate
@@ -34,6 +35,7 @@ def write_project(root: Path, specs: Specs) -> None:
         "extensions": list(EXTENSIONS),
     }
     (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
+    (root / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     for name, value in specs.items():
         text = json.dumps(value, ensure_ascii=False)
         (folder / f"{name}.yaml").write_text(text, "utf-8")
@@ -58,6 +60,9 @@ def twin(specs: Specs) -> Specs:
             cli[key] = "x"
     if "closing" in cli:
         cli["closing"] = ["x" for _ in cli["closing"]]
+    package = (toolset.get("targets") or {}).get("package") or {}
+    for asked in package.get("environment", {}).values():
+        asked["description"] = "x"
     agents = toolset.get("letta", {}).get("agents", {})
     for agent in agents.values():
         for entry in agent.get("forbids", ()):

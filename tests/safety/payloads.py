@@ -44,6 +44,10 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 # Every target of the table, extensions' too.
                 **{name: {} for name in target_names(EXTENSIONS)},
                 "cli": {"heading": line, "intro": line, "closing": [line, line]},
+                "package": {
+                    "namespace": "com.example",
+                    "environment": {"X_KEY": {"description": text or "x"}},
+                },
             },
             "letta": {
                 "server": {"url": "http://x.test/mcp"},

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.forked import Forks
+from tests.package.conftest import PYPROJECT
 from tests.repository import EXTENSIONS
 from toolcast.pipeline import generate
 
@@ -83,6 +84,7 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
     folder.mkdir(parents=True)
     workspace = {"toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
     (root / "toolcast.yaml").write_text(json.dumps({"version": 1, **workspace}))
+    (root / "pyproject.toml").write_text(PYPROJECT)
     for name, spec in specs.items():
         # A plain U+0085 is a line break to YAML 1.1, which folds it into a space.
         text = exact(spec).replace("\x85", "\\u0085")

@@ -19,6 +19,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.package.conftest import PYPROJECT
 from tests.repository import EXTENSIONS
 from toolcast.findings import has_errors
 from toolcast.pipeline import Generated, generate
@@ -93,6 +94,7 @@ TOOLSET = {
         # Every target of the table, extensions' too.
         **dict.fromkeys(target_names(EXTENSIONS)),
         "mcp": {"client": "one", "search": True, "search_hints": True},
+        "package": {"namespace": "com.example"},
         "cli": {"client": "one", "heading": "CLI", "closing": ["Bye."]},
     },
     "permissions": {"p": "Something."},
@@ -133,6 +135,7 @@ def lay_out(root: Path, toolset: Any, tools: list[Any]) -> None:
     folder = root / "specs" / "x"
     folder.mkdir(parents=True, exist_ok=True)
     (root / "toolcast.yaml").write_text(WORKSPACE, "utf-8")
+    (root / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     for old in folder.iterdir():
         old.unlink()
     for name, value in [("toolset", toolset), *enumerate(tools)]:

@@ -8,9 +8,6 @@ from typing import Any
 
 import click
 
-from toolcast_runtime.core.folder import Folder
-from toolcast_runtime.core.regular_file import NoRegularFile
-
 from ..changes.change import AUDIENCES, Change, Grade
 from ..changes.comparison import Comparison, compare
 from ..encoders.json_text import compact
@@ -22,11 +19,10 @@ from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures
 from ..targets.table import enabled
-from .exit_codes import counted, fail, project_root, workspace_or_end
+from .exit_codes import counted, project_root, workspace_or_end, write_or_end
 from .options import project_option
 from .sides import sides_or_end
 
-_LARGEST = 64 * 1024
 _NOTHING = Comparison([], [])
 
 
@@ -53,41 +49,9 @@ def command(project: str | None, output: str, against: str | None) -> None:
         after, name = sides.after, sides.against
         comparison = _NOTHING if sides.before is None else compare(sides.before, after)
     page = _page(_data(after, comparison, name))
-    _write(after, output, page)
+    write_or_end(after, output, page, _MARK, "catalogue", "catalogue.html")
     tools = sum(len(toolset.tools) for toolset in after.toolsets)
     click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
-
-
-def _write(workspace: Workspace, output: str, page: bytes) -> None:
-    """Writes the page, but not below the output folder and over nothing else than a catalogue."""
-    folder, name = os.path.split(os.path.abspath(output))
-    if not name or os.path.isdir(os.path.join(folder, name)):
-        fail(
-            f"{output or '.'} is a folder\n  help: name a file, such as catalogue.html"
-        )
-    own = os.path.join(
-        os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
-    )
-    if os.path.join(os.path.realpath(folder), "").startswith(own):
-        fail(
-            f"{output} is in {workspace.output}/, which holds what `toolcast generate` writes\n"
-            "  help: name a file outside of it"
-        )
-    try:
-        with Folder.at(folder) as opened:
-            try:
-                there = opened.read(name, _LARGEST)
-            except FileNotFoundError:
-                there = _MARK
-            if _MARK not in there:
-                fail(
-                    f"{output} is there and is no catalogue\n  help: name another file"
-                )
-            opened.write(name, page)
-    except NoRegularFile:
-        fail(f"{output} is there and is no regular file\n  help: name another file")
-    except OSError as error:
-        fail(f"{output}: {error.strerror or error}")
 
 
 def _mcp_specs(workspace: Workspace) -> list[dict[str, Any]]:

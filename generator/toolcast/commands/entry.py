@@ -38,6 +38,9 @@ _GROUPS = {
         "rename": "Give a tool another name; calls by the old one go on.",
         "remove": "Remove a tool whose announced day has come.",
     },
+    "Ship the tools": {
+        "package": "Build the archive of a toolset that people install.",
+    },
     "Shape what is generated": {
         "templates": "List the templates of the outputs, or copy one out.",
     },

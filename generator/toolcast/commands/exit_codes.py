@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CLEAN = 0
 FINDINGS = 1
 USAGE = 2
+_FIRST_BYTES = 64 * 1024
 
 
 def project_root(given: str | None) -> str:
@@ -114,6 +115,43 @@ def known_or_end(what: str, name: str, known: Collection[str]) -> None:
 
     if name not in known:
         fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")
+
+
+def write_or_end(
+    workspace: Workspace, output: str, data: bytes, mark: bytes, what: str, example: str
+) -> None:
+    """Writes a file, but not below the output folder, and over none without the mark.
+
+    Ends the program with exit code 2 where it cannot be written. Such a file is called `what`,
+    and `example` is a name of one.
+    """
+    from toolcast_runtime.core.folder import Folder
+    from toolcast_runtime.core.regular_file import NoRegularFile
+
+    folder, name = os.path.split(os.path.abspath(output))
+    if not name or os.path.isdir(os.path.join(folder, name)):
+        fail(f"{output or '.'} is a folder\n  help: name a file, such as {example}")
+    own = os.path.join(
+        os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
+    )
+    if os.path.join(os.path.realpath(folder), "").startswith(own):
+        fail(
+            f"{output} is in {workspace.output}/, which holds what `toolcast generate` writes\n"
+            "  help: name a file outside of it"
+        )
+    try:
+        with Folder.at(folder) as opened:
+            try:
+                there = opened.read(name, _FIRST_BYTES)
+            except FileNotFoundError:
+                there = mark
+            if mark not in there:
+                fail(f"{output} is there and is no {what}\n  help: name another file")
+            opened.write(name, data)
+    except NoRegularFile:
+        fail(f"{output} is there and is no regular file\n  help: name another file")
+    except OSError as error:
+        fail(f"{output}: {error.strerror or error}")
 
 
 def counted(number: int, noun: str) -> str:

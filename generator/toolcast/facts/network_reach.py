@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..model.mcp_servers import McpServer, references, without_references
+from ..model.endpoints import variable
+from ..model.mcp_servers import (
+    McpServer,
+    references,
+    references_with_defaults,
+    without_references,
+)
 from ..model.model import Toolset
 from ..reading.tree import Path
 from .texts import texts_in
@@ -138,6 +144,43 @@ def reached(toolset: Toolset) -> Iterator[Reached]:
             yield Reached("hosts", _host(text), at[:1])
         elif key.endswith("_env") and _VARIABLE.fullmatch(text):
             yield Reached("variables", text, at[:1])
+
+
+def variables_of(toolset: Toolset) -> dict[str, dict[str, Any]]:
+    """The environment variables that a toolset's server reads over stdio, by their names.
+
+    Those of its external servers and of its ledger, and what `targets.package.environment`
+    says of these and of others; each is said in the way in which it is said there. What serves
+    several people, as tokens do, is none of them.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    proxied = toolset.proxied_servers
+    is_external = toolset.targets.get("mcp", {}).get("external")
+    shown = [s for s in toolset.mcp_servers if is_external or s.name in proxied]
+    for server in shown:
+        about = f"For the server `{server.title or server.name}`."
+        for path, text in server.texts:
+            goes_to = str(path[1]) if path[0] in ("env", "headers") else ""
+            for name, default in references_with_defaults(text):
+                one = found.setdefault(name, {"description": about, "default": default})
+                if default is None:
+                    one["required"] = True
+                if _is_secret(name) or _is_secret(goes_to):
+                    one["secret"] = True
+    tools = any(tool.persistent for tool in toolset.tools)
+    if "sink" not in toolset.ledger and (tools or any(s.persistent for s in shown)):
+        about = (
+            "Where calls are recorded: a SQLite file, or a PostgreSQL database's URL."
+        )
+        found[variable(toolset, "LEDGER")] = {"description": about, "secret": True}
+    declared = toolset.targets.get("package", {}).get("environment", {})
+    for name, said in declared.items():
+        found[name] = {"secret": _is_secret(name), **said}
+    return dict(sorted(found.items()))
+
+
+def _is_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
 
 
 def sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:

@@ -24,10 +24,10 @@ from .binding import (
 )
 from .mcp_servers import unused_locks, with_locks
 from .model import Toolset, ToolSpec, Workspace
+from .python_project import read_python_project
 from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
-    console_commands,
     mcp_prompts,
     mcp_resources,
     misnamed,
@@ -111,7 +111,7 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         toolset_folders=tuple(folder.strip("/") for folder in value["toolsets"]),
         toolsets=(),
         targets=tuple(value.get("targets", DEFAULT_TARGETS)),
-        commands=console_commands(files),
+        project=read_python_project(files),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
         source=document.source,
     )

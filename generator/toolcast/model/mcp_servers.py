@@ -84,7 +84,13 @@ def reference_problem(text: str) -> str | None:
 
 def references(text: str) -> list[str]:
     """The names of the environment variables that a text refers to, in its order."""
-    return [found[0][2:-1].partition(":-")[0] for found in _REFERENCE.finditer(text)]
+    return [name for name, _ in references_with_defaults(text)]
+
+
+def references_with_defaults(text: str) -> list[tuple[str, str | None]]:
+    """The same names, each with what stands for it where it is not set; None for nothing."""
+    parts = (one[0][2:-1].partition(":-") for one in _REFERENCE.finditer(text))
+    return [(name, default if sign else None) for name, sign, default in parts]
 
 
 def without_references(text: str) -> str:

@@ -26,6 +26,7 @@ from toolcast_runtime.rooms.results.picking import listed_parameters, listed_ret
 from ..json_schema.graph import JsonSchema
 from ..reading.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
+from .python_project import PythonProject
 from .toolset_parts import (
     Client,
     Definitions,
@@ -423,7 +424,7 @@ class Workspace:
         root: absolute path of the project's root.
         toolset_folders: relative paths with forward slashes.
         extensions: the names of the listed extensions, all of which are installed.
-        commands: what the console commands of pyproject.toml run; None without the file.
+        project: what pyproject.toml says; None where there is none that can be read.
         definitions: those of `definitions.yaml` beside toolcast.yaml, for all toolsets.
     """
 
@@ -435,7 +436,7 @@ class Workspace:
     templates: str | None = None
     documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
-    commands: Mapping[str, str] | None = None
+    project: PythonProject | None = None
     endpoints: tuple[SharedEndpoint, ...] = ()
     scan: tuple[str, ...] = ()
     not_scanned: tuple[str, ...] = ()
@@ -443,6 +444,11 @@ class Workspace:
     definitions: Definitions | None = None
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def commands(self) -> Mapping[str, str] | None:
+        """What the console commands of pyproject.toml run; None without the file."""
+        return None if self.project is None else self.project.commands
 
     @property
     def package(self) -> str:

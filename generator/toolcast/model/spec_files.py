@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from toolcast_runtime.core.regular_file import NoRegularFile
@@ -164,29 +163,6 @@ def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
                 "toolcast.yaml does not list this toolset, so nothing reads it",
                 f"add `{folder}` to `toolsets`, or move it elsewhere",
             )
-
-
-PYPROJECT = "pyproject.toml"
-_MOST_BYTES = 1 << 20
-
-
-def console_commands(files: ProjectFiles) -> Mapping[str, str] | None:
-    """What each command runs, by its name, from `[project.scripts]`.
-
-    Returns:
-        None where no pyproject.toml is there that can be read: others say what is wrong
-        with it.
-    """
-    try:
-        data = files.read(PYPROJECT, _MOST_BYTES + 1)
-        value = tomllib.loads(data.decode("utf-8")) if len(data) <= _MOST_BYTES else {}
-    except (OSError, ValueError, RecursionError):
-        return None
-    project = value.get("project")
-    scripts = project.get("scripts", {}) if isinstance(project, dict) else None
-    if not isinstance(scripts, dict):
-        return None
-    return {name: str(target) for name, target in scripts.items()}
 
 
 FOLDERS = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}

@@ -12,13 +12,41 @@ from toolcast_runtime.rooms.providers.provider_names import collisions
 from ..facts.tool_lists import declared_providers, provider_lists
 from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
+from ..model.python_project import PYPROJECT
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.own_templates import originals, own_templates
+from ..targets.package import problems
 from .rule import Problem, at, rule
 from .unknown_names import unknown_names
 
 unknown_target = unknown_names("target/unknown", "target")
 unknown_option = unknown_names("target/unknown-option", "option")
+
+
+@rule("target/package", on="toolset", severity=Severity.ERROR, target="package")
+def package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    project = workspace.project
+    for path, message, help_ in problems(toolset, project):
+        if project is not None and path[0] == PYPROJECT:
+            place, line = project.located(path[1])
+            yield Problem(place, message, help_, line)
+        else:
+            yield at(toolset, path, message, help_, at_key=len(path) > 1)
+
+
+@rule(
+    "target/package-command", on="toolset", severity=Severity.WARNING, target="package"
+)
+def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    name = workspace.project.text_of("name") if workspace.project else ""
+    server = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
+    if name and (workspace.commands or {}).get(name) != f"{server}:SERVER.main":
+        message = (
+            f"clients of the registry start the command `{name}`, and pyproject.toml"
+        )
+        message += " has none that runs this server"
+        help_ = f'write `{name} = "{server}:SERVER.main"` in its `[project.scripts]`'
+        yield at(toolset, ("targets", "package"), message, help_, at_key=True)
 
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)

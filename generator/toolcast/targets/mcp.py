@@ -146,7 +146,7 @@ def _server(
         toolset_names=tuple_of_names([name.upper() for name in sharing], "    ", ","),
         name=literal(toolset.name),
         title=literal(toolset.title, "    title=", ","),
-        version=literal(toolset.version, "    version=", ","),
+        version=literal(_version(toolset, context), "    version=", ","),
         instructions=optional(toolset.instructions, "    instructions=", ","),
         client=optional(client, "    client=", ","),
         endpoints=[
@@ -192,6 +192,13 @@ def _server(
         parts=[View(module=identifier(k), name=identifier(name)) for k, name in parts],
         part_names=tuple_of_names([name for _, name in parts], "    parts=", ","),
     )
+
+
+def _version(toolset: Toolset, context: Context) -> str:
+    """The toolset's own, else that of its package, where it has one."""
+    said = context.project.text_of("version") if context.project else ""
+    is_own = "version" in toolset.fields or "package" not in toolset.targets
+    return toolset.version if is_own or not said else said
 
 
 def _listed(options: Mapping[str, Any], key: str, before: str) -> Code:

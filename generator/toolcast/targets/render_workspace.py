@@ -91,6 +91,7 @@ def _render_toolset(
             step=step,
             output=workspace.output,
             package=workspace.package,
+            project=workspace.project,
             targets=tuple(one.name for one in chosen),
             server_parts={
                 one.name: one.server_part for one in chosen if one.server_part

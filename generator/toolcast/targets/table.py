@@ -21,6 +21,7 @@ BUILT_IN = (
     "skills",
     "providers",
     "snapshots",
+    "package",
 )
 """Their names, which are their modules' too. One is imported when somebody asks for it."""
 

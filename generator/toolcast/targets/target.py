@@ -12,6 +12,7 @@ from toolcast_runtime import LEVEL, __version__
 from ..encoders import markdown, python
 from ..encoders.code import Code, NotEncoded
 from ..model.model import Toolset, ToolSpec
+from ..model.python_project import PythonProject
 from ..rendering.output_shape import (
     PythonShape,
     Shape,
@@ -21,7 +22,9 @@ from ..rendering.output_shape import (
     verify_shape,
 )
 
-_BELOW = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*", re.ASCII)
+_STEP = r"[A-Za-z0-9_][\w.-]*"
+# The one name with a dot is where Claude Code looks for the manifest of a plugin.
+_BELOW = re.compile(rf"(?:(?:{_STEP}|\.claude-plugin)/)*{_STEP}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Context:
     Attributes:
         output: the folder that the generator owns, for what a person has to type.
         package: its dotted name, as Python imports it; see `package_of`.
+        project: what pyproject.toml says; None where there is none that can be read.
         targets: the names of all targets of this toolset, in order.
         server_parts: those of them that contribute to the MCP server, each with the name
             that its module exports; see `Target.server_part`.
@@ -43,6 +47,7 @@ class Context:
 
     output: str = ""
     package: str = ""
+    project: PythonProject | None = None
     targets: tuple[str, ...] = ()
     server_parts: Mapping[str, str] = field(default_factory=dict)
     definition_parts: Mapping[str, DefinitionPart] = field(default_factory=dict)

@@ -9,7 +9,8 @@ import toolcast_runtime
 
 from ...extensions import loaded_from
 from ...model.model import Workspace
-from ...model.spec_files import DEFINITIONS_FILE, PYPROJECT
+from ...model.python_project import PYPROJECT
+from ...model.spec_files import DEFINITIONS_FILE
 from ...model.spec_schema import named_schema
 from ...package_data import package_folders
 from ...project import WORKSPACE_FILE

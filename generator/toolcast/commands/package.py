@@ -1,0 +1,177 @@
+"""`toolcast package`."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import posixpath
+import re
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+
+import click
+
+from toolcast_runtime.core.folder import Folder
+
+from ..findings import has_errors, in_order
+from ..model.model import Toolset, Workspace
+from ..model.python_project import PythonProject
+from ..output.disk_differences import LEFT_BY_TOOLS, compare_with_disk
+from ..output.output_folder import diagnose
+from ..pipeline import generate
+from ..reports.escaping import printable
+from .exit_codes import USAGE, counted, fail, print_findings, project_root, write_or_end
+from .options import complete_toolsets, project_option
+
+_LARGEST = 64 * 1024 * 1024
+_MANIFEST = "package/manifest.json"
+_MARK = b'"generated": "by Toolcast from '
+_TEXTS = re.compile(r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I)
+_SECRET = re.compile(
+    r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?\.(?!pyi?$).*"
+    r"|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
+    re.IGNORECASE,
+)
+
+
+@click.command(name="package")
+@click.argument("toolset", required=False, shell_complete=complete_toolsets)
+@project_option
+@click.option(
+    "--output", metavar="FILE", help="The file. Default: dist/NAME-VERSION.mcpb."
+)
+def command(toolset: str | None, project: str | None, output: str | None) -> None:
+    """Build the archive of a toolset that people install, an `.mcpb` file.
+
+    In it are the toolset's generated files, the package of its handlers, README and licence, and
+    what the target `package` says of all that; the program that opens it installs what these
+    need. The same files make the same bytes, wherever they are put together. Specs with errors, or
+    outputs that `toolcast generate` would change, are told and nothing is written. Names that
+    begin with a dot are left out; links, and names of secrets, are refused.
+    """
+    root = project_root(project)
+    try:
+        workspace, files = _generated(root)
+        held = _held(workspace, _chosen(workspace, toolset, files), files)
+        if output is None:
+            said = json.loads(held["manifest.json"])
+            with Folder.at(root) as own, own.below("dist", create=True) as folder:
+                name = f"{said['name']}-{said['version']}.mcpb"
+                output = os.path.relpath(os.path.join(folder.path, name))
+    except OSError as error:
+        name = os.path.relpath(str(error.filename or root), root)
+        fail(f"{name}: {error.strerror or error}")
+    data = _zipped(held)
+    write_or_end(workspace, output, data, _MARK, "archive of tools", "tools.mcpb")
+    size = f"{len(data) / 1024:,.0f} KiB"
+    click.echo(f"{counted(len(held), 'file')} -> {output} ({size})")
+    click.echo(f"sha256 {hashlib.sha256(data).hexdigest()}")
+
+
+def _generated(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
+    """The project and its outputs; ends the program unless `check` finds no error."""
+    workspace, files, findings, _ = generate(root)
+    if workspace is not None and not has_errors(findings):
+        difference = compare_with_disk(root, workspace.output, files)
+        findings += diagnose(root, workspace.output, files, difference)
+    code = print_findings(in_order(findings), "text", with_notes=False)
+    if workspace is None or code:
+        click.echo("nothing was written", err=True)
+        sys.exit(USAGE if workspace is None else code)
+    return workspace, files
+
+
+def _chosen(
+    workspace: Workspace, name: str | None, files: Mapping[str, bytes]
+) -> Toolset:
+    there = [t for t in workspace.toolsets if f"{t.name}/{_MANIFEST}" in files]
+    chosen = [toolset for toolset in there if name in (None, toolset.name)]
+    if len(chosen) != 1:
+        names = ", ".join(toolset.name for toolset in there) or "there is none yet"
+        fail(f"name a toolset that has the target `package`\n  help: {names}")
+    return chosen[0]
+
+
+def _held(
+    workspace: Workspace, toolset: Toolset, files: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Everything in the archive by its path; the manifest is first, by which it is known."""
+    own, package = f"{toolset.name}/", workspace.package.replace(".", "/")
+    held = {
+        "manifest.json": files[own + _MANIFEST],
+        "pyproject.toml": _requirements(workspace.project or PythonProject(None)),
+    }
+    if package:
+        held[f"{package}/__init__.py"] = files["__init__.py"]
+    for path, data in files.items():
+        is_left = path.startswith((f"{own}package/", f"{own}test_"))
+        if path.startswith(own) and not is_left:
+            held[posixpath.join(package, path)] = data
+    room = _LARGEST
+    with Folder.at(workspace.root) as root:
+        for path, data in _of_project(root, workspace, toolset.handlers or ""):
+            held.setdefault(path, data)
+            room -= len(data)
+            if room < 0:
+                fail(f"more than {_LARGEST >> 20} MiB would be in the archive")
+    return held
+
+
+def _requirements(project: PythonProject) -> bytes:
+    """What is installed. The project's own file would have more built than is there."""
+    said: dict[str, object] = {"dependencies": project.texts_of("dependencies")}
+    for key in ("name", "version", "requires-python"):
+        said[key] = project.text_of(key)
+    # What JSON escapes in a text TOML escapes in the same way.
+    lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
+    text = "\n".join(["[project]", *lines, "", "[tool.uv]", "package = false", ""])
+    return text.encode("utf-8")
+
+
+def _of_project(
+    root: Folder, workspace: Workspace, handlers: str
+) -> Iterator[tuple[str, bytes]]:
+    """README and licence, and the package or module of handlers, as Python finds it."""
+    yield from _below(root, ".", _TEXTS, workspace.output)
+    top = re.compile(handlers.partition(".")[0] + r"(?:\.py)?")
+    for source in workspace.sources if handlers else ():
+        yield from _below(root, posixpath.normpath(source), top, workspace.output)
+
+
+def _below(
+    root: Folder, source: str, first: re.Pattern[str], output: str
+) -> Iterator[tuple[str, bytes]]:
+    """The files below a folder whose first step is called so, but for what is generated."""
+    waiting = [source]
+    for here in waiting:
+        with root.below(here) as folder:
+            for entry in folder.entries():
+                name, path = entry.name, posixpath.normpath(f"{here}/{entry.name}")
+                is_other = here == source and not first.fullmatch(name)
+                if is_other or path == output or LEFT_BY_TOOLS.fullmatch(name):
+                    continue
+                if name.startswith("."):
+                    click.echo(printable(f"left out: {path}"), err=True)
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                elif _SECRET.fullmatch(name):
+                    help_ = "take it out of the package of handlers, or rename it"
+                    fail(f"{path} is called like a secret\n  help: {help_}")
+                else:
+                    path = posixpath.relpath(path, source)
+                    yield path, folder.read(name, _LARGEST + 1)
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip archive, whose bytes tell of no time, user, system or compressor."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(files, key=lambda path: (path != "manifest.json", path)):
+            entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+            entry.create_system = 3
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, files[path])
+    return buffer.getvalue()

@@ -1,0 +1,70 @@
+"""What pyproject.toml says of a project: read once, as a value of the workspace."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..findings import Place
+from ..reading.project_files import ProjectFiles
+from ..reading.tree import span_in
+
+PYPROJECT = "pyproject.toml"
+_MOST_BYTES = 1 << 20
+_HEADER = re.compile(r"^\[project\]", re.MULTILINE)
+_NEXT = re.compile(r"^\[", re.MULTILINE)
+
+
+class PythonProject(NamedTuple):
+    """The table `[project]`, None where there is no such table, and the file's text."""
+
+    table: Mapping[str, Any] | None
+    text: str = ""
+
+    @property
+    def commands(self) -> Mapping[str, str] | None:
+        """What each console command runs, by its name; None where nobody can tell."""
+        scripts = None if self.table is None else self.table.get("scripts", {})
+        if not isinstance(scripts, dict):
+            return None
+        return {name: str(target) for name, target in scripts.items()}
+
+    def text_of(self, key: str) -> str:
+        """A text of the table, on one line; empty where it has none."""
+        value = (self.table or {}).get(key)
+        return " ".join(value.split()) if isinstance(value, str) else ""
+
+    def texts_of(self, key: str) -> list[str]:
+        """The texts in a list of the table."""
+        value = (self.table or {}).get(key)
+        listed = value if isinstance(value, list) else []
+        return [one for one in listed if isinstance(one, str)]
+
+    def located(self, key: str) -> tuple[Place, str]:
+        """The place of a key, else that of the table or the file, and the line there.
+
+        TOML's reader gives no positions: the key is looked for at the begin of a line.
+        """
+        header = _HEADER.search(self.text)
+        if header is None:
+            return Place(PYPROJECT), ""
+        table = _NEXT.split(self.text[header.end() :], maxsplit=1)[0]
+        found = re.search(rf"^{key}\b", table, re.MULTILINE)
+        start = header.start() if found is None else header.end() + found.start()
+        end = start + len(header[0] if found is None else key)
+        span, line = span_in(self.text, start, end)
+        return Place(PYPROJECT, *span), line
+
+
+def read_python_project(files: ProjectFiles) -> PythonProject | None:
+    """What pyproject.toml says; None where it is not there, or others say what is wrong."""
+    try:
+        data = files.read(PYPROJECT, _MOST_BYTES + 1)
+        text = data.decode("utf-8") if len(data) <= _MOST_BYTES else ""
+        value = tomllib.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+    project = value.get("project")
+    return PythonProject(project if isinstance(project, dict) else None, text)

@@ -1,0 +1,238 @@
+"""The manifests by which people find, install and start a toolset's server.
+
+Sources: server.json 2025-12-11 (https://github.com/modelcontextprotocol/registry), MCPB 0.4
+(https://github.com/modelcontextprotocol/mcpb), Agent Plugins 1.0.0 (https://agent-plugins.org),
+Claude Code's plugin.json (https://code.claude.com/docs/en/plugins/manifest-reference).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Any
+
+from ..encoders.json_text import pretty
+from ..facts.network_reach import variables_of
+from ..model.model import Toolset
+from ..model.python_project import PYPROJECT, PythonProject
+from ..model.toolset_parts import stated
+from ..rendering.output_shape import JsonShape
+from .target import Context, Target, package_of, signature
+
+_REGISTRY = "https://static.modelcontextprotocol.io/schemas/2025-12-11"
+_PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
+_PLUGINS = "https://agent-plugins.org/schemas/1.0.0"
+_OURS = "dev.toolcast"
+
+_MOST = 100
+"""Characters of a title, and of a description, in the registry."""
+_FORMS = {
+    "name": (r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "of letters and digits"),
+    "version": (r"[0-9][0-9A-Za-z.!+_-]{0,99}", "that begins with a number"),
+    "description": (rf".{{1,{_MOST}}}", f"of at most {_MOST} characters"),
+}
+_RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
+_RESERVED = re.compile(r"(?:claude|anthropics?|cc-plugin)(?:-|$)")
+# Who can set these decides which code is installed and run.
+_STEERING = re.compile(
+    r"PATH|PATHEXT|COMSPEC|(?:UV|PIP|LD|DYLD)_.*|PYTHON.*|.*_PROXY|SSL_CERT_.*", re.I
+)
+
+
+def problems(
+    toolset: Toolset, project: PythonProject | None
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """What manifests have to say and cannot: where, a message and a help.
+
+    That is a path of toolset.yaml, or PYPROJECT and a key of its `[project]`.
+    """
+    at = ("targets", "package")
+    if project is None or project.table is None:
+        message = "manifests repeat `[project]` of pyproject.toml, and there is none"
+        yield at, message, "write it, beside toolcast.yaml"
+    else:
+        for key, message, help_ in _problems_of_project(project):
+            yield (PYPROJECT, key), message, help_
+        version = project.text_of("version")
+        if "version" in toolset.fields and version not in ("", toolset.version):
+            message = f"the server says {toolset.version}, its package {version}"
+            yield ("version",), message, "leave it out: then both say one"
+    if "namespace" not in toolset.targets.get("package", {}):
+        message = "the package has no `namespace`, and no name in the registry without"
+        help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
+        yield at, message, help_
+    name = package_name(toolset)
+    if _RESERVED.match(name):
+        message = f"clients take a plugin `{name}` for one of Anthropic's own"
+        yield ("name",), message, "call the toolset something else"
+    for one in variables_of(toolset):
+        if _STEERING.fullmatch(one):
+            message = f"`{one}` decides which code runs: no package asks for it"
+            yield at, message, "call the variable something else"
+
+
+def _problems_of_project(project: PythonProject) -> Iterator[tuple[str, str, str]]:
+    dynamic = project.texts_of("dynamic")
+    for key in dynamic:
+        if key in (*_FORMS, "dependencies"):
+            message = f"`{key}` is dynamic: what manifests say of it only a build knows"
+            help_ = "write it in `[project]`; code can ask `importlib.metadata` for it"
+            yield "dynamic", message, help_
+    for key, (form, words) in _FORMS.items():
+        if key not in dynamic and not re.fullmatch(form, project.text_of(key)):
+            yield key, f"`[project]` has no `{key}` {words}", "write one"
+    if not _author(project):
+        message = "`[project]` names no author, and an `.mcpb` manifest has one"
+        yield "authors", message, 'write `authors = [{name = "..."}]`'
+    required = project.texts_of("dependencies")
+    if "dependencies" not in dynamic and not any(map(_RUNTIME.match, required)):
+        message = "`dependencies` lack `toolcast-runtime[mcp]`: no server would start"
+        yield "dependencies", message, "add it"
+
+
+def package_name(toolset: Toolset) -> str:
+    """What the package is called: the toolset's name in kebab case."""
+    return "-".join(filter(None, toolset.name.split("_")))
+
+
+def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """`package/`; nothing where a rule says why."""
+    project = context.project
+    if project is None or any(problems(toolset, project)):
+        return {}
+    module = f"{package_of(context, toolset)}.mcp_server"
+    files = {}
+    for name, value in _manifests(toolset, project, module).items():
+        text = pretty(value, ("user_config", "userConfig"), ("tools",))
+        files[f"package/{name}"] = context.write(name, text, JsonShape(tuple(value)))
+    return files
+
+
+def _manifests(
+    toolset: Toolset, project: PythonProject, module: str
+) -> dict[str, dict[str, Any]]:
+    """Each manifest by its name; its first member says what it was made from."""
+    mark = {"generated": signature(f"{toolset.folder}/")}
+    name, title = package_name(toolset), toolset.heading
+    version, python = project.text_of("version"), project.text_of("requires-python")
+    mcp = toolset.targets.get("mcp", {})
+    said = stated(
+        version=version,
+        description=project.text_of("description"),
+        author={"name": _author(project)},
+        license=project.text_of("license") or None,
+    )
+    variables = variables_of(toolset)
+    env = {one: f"${{user_config.{one}}}" for one in variables} or None
+    asked = {
+        one: stated(
+            type="string",
+            title=one,
+            description=said["description"],
+            required=said.get("required") or None,
+            # Where it has no value at all, clients pass on the reference to it.
+            default=None if said.get("required") else said.get("default") or "",
+            sensitive=said.get("secret") or None,
+        )
+        for one, said in variables.items()
+    } or None
+    listed = [
+        stated(
+            name=one,
+            description=said["description"],
+            isRequired=said.get("required") or None,
+            isSecret=said.get("secret") or None,
+            default=said.get("default"),
+        )
+        for one, said in variables.items()
+    ]
+    start = ["python", "-m", module]
+    unpacked = ["run", "--directory", "${__dirname}", *start]
+    with_ = f"{project.text_of('name')}=={version}"
+    published = ["run", "--no-project", "--with", with_, *start]
+    package = stated(
+        registryType="pypi",
+        identifier=project.text_of("name"),
+        version=version,
+        runtimeHint="uvx",
+        transport={"type": "stdio"},
+        environmentVariables=listed or None,
+    )
+    return {
+        "server.json": {
+            "_meta": {_PUBLISHER: mark},
+            "$schema": f"{_REGISTRY}/server.schema.json",
+            "name": f"{toolset.targets['package']['namespace']}/{name}",
+            "title": title if len(title) <= _MOST else f"{title[: _MOST - 1]}…",
+            "description": said["description"],
+            "version": version,
+            "packages": [package],
+        },
+        "manifest.json": {
+            "_meta": {_OURS: mark},
+            "manifest_version": "0.4",
+            "name": name,
+            "display_name": title,
+            **said,
+            "server": {
+                "type": "uv",
+                "entry_point": f"{module.replace('.', '/')}.py",
+                "mcp_config": stated(command="uv", args=unpacked, env=env),
+            },
+            "tools": _tools(toolset, mcp.get("client", "")),
+            **stated(
+                tools_generated=mcp.get("external") or None,
+                prompts_generated=bool(toolset.mcp_prompts) or None,
+                compatibility={"runtimes": {"python": python}} if python else None,
+                user_config=asked,
+            ),
+        },
+        "plugin.json": {
+            "extensions": {_OURS: mark},
+            "$schema": f"{_PLUGINS}/plugin.schema.json",
+            "name": name,
+            **said,
+        },
+        # Its form is closed: it cannot say what it was made from.
+        "mcp.json": {
+            "$schema": f"{_PLUGINS}/mcp.schema.json",
+            "mcpServers": {name: {"type": "stdio", "command": "uv", "args": published}},
+        },
+        ".claude-plugin/plugin.json": {
+            "metadata": mark,
+            "name": name,
+            "displayName": title,
+            **said,
+            "mcpServers": {name: stated(command="uv", args=published, env=env)},
+            **stated(userConfig=asked),
+        },
+    }
+
+
+def _tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
+    """The tools that are listed over stdio, but for those left out of the package; by name."""
+    client, excluded = toolset.client(client_name), toolset.excluded("package")
+    listed = [
+        {"name": tool.name, "description": tool.summary}
+        for tool in toolset.tools_in("mcp")
+        if tool.name not in excluded
+        and (client is None or toolset.is_offered(tool, client))
+    ]
+    return sorted(listed, key=itemgetter("name"))
+
+
+def _author(project: PythonProject) -> str:
+    """The first author who has a name; empty without one."""
+    authors = (project.table or {}).get("authors")
+    entries = authors if isinstance(authors, list) else []
+    names = (one.get("name") for one in entries if isinstance(one, dict))
+    return next((" ".join(n.split()) for n in names if isinstance(n, str) and n), "")
+
+
+TARGET = Target(
+    name="package",
+    purpose="Manifests by which people find, install and start the server.",
+    generate=generate,
+    needs=("mcp",),
+)

@@ -1,0 +1,72 @@
+"""A toolset that is a package: with what its people are asked for, and with nothing but that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Project
+
+PYPROJECT = """\
+[project]
+name = "toy-mcp"
+version = "1.2.0"
+description = "Toys for agents."
+license = "MIT"
+requires-python = ">=3.11"
+authors = [{name = "Ann"}]
+dependencies = [
+  "toolcast-runtime[mcp]",
+]
+
+[project.scripts]
+toy-mcp = "generated.toy.mcp_server:SERVER.main"
+"""
+PING = """\
+summary: Answer with pong.
+parameters:
+  type: object
+  properties: {text: {type: string, description: What to answer.}}
+  required: [text]
+handler: handlers.toy:ping
+"""
+HANDLERS = """\
+import os
+
+
+def ping(text):
+    return {"pong": text, "url": os.environ.get("TOY_URL", "")}
+"""
+TARGET = "targets: {mcp: {}, package: {namespace: io.github.ann}}\n"
+
+
+@pytest.fixture
+def packaged(make_project: Callable[..., Project]) -> Callable[..., Project]:
+    """Makes a project whose toolset is a package, with further tools and another toolset."""
+
+    def make(
+        tools: dict[str, str] | None = None,
+        toolset: str = TARGET,
+        pyproject: str = PYPROJECT,
+        **more: Any,
+    ) -> Project:
+        project = make_project(
+            {"ping": PING, **(tools or {})}, toolset=toolset, handlers=HANDLERS, **more
+        )
+        (project.root / "pyproject.toml").write_text(pyproject, "utf-8")
+        return project
+
+    return make
+
+
+def manifests(root: Path) -> dict[str, Any]:
+    """The manifests of the toolset `toy`, by their names."""
+    folder = root / "generated/toy/package"
+    return {
+        path.relative_to(folder).as_posix(): json.loads(path.read_text("utf-8"))
+        for path in sorted(folder.rglob("*.json"))
+    }

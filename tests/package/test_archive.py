@@ -1,0 +1,262 @@
+"""`toolcast package`: an archive with what is needed and nothing else, the same each time."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import tomllib
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from tests.package.conftest import HANDLERS, PYPROJECT, TARGET
+from tests.program import toolcast
+from toolcast.commands import package
+
+BUILT = "dist/toy-1.2.0.mcpb"
+
+
+def archive(root: Path, *words: str, at: str = BUILT) -> Mapping[str, bytes]:
+    """What an archive holds."""
+    done = toolcast(root, "package", *words)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(io.BytesIO((root / at).read_bytes())) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+@pytest.fixture
+def project(packaged: Callable[..., Project]) -> Project:
+    made = packaged()
+    made.write("README.md", "# Toys\n")
+    made.write("LICENSE", "Do what you like.\n")
+    made.generate()
+    return made
+
+
+def test_it_holds_what_is_needed_and_nothing_else(project: Project) -> None:
+    for path in ("notes.txt", ".env", ".git/config", "tests/test_x.py", "build/x.py"):
+        project.write(path, "x")
+    for path in (".env", "__pycache__/toy.pyc", "data/table.csv", "toy.py~"):
+        project.write(f"handlers/{path}", "x")
+    held = archive(project.root)
+    generated = {name for name in held if name.startswith("generated/")}
+    assert held.keys() - generated == {
+        "manifest.json",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "handlers/__init__.py",
+        "handlers/toy.py",
+        "handlers/data/table.csv",
+    }
+    there = {
+        path.relative_to(project.root).as_posix()
+        for path in (project.root / "generated").rglob("*.*")
+        if path.is_file() and "/package/" not in path.as_posix()
+    }
+    assert generated == there
+    assert held["handlers/toy.py"].decode() == HANDLERS
+    own = project.root / "generated/toy/package/manifest.json"
+    assert held["manifest.json"] == own.read_bytes()
+
+
+def test_what_is_installed_is_what_the_project_depends_on(project: Project) -> None:
+    held = archive(project.root)
+    assert tomllib.loads(held["pyproject.toml"].decode()) == {
+        "project": {
+            "name": "toy-mcp",
+            "version": "1.2.0",
+            "requires-python": ">=3.11",
+            "dependencies": ["toolcast-runtime[mcp]"],
+        },
+        # Nothing is built: the archive has not all that the project's own build needs.
+        "tool": {"uv": {"package": False}},
+    }
+
+
+def test_requirements_come_through_as_they_are(
+    packaged: Callable[..., Project],
+) -> None:
+    odd = (
+        "a; python_version < '3.12' and os_name == \"x\\\\y\" # \u00e9\u2028\U0001f600"
+    )
+    listed = f'  """{odd}""",\n'.replace("\\\\", "\\\\\\\\")
+    project = packaged(pyproject=PYPROJECT.replace('mcp]",\n', 'mcp]",\n' + listed))
+    project.generate()
+    said = tomllib.loads(archive(project.root)["pyproject.toml"].decode())["project"]
+    own = tomllib.loads((project.root / "pyproject.toml").read_text("utf-8"))
+    assert said["dependencies"] == own["project"]["dependencies"]
+
+
+def test_the_same_files_make_the_same_bytes(project: Project, tmp_path: Path) -> None:
+    said = toolcast(project.root, "package").stdout
+    first = (project.root / BUILT).read_bytes()
+    assert said.splitlines()[-1] == f"sha256 {hashlib.sha256(first).hexdigest()}"
+    assert said.startswith(
+        f"{len(zipfile.ZipFile(io.BytesIO(first)).namelist())} files -> {BUILT}"
+    )
+    other = tmp_path / "elsewhere" / "copy"
+    shutil.copytree(project.root, other, ignore=shutil.ignore_patterns("dist"))
+    for path in sorted(other.rglob("*"), reverse=True):
+        os.utime(path, (1, 1))
+        path.chmod(0o755)
+    env = {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "LC_ALL": "C"}
+    again = Project(other).toolcast("package", "toy", env=env)
+    assert again.returncode == 0, again.stderr
+    assert (other / BUILT).read_bytes() == first
+    # Bytes of a compressor would differ from one to the next.
+    with zipfile.ZipFile(io.BytesIO(first)) as opened:
+        assert {entry.compress_type for entry in opened.infolist()} == {
+            zipfile.ZIP_STORED
+        }
+        assert opened.infolist()[0].filename == "manifest.json"
+
+
+def test_files_stand_where_python_finds_them(packaged: Callable[..., Project]) -> None:
+    project = packaged(workspace="output: src/acme/generated\nsources: [src]\n")
+    shutil.rmtree(project.root / "handlers")
+    project.edit("specs/toy/toolset.yaml", "handlers: handlers", "handlers: acme.agent")
+    project.edit("specs/toy/ping.yaml", "handlers.toy:ping", "acme.agent.toy:ping")
+    project.write("src/acme/__init__.py", "")
+    project.write("src/acme/agent/__init__.py", "")
+    project.write("src/acme/agent/toy.py", HANDLERS)
+    project.edit("pyproject.toml", '"generated.toy', '"acme.generated.toy')
+    project.generate()
+    held = archive(project.root)
+    assert {"acme/__init__.py", "acme/agent/toy.py"} <= held.keys()
+    assert held["acme/generated/toy/mcp_server.py"]
+    assert not [name for name in held if name.startswith("src/")]
+    assert b'"acme/generated/toy/mcp_server.py"' in held["manifest.json"]
+
+
+def test_handlers_may_be_one_module(packaged: Callable[..., Project]) -> None:
+    project = packaged()
+    shutil.rmtree(project.root / "handlers")
+    project.write("handlers.py", HANDLERS)
+    project.edit("specs/toy/ping.yaml", "handlers.toy:ping", "handlers:ping")
+    project.generate()
+    assert archive(project.root)["handlers.py"].decode() == HANDLERS
+
+
+def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
+    project.write("handlers/.env", "TOKEN=x\n")
+    project.write("handlers/.aws/credentials", "x\n")
+    done = toolcast(project.root, "package")
+    assert done.stderr.splitlines() == [
+        "left out: handlers/.aws",
+        "left out: handlers/.env",
+    ]
+    assert b"TOKEN=x" not in (project.root / BUILT).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["server.pem", "id_rsa", "data/credentials.json", "Secrets.toml", "prod.env"],
+)
+def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) -> None:
+    project.write(f"handlers/{name}", "x\n")
+    done = toolcast(project.root, "package")
+    assert done.returncode == 2
+    assert f"handlers/{name} is called like a secret" in done.stderr
+    assert not (project.root / "dist").exists()
+
+
+@pytest.mark.parametrize(
+    "place", ["handlers/link", "handlers/data", "README.md", "handlers"]
+)
+@pytest.mark.parametrize("kind", ["link", "link to a folder", "pipe"])
+def test_links_and_pipes_are_refused(
+    project: Project, outside: Path, place: str, kind: str, in_time: None
+) -> None:
+    target = project.root / place
+    if target.is_dir():
+        target.rename(outside / "moved")
+    target.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(target)
+    else:
+        moved = outside / "moved"
+        folder = moved if moved.exists() else outside
+        target.symlink_to(folder / "bashrc" if kind == "link" else folder)
+    done = toolcast(project.root, "package")
+    assert done.returncode in (1, 2), done.stdout
+    assert "Traceback" not in done.stderr
+    assert not (project.root / "dist").exists()
+
+
+def test_more_than_people_would_open_is_refused(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(package, "_LARGEST", 1 << 20)
+    (project.root / "handlers/data.bin").write_bytes(b"x" * ((1 << 20) + 1))
+    done = toolcast(project.root, "package")
+    assert done.returncode == 2
+    assert "more than 1 MiB" in done.stderr
+
+
+def test_what_people_install_is_what_was_reviewed(project: Project) -> None:
+    project.edit("specs/toy/ping.yaml", "Answer with pong.", "Answer.")
+    done = toolcast(project.root, "package")
+    assert done.returncode == 1
+    assert "output/differs" in done.stderr
+    assert done.stderr.endswith("nothing was written\n")
+    project.edit("specs/toy/ping.yaml", "summary: Answer.\n", "")
+    done = toolcast(project.root, "package")
+    assert (done.returncode, done.stdout) == (1, "")
+    project.write("toolcast.yaml", "version: 1\n")
+    assert toolcast(project.root, "package").returncode == 2
+    assert not (project.root / "dist").exists()
+
+
+def test_it_is_written_over_nothing_else(project: Project, outside: Path) -> None:
+    own = project.write("notes.txt", "mine\n")
+    for output, why in (
+        (own, "is there and is no archive of tools"),
+        (outside, "is a folder"),
+        (project.root / "generated/toy/x.mcpb", "is in generated/"),
+        (outside / "missing" / "x.mcpb", "No such file"),
+    ):
+        done = toolcast(project.root, "package", "--output", str(output))
+        assert done.returncode == 2
+        assert why in done.stderr
+    assert own.read_text("utf-8") == "mine\n"
+    wanted = str(outside / "x.mcpb")
+    first = archive(project.root, "--output", wanted, at=wanted)
+    assert archive(project.root, "--output", wanted, at=wanted) == first
+    (project.root / "dist").symlink_to(outside)
+    done = toolcast(project.root, "package")
+    assert done.returncode == 2
+    assert "dist: a symbolic link is in the way" in done.stderr
+
+
+def test_which_toolset(project: Project) -> None:
+    for name, targets in (("other", "package: {namespace: a.b}"), ("plain", "mcp: {}")):
+        text = f"name: {name}\ntitle: T\nhandlers: handlers\ntargets: {{{targets}}}\n"
+        project.write(f"specs/{name}/toolset.yaml", text)
+        project.write(f"specs/{name}/ping_{name}.yaml", f"name: ping_{name}\n" + OTHER)
+    project.write(
+        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy, specs/other, specs/plain]\n"
+    )
+    project.generate()
+    for words in ([], ["plain"], ["none"]):
+        done = toolcast(project.root, "package", *words)
+        assert done.returncode == 2
+        assert (
+            "name a toolset that has the target `package`\n  help: toy, other"
+            in done.stderr
+        )
+    held = archive(project.root, "other", at="dist/other-1.2.0.mcpb")
+    assert not [name for name in held if name.startswith("generated/toy/")]
+    project.edit("specs/toy/toolset.yaml", TARGET, "targets: {mcp: {}}\n")
+    project.generate()
+    archive(project.root, at="dist/other-1.2.0.mcpb")
+
+
+OTHER = (
+    "summary: Throws a ball.\nparameters: {type: object}\nhandler: handlers.toy:ping\n"
+)
