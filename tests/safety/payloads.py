@@ -46,7 +46,7 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 "cli": {"heading": line, "intro": line, "closing": [line, line]},
                 "package": {
                     "namespace": "com.example",
-                    "environment": {"X_KEY": {"description": text}},
+                    "environment": {"X_KEY": {"description": text or "x"}},
                 },
             },
             "letta": {
