@@ -118,7 +118,6 @@ def test_variables_and_who_may_see_them(packaged: Callable[..., Project]) -> Non
         "HUB_TENANT": {"default": ""},
         "HUB_TOKEN": {"isRequired": True, "isSecret": True},
         "KEY_OF_FILES": {"isRequired": True, "isSecret": True},
-
         "TOY_LEDGER": {"isSecret": True},
         "TOY_SORT_KEY": {},
         "TOY_TOKEN": {"isRequired": True, "isSecret": True},
