@@ -57,7 +57,7 @@ def test_what_pyproject_does_not_say(
             " package: {namespace: a.b}}\n",
             "error: target/package: `LD_PRELOAD` decides which code runs",
         ),
-        (f"version: 1.3.0\n{TARGET}", "error: target/package: the server says version 1.3.0, its package 1.2.0"),
+        (f"version: 1.3.0\n{TARGET}", "error: target/package: the server says 1.3.0, its package 1.2.0"),
         (f"version: 1.2.0\n{TARGET}", None),
         (TARGET, None),
     ],
@@ -124,9 +124,7 @@ def test_what_is_no_file_is_not_read(
     elif kind == "folder":
         file.mkdir()
     said = project.toolcast("check").stderr
-    assert (
-        "manifests repeat the `[project]` of pyproject.toml, and there is none" in said
-    )
+    assert "manifests repeat `[project]` of pyproject.toml, and there is none" in said
 
 
 def test_nothing_of_a_project_stands_outside_of_a_text(

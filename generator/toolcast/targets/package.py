@@ -49,18 +49,14 @@ def problems(
     """
     at = ("targets", "package")
     if project is None or project.table is None:
-        message = (
-            "manifests repeat the `[project]` of pyproject.toml, and there is none"
-        )
+        message = "manifests repeat `[project]` of pyproject.toml, and there is none"
         yield at, message, "write it, beside toolcast.yaml"
     else:
         for key, message, help_ in _problems_of_project(project):
             yield (PYPROJECT, key), message, help_
         version = project.text_of("version")
         if "version" in toolset.fields and version not in ("", toolset.version):
-            message = (
-                f"the server says version {toolset.version}, its package {version}"
-            )
+            message = f"the server says {toolset.version}, its package {version}"
             yield ("version",), message, "leave it out: then both say one"
     if "namespace" not in toolset.targets.get("package", {}):
         message = "the package has no `namespace`, and no name in the registry without"
