@@ -59,10 +59,8 @@ def _result(tool: ToolSpec) -> Iterator[Code]:
     """How much of a result is sent, and what picks of it."""
     for unit, most in tool.result.budget.items():
         if unit != "next":
-            words = (
-                "An answer has at most {}; it says what is left out of longer lists."
-            )
-            yield phrase(words, inline(f"{most:,} {unit}"))
+            size = inline(f"{most:,} {unit}")
+            yield phrase("An answer has at most {}; it says what is left out.", size)
     if tool.picks is not None:
         allowed = listed(map(span, tool.picks["allowed"]))
         row = phrase("{} picks of {}.", span(tool.picks["parameter"]), allowed)

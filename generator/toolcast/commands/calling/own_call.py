@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from toolcast_runtime.core.access import AccessError, UnknownClientError
+from toolcast_runtime.core.calls.untrusted_text import shown
 from toolcast_runtime.core.calls.work import run_sync
 from toolcast_runtime.core.context import ToolResponse
 from toolcast_runtime.core.definitions.tool import Tool
@@ -111,7 +112,7 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
         finally:
             line.clear()
         if response.note is not None:
-            echo(response.note, err=True)
+            echo(shown(response.note), err=True)
         return _result(response)
 
     where = f"the toolset {package.rpartition('.')[2]}"

@@ -47,10 +47,9 @@ def shaped(
         value = picked(response.result, left_out(form.fields, chosen))
         if value is not response.result:
             response = _with(response, value)
-    if form.budget is None:
-        return response
-    unit = "tokens" if "tokens" in form.budget else "characters"
-    return _within(tool, form, unit, arguments, response)
+    if form.budget is not None:
+        response = _within(tool, form, form.budget, arguments, response)
+    return response
 
 
 def _with(response: ToolResponse, value: Any, note: str | None = None) -> ToolResponse:
@@ -66,12 +65,12 @@ def _with(response: ToolResponse, value: Any, note: str | None = None) -> ToolRe
 def _within(
     tool: Tool,
     form: ResultForm,
-    unit: str,
+    budget: Mapping[str, Any],
     arguments: Mapping[str, Any],
     response: ToolResponse,
 ) -> ToolResponse:
     """The answer, or as much of it as its budget has room for."""
-    budget = form.budget or {}
+    unit = "tokens" if "tokens" in budget else "characters"
     count: Callable[[str], int] = estimated_tokens if unit == "tokens" else len
     # Where content blocks are the whole answer, they are its result as well.
     value = None if response.result == response.content else response.result
