@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 from tests.forked_servers import start
@@ -42,6 +43,8 @@ socket.send_fds(asking, [json.dumps(asked).encode()], [0, 1, 2])
 sys.exit(int(asking.recv(16)))
 """
 _LARGEST = 1 << 16
+# No address comes again: a fork may still hold the last one.
+_NUMBERS = count()
 # The shell knows none of it, and a fork is what its parent is.
 _OF_PYTHON = {k: v for k, v in os.environ.items() if k.startswith("PYTHON")}
 
@@ -50,7 +53,7 @@ _OF_PYTHON = {k: v for k, v in os.environ.items() if k.startswith("PYTHON")}
 def forked_toolcast(program: Path) -> Iterator[None]:
     """Writes the program, and serves it until the end of the block."""
     # The path of a socket is short, and a test's folder may be deep.
-    address = f"\0toolcast-{os.getpid()}-{id(program)}"
+    address = f"\0toolcast-{os.getpid()}-{next(_NUMBERS)}"
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) as door:
         door.bind(address)
         door.listen()
