@@ -99,6 +99,10 @@ BEYOND_TOOLS = [
 ]
 
 
+# What scenarios look for in the list.
+LISTED = ["json_schema_2020_12_tool", "test_header"]
+
+
 @pytest.fixture(scope="module")
 def node() -> NodeTools:
     tools = installed()
@@ -128,6 +132,73 @@ def server_with_more(node: NodeTools, root: Path) -> Iterator[HttpServer]:
     """The same with what the runtime does not have."""
     with http_server(root, "everything") as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with its tools searched for, but for one, and results within a budget."""
+    root = tmp_path_factory.mktemp("searched")
+    shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
+    specs = root / "specs" / "conformance"
+    for path in specs.glob("*.yaml"):
+        more = "result: {budget: {tokens: 2000}}\n"
+        if path.stem in LISTED:
+            more += "always: true\n"
+        text = path.read_text("utf-8")
+        if path.stem == "toolset":
+            text, more = text.replace("mcp: {", "mcp: { search: true,"), ""
+        path.write_text(text + more, "utf-8")
+    generate_project(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def searched_server(node: NodeTools, searched: Path) -> Iterator[HttpServer]:
+    with http_server(searched, "generated.conformance") as started:
+        yield started
+
+
+@pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
+def test_scenario_passes_where_tools_are_searched_for(
+    node: NodeTools,
+    searched_server: HttpServer,
+    tmp_path: Path,
+    revision: str,
+    scenario: str,
+) -> None:
+    passes(node, searched_server, tmp_path, revision, scenario)
+
+
+def test_inspector_calls_a_tool_that_is_not_listed(
+    node: NodeTools, searched: Path
+) -> None:
+    command = [sys.executable, "-m", "generated.conformance.mcp_server"]
+    words = ["--cli", "--format", "json", "--method"]
+
+    def answer(*said: str) -> dict[str, Any]:
+        run = subprocess.run(
+            [*node.inspector, *words, *said, *command],
+            capture_output=True,
+            text=True,
+            cwd=searched,
+        )
+        assert run.returncode == 0, run.stderr
+        value: dict[str, Any] = json.loads(run.stdout)
+        return value.get("result", value)
+
+    listed = [tool["name"] for tool in answer("tools/list")["tools"]]
+    assert listed == [*LISTED, "search_tools", "call_found_tool"]
+
+    def called(tool: str, argument: str) -> str:
+        # What stands behind an argument is taken for one more, unless it is an option.
+        words = ("tools/call", "--tool-arg", argument, "--tool-name", tool)
+        text: str = answer(*words)["content"][0]["text"]
+        return text
+
+    found = json.loads(called("search_tools", "query=answers with text"))
+    assert "test_simple_text" in [tool["name"] for tool in found["tools"]]
+    text = called("call_found_tool", "name=test_simple_text")
+    assert text.startswith("This is a simple text")
 
 
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
