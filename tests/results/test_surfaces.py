@@ -310,6 +310,16 @@ def test_a_live_server_is_held_to_it(project: Project) -> None:
     assert done.returncode == 1 and "items.id" in done.stdout
 
 
+def test_a_call_of_a_live_server_tells_what_is_left_out(project: Project) -> None:
+    command = f"{sys.executable} -m casting.toy.mcp_server"
+    done = project.toolcast("call", "list_notes", "offset:=5", "--mcp-stdio", command)
+    assert done.returncode == 0
+    assert "Note 5" in done.stdout and "Left out" not in done.stdout
+    assert done.stderr.startswith("Left out: the last ")
+    done = project.toolcast("call", "as_both", "--mcp-stdio", command)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 

@@ -43,8 +43,8 @@ class _NoBytes(ValueError):
 def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> bool:
     """Prints a CallToolResult: to stdout what it holds, to stderr what went wrong.
 
-    A structured result is shown instead of the text that repeats it. Images, sounds and
-    files are written to the folder, and named.
+    A structured result is shown instead of the text that repeats it; what a text says besides
+    goes to stderr. Images, sounds and files are written to the folder, and named.
 
     Returns:
         whether the call succeeded, and everything could be written.
@@ -66,6 +66,9 @@ def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> b
     for each in values:
         for line in _lines(each):
             echo(line)
+    if value is not None:
+        for text in _beside(value, texts):
+            _say(text, err=True)
     is_whole = True
     for one in blocks:
         if one.get("type") != "text":
@@ -147,6 +150,21 @@ def _unwrapped(value: Any, texts: list[Mapping[str, Any]]) -> Any:
     [(name, inner)] = value.items()
     is_repeated = [inner] == [one.get("text") for one in texts]
     return inner if name == "result" or is_repeated else value
+
+
+def _beside(value: Any, texts: list[Mapping[str, Any]]) -> Iterator[str]:
+    """The texts that do not repeat a value: it, what it wraps, or an item for each of them."""
+    is_wrapped = isinstance(value, Mapping) and len(value) == 1
+    inner = next(iter(value.values())) if is_wrapped else value
+    each = [inner] * len(texts)
+    if isinstance(inner, list) and len(inner) == len(texts):
+        each = inner
+    for block, item in zip(texts, each, strict=True):
+        text = str(block.get("text", ""))
+        is_plain = not isinstance(item, (Mapping, list))
+        spelled = (item, json.dumps(item, ensure_ascii=False)) if is_plain else ()
+        if _parsed(text) not in (value, inner, item) and text not in spelled:
+            yield text
 
 
 def _parsed(text: str) -> Any:
