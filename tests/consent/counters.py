@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
+
 from tests.mcp.servers import (
     LEGACY,
     MODERN,
@@ -33,6 +35,7 @@ __all__ = [
     "OlderCounter",
     "Shop",
     "StdioCounter",
+    "filled_in",
     "legacy_over_http",
     "said",
 ]
@@ -311,3 +314,17 @@ def legacy_over_http(server: HttpServer, tool: str, **arguments: Any) -> str:
     """What a caller of the older era reads."""
     params = {"name": tool, "arguments": arguments}
     return said(server.request(LEGACY, "tools/call", params))
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "Pay this order back?": {"approve": True},
+    "How many seats on Monday?": {"seats": 3},
+    "Where?": {"place": "inside"},
+}
+
+
+async def filled_in(context: Any, params: Any) -> types.ElicitResult:
+    """Whom the official client asks: a person who agrees, and fills each form in."""
+    content = FORMS[params.message.split("\n")[0]]
+    assert content.keys() == params.requested_schema["properties"].keys()
+    return types.ElicitResult(action="accept", content=content)

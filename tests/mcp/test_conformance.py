@@ -158,17 +158,6 @@ def searched_server(node: NodeTools, searched: Path) -> Iterator[HttpServer]:
         yield started
 
 
-@pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
-def test_scenario_passes_where_tools_are_searched_for(
-    node: NodeTools,
-    searched_server: HttpServer,
-    tmp_path: Path,
-    revision: str,
-    scenario: str,
-) -> None:
-    passes(node, searched_server, tmp_path, revision, scenario)
-
-
 def test_inspector_calls_a_tool_that_is_not_listed(
     node: NodeTools, searched: Path
 ) -> None:
@@ -201,11 +190,17 @@ def test_inspector_calls_a_tool_that_is_not_listed(
     assert text.startswith("This is a simple text")
 
 
+@pytest.mark.parametrize("served", ["server", "searched_server"])
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
 def test_scenario_of_the_conformance_suite_passes(
-    node: NodeTools, server: HttpServer, tmp_path: Path, revision: str, scenario: str
+    node: NodeTools,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    served: str,
+    revision: str,
+    scenario: str,
 ) -> None:
-    passes(node, server, tmp_path, revision, scenario)
+    passes(node, request.getfixturevalue(served), tmp_path, revision, scenario)
 
 
 @pytest.mark.parametrize(("revision", "scenario"), BEYOND_TOOLS)

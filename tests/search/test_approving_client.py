@@ -9,25 +9,14 @@ import sys
 from contextlib import closing
 from typing import Any, Literal
 
-import mcp_types as types
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.consent.counters import YES, Shop, said
+from tests.consent.counters import YES, Shop, filled_in, said
 
 REFUND = {"name": "refund_order", "arguments": {"order_id": "A-1"}}
 BOOK = {"name": "book_table", "arguments": {"day": "Monday"}}
-FORMS: dict[str, dict[str, Any]] = {
-    "Pay this order back?": {"approve": True},
-    "How many seats on Monday?": {"seats": 3},
-    "Where?": {"place": "inside"},
-}
-
-
-async def answer(context: Any, params: Any) -> types.ElicitResult:
-    content = FORMS[params.message.split("\n")[0]]
-    return types.ElicitResult(action="accept", content=content)
 
 
 class Person:
@@ -44,7 +33,7 @@ class Person:
 
 async def works(server: Any, mode: Any, person: Person, *calls: Any) -> list[Any]:
     """What the calls give to a client that lets its person decide about each but reading ones."""
-    async with Client(server, mode=mode, elicitation_callback=answer) as client:
+    async with Client(server, mode=mode, elicitation_callback=filled_in) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert [*listed] == ["set_price", "search_tools", "call_found_tool"]
         read: list[Any] = [client.instructions]

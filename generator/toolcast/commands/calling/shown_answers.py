@@ -67,7 +67,7 @@ def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> b
         for line in _lines(each):
             echo(line)
     if value is not None:
-        for text in _beside(value, texts):
+        for text in _beside(value, values[0], texts):
             _say(text, err=True)
     is_whole = True
     for one in blocks:
@@ -152,18 +152,16 @@ def _unwrapped(value: Any, texts: list[Mapping[str, Any]]) -> Any:
     return inner if name == "result" or is_repeated else value
 
 
-def _beside(value: Any, texts: list[Mapping[str, Any]]) -> Iterator[str]:
-    """The texts that do not repeat a value: it, what it wraps, or an item for each of them."""
-    is_wrapped = isinstance(value, Mapping) and len(value) == 1
-    inner = next(iter(value.values())) if is_wrapped else value
-    each = [inner] * len(texts)
-    if isinstance(inner, list) and len(inner) == len(texts):
-        each = inner
+def _beside(value: Any, shown: Any, texts: list[Mapping[str, Any]]) -> Iterator[str]:
+    """The texts that repeat neither a value, nor what is shown of it, nor an item each."""
+    each = [shown] * len(texts)
+    if isinstance(shown, list) and len(shown) == len(texts):
+        each = shown
     for block, item in zip(texts, each, strict=True):
         text = str(block.get("text", ""))
         is_plain = not isinstance(item, (Mapping, list))
         spelled = (item, json.dumps(item, ensure_ascii=False)) if is_plain else ()
-        if _parsed(text) not in (value, inner, item) and text not in spelled:
+        if _parsed(text) not in (value, shown, item) and text not in spelled:
             yield text
 
 

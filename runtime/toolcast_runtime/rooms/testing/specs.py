@@ -186,8 +186,7 @@ class Specs:
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Any]:
         """The tool as MCP lists it, in the order of the spec's fields; and its `returns`."""
-        live = definition["mcp"]
-        whole = definition.get("result", {}).get("returns", live.get("outputSchema"))
+        live, result = definition["mcp"], definition.get("result", {})
         own, listed = spec.get("mcp", {}), dict[str, Any]()
         describes = "description" if "description" in spec else "summary"
         for field, value in spec.items():
@@ -198,8 +197,9 @@ class Specs:
             elif field == describes and "description" not in own.get("omit", ()):
                 says_nothing = value is None and not _deprecation(spec)
                 listed["description"] = None if says_nothing else _description(spec)
-        there = ("inputSchema", live.get("inputSchema")), ("outputSchema", whole)
-        for member, one in there:
+        returns = result.get("returns", live.get("outputSchema"))
+        there = {"inputSchema": live.get("inputSchema"), "outputSchema": returns}
+        for member, one in there.items():
             # Which ones it uses is not asked: without one of them no call is valid.
             used, schema = _shared_in(one), listed.get(member)
             if used and schema and not _shared_in(schema):
