@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from toolcast.facts.tool_search import listed
 from toolcast.findings import Severity
 from toolcast.json_schema.graph import JsonSchema, Reference
 from toolcast.model.model import Toolset, ToolSpec, Workspace
@@ -366,6 +367,13 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
             "the toolset has clients, and nothing says which of them Letta is",
             f"`server: {{client: ...}}`, one of {quoted_list(names)}",
         )
+    attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
+    shown = listed(toolset, attached)
+    hidden = [tool.name for tool in attached if tool not in shown]
+    if hidden:
+        message = f"Letta attaches what the server lists, not {quoted_list(hidden)}"
+        help_ = "`always: true` in each of them, or no `search` in `targets.mcp`"
+        yield (), message, help_
     if server.client is not None and server.client not in names:
         message = f"the toolset has no client `{server.client}`"
         help_ = did_you_mean(server.client, names) or "add it to `clients`"

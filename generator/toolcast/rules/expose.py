@@ -13,7 +13,7 @@ from ..facts.client_kinds import Limited, callers, crossed, kind_of, limits_of
 from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import front_matter_of, name_path, skill_owners
-from ..facts.tool_search import is_searched, list_length, own_tools
+from ..facts.tool_search import is_searched, list_length, own_names, own_tools
 from ..findings import Severity
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
@@ -604,6 +604,9 @@ def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 def _names(toolset: Toolset) -> Iterator[_Name]:
     """What callers name; former names are called, too."""
+    for name in own_names(toolset):
+        search = ("targets", "mcp", "search")
+        yield _Name(toolset, search, "tool", name, "targets.mcp.search")
     for tool in toolset.tools:
         yield _Name(tool, ("name",), "tool", tool.name)
         for index, name in enumerate(tool.renamed_from):

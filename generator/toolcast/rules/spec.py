@@ -34,6 +34,7 @@ from .unknown_names import unknown_names
 unknown_permission = unknown_names("spec/unknown-permission", "permission")
 unknown_replacement = unknown_names("spec/unknown-replacement", "replacement")
 unknown_section = unknown_names("spec/unknown-section", "section")
+unknown_in_result = unknown_names("spec/result", "parameter", "item_property", "pick")
 
 
 @rule("spec/actions", on="tool", severity=Severity.ERROR)
@@ -384,11 +385,6 @@ def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         message = "there is no `returns`, so that nothing is sent as structured content"
         help_ = "describe the result in `returns`, or send `text`"
         yield at(tool, ("result", "send"), message, help_)
-    name = tool.result.budget.get("next", {}).get("argument")
-    if name is not None and name not in tool.properties:
-        path = ("result", "budget", "next", "argument")
-        meant = did_you_mean(name, tool.properties)
-        yield at(tool, path, f"`{name[:80]}` is not a parameter", meant)
 
 
 @rule("spec/result", on="tool", severity=Severity.ERROR)
@@ -414,11 +410,6 @@ def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             message = f"`{name}` cannot be left out: `{found[0]}` is on its way"
             help_ = "say that otherwise in `returns`, or pick something else"
             yield at(tool, (*path, "allowed", index), message, help_)
-    for index, name in enumerate(tool.picks.get("default", ())):
-        if name not in allowed:
-            message = f"`{name}` is not among `allowed`"
-            meant = did_you_mean(name, allowed)
-            yield at(tool, (*path, "default", index), message, meant)
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")

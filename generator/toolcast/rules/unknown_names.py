@@ -199,6 +199,27 @@ def _known_blocks(named: Named) -> str:
     return f"there are {quoted_list(known[:10])}"
 
 
+def _file(named: Named) -> Hashable:
+    return named.owner.source.file
+
+
+def _of_tool(
+    names: Callable[[ToolSpec], Collection[str] | None],
+) -> Callable[[Named], Collection[str] | None]:
+    return lambda it: names(it.owner) if isinstance(it.owner, ToolSpec) else None
+
+
+def _in_lists(tool: ToolSpec) -> list[str] | None:
+    """The properties of objects in lists of results, as far as `returns` writes them out."""
+    parts = tool.schemas["returns"].subschemas.items() if tool.returns else ()
+    return [
+        name
+        for path, part in parts
+        if "items" in path
+        for name in part.get("properties", ())
+    ] or None
+
+
 KINDS: Mapping[str, Kind] = {
     "block": Kind(_blocks, "the prompt docs have no block `{}`", _known_blocks),
     "case_tool": Kind(
@@ -216,16 +237,27 @@ KINDS: Mapping[str, Kind] = {
         on=lambda named: named.path[1],
     ),
     "excluded_tool": Kind(_tools, "there is no tool `{}`"),
+    "item_property": Kind(
+        _of_tool(_in_lists), "no object in a list of `returns` has a `{}`", on=_file
+    ),
     "option": Kind(
         _options,
         lambda named: f"the target `{named.path[1]}` has no option `{named.name}`",
         _known_options,
         on=lambda named: named.path[1],
     ),
+    "parameter": Kind(
+        _of_tool(lambda tool: tool.properties), "`{}` is not a parameter", on=_file
+    ),
     "permission": Kind(
         lambda named: named.toolset.permissions,
         "the toolset has no permission `{}`",
         "add it to `permissions` with one line of meaning",
+    ),
+    "pick": Kind(
+        _of_tool(lambda tool: (tool.picks or {}).get("allowed")),
+        "`{}` is not among `allowed`",
+        on=_file,
     ),
     "pool": Kind(
         lambda named: named.toolset.pools,
@@ -239,7 +271,7 @@ KINDS: Mapping[str, Kind] = {
             server.is_named(named.name) for server in named.toolset.mcp_servers
         ),
         instead=_other_replacement,
-        on=lambda named: named.owner.source.file,
+        on=_file,
     ),
     "section": Kind(
         _sections, "the toolset has no section `{}`", "add it to `sections`"

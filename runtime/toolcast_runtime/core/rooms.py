@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from .context import CallContext, CallOutcome, ToolResponse
-    from .definitions.tool import Confirm, Tool
+    from .definitions.tool import Confirm, Tool, ToolProvider
     from .question import Approvals, AskPerson, Question, Questions
     from .toolset_settings import LedgerSettings, Lifespan, LinkLimits
     from .validation.checker import Checker
+
+    Answer = Callable[
+        [Tool, ToolProvider | None, Mapping[str, Any], CallContext],
+        Awaitable[tuple[ToolResponse, CallOutcome]],
+    ]
 
 _ROOMS = {
     "confirmation": ("consent.confirmation", ("confirmation", "copied", "is_needed")),
@@ -46,7 +51,7 @@ _ROOMS = {
     "skills": ("skills", ("ServedSkills",)),
     "results": (
         "results.shaping",
-        ("listed_parameters", "listed_returns", "shaped"),
+        ("listed_parameters", "listed_returns", "shaping"),
     ),
 }
 """Modules below `rooms`, and what the core uses of each."""
@@ -231,9 +236,7 @@ class SkillFolders(Protocol):
 class Results(Protocol):
     """What is sent of results, and how tools are listed of which callers pick some."""
 
-    def shaped(
-        self, tool: Tool, arguments: Mapping[str, Any], response: ToolResponse
-    ) -> ToolResponse: ...
+    def shaping(self, answer: Answer) -> Answer: ...
     def listed_parameters(
         self, parameters: Mapping[str, Any], fields: Mapping[str, Any]
     ) -> Mapping[str, Any]: ...

@@ -162,18 +162,17 @@ class ToolCalls:
         started = time.perf_counter()
         outcome: CallOutcome = "cancelled"
         error: str | None = None
-        answer = self._recorded if tool.persistent else self._work
+        answer: rooms.Answer = self._recorded if tool.persistent else self._work
         try:
-            results = None if tool.result is None else rooms.results()
+            if tool.result is not None:
+                # Behind the record, which has the whole.
+                answer = rooms.results().shaping(answer)
             if is_watched():
                 with span(context) as set_outcome:
                     response, outcome = await answer(tool, provider, arguments, context)
                     set_outcome(outcome)
             else:
                 response, outcome = await answer(tool, provider, arguments, context)
-            if results is not None:
-                # Behind the record, which has the whole.
-                response = results.shaped(tool, arguments, response)
             error = response.error
         except MissingRoomError as missing:
             response, outcome = _without(tool, missing), "error"

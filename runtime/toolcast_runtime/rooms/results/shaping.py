@@ -6,21 +6,36 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from ...core.calls.tool_validators import Validators
-from ...core.context import ToolResponse
+from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import ResultForm, Tool
 from .budget import Shortening, estimated_tokens
 from .picking import left_out, listed_parameters, listed_returns, picked
 
-__all__ = ["listed_parameters", "listed_returns", "shaped"]
+if TYPE_CHECKING:
+    from ...core.rooms import Answer
+
+__all__ = ["listed_parameters", "listed_returns", "shaping"]
 
 _logger = logging.getLogger("toolcast")
 
 _LONGEST_VALUE = 200
 """Characters of a value by which a call goes on; what is longer is not told."""
+
+
+def shaping(answer: Answer) -> Answer:
+    """What answers calls as another one does, and sends as much as is said."""
+
+    async def answered(
+        tool: Tool, provider: Any, arguments: Mapping[str, Any], context: CallContext
+    ) -> tuple[ToolResponse, CallOutcome]:
+        response, outcome = await answer(tool, provider, arguments, context)
+        return shaped(tool, arguments, response), outcome
+
+    return answered
 
 
 def shaped(
@@ -132,7 +147,14 @@ def _check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
     if returns is not None and form.fields is not None:
         returns = listed_returns(returns, form.fields)
     known = replace(tool, result=replace(form, returns=returns))
-    return partial(Validators().problems_with_result, known)
+    kept = _validators(json.dumps(returns, sort_keys=True))
+    return partial(kept.problems_with_result, known)
+
+
+@lru_cache(maxsize=256)
+def _validators(returns: str) -> Validators:
+    """Those of the tools that have one schema of results; it is compiled once."""
+    return Validators()
 
 
 def _rest(
