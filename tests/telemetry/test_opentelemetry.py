@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -79,13 +81,14 @@ def called(
     client: str = "desk",
     mode: Any = "legacy",
     meta: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Any] = MappingProxyType({"note": "s3cret"}),
 ) -> None:
     """One call by the SDK's own client; a refusal is an answer as well."""
 
     async def call() -> None:
         async with Client(server.build(client), mode=mode) as asking:
             with contextlib.suppress(MCPError):
-                await asking.call_tool(tool, {"note": "s3cret"}, meta=meta)  # type: ignore[arg-type]
+                await asking.call_tool(tool, dict(arguments), meta=meta)  # type: ignore[arg-type]
 
     asyncio.run(call())
 
@@ -119,6 +122,31 @@ def test_a_call_is_one_span(
     assert span.status.status_code is trace.StatusCode.UNSET
     assert span.parent is None
     assert not [s for s in spans.get_finished_spans() if "execute_tool" in s.name]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize(
+    ("called_by", "arguments", "name"),
+    [
+        ("call_found_tool", {"name": "give", "arguments": {"note": "s3cret"}}, "give"),
+        ("search_tools", {"query": "s3cret"}, "search_tools"),
+    ],
+)
+def test_the_span_of_a_found_call_has_the_found_tools_name(
+    server: McpServer,
+    spans: InMemorySpanExporter,
+    mode: str,
+    called_by: str,
+    arguments: dict[str, Any],
+    name: str,
+) -> None:
+    searched = replace(server, search=True)
+    called(searched, called_by, mode=mode, arguments=arguments)
+    span = the_call(spans)
+    attributes = span.attributes or {}
+    assert span.name == f"tools/call {name}"
+    assert attributes["gen_ai.tool.name"] == name
+    assert attributes["toolcast.outcome"] == "ok"
 
 
 @pytest.mark.parametrize(
