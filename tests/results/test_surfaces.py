@@ -291,8 +291,8 @@ def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
         line.split()[0]: line.split()[-1] for line in shown if line.startswith("  ")
     }
     assert shown[0].endswith("prompt     result")
-    assert (rows["list_notes"], rows["as_text"]) == ("300", "limit")
-    assert "result: the most that an answer to a call costs." in shown
+    assert (rows["list_notes"], rows["as_text"]) == ("300", "-")
+    assert "result: the most that an answer to a call costs; - is no limit." in shown
     told = json.loads(
         project.toolcast("tokens", "--by", "tool", "--format", "json").stdout
     )

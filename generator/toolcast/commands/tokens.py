@@ -165,10 +165,9 @@ def _by_tool(costs: ClientCosts) -> list[tuple[str, Cost]]:
 
 
 def _add_results(table: _Table, costs: ClientCosts) -> None:
-    """What an answer costs at most, where a tool says so; null for any number."""
-    from ..facts.token_costs import most_of_result
-
-    most = {one.tool.name: most_of_result(one.tool) for one in costs.tools}
+    """What an answer costs at most, where a tool says so: a character is a token at most."""
+    budgets = {one.tool.name: one.tool.result.budget for one in costs.tools}
+    most = {name: b.get("tokens", b.get("characters")) for name, b in budgets.items()}
     if any(most.values()):
         for row in table["rows"]:
             if row["name"] in most:
@@ -227,7 +226,7 @@ def _text(tables: Sequence[_Table], by: str) -> Iterator[str]:
         if any("all_listed" in row for table in tables for row in table["rows"]):
             yield "all listed: each request if the server listed every tool (`search`)."
         if any("result" in row for table in tables for row in table["rows"]):
-            yield "result: the most that an answer to a call costs."
+            yield "result: the most that an answer to a call costs; - is no limit."
 
 
 def _lines(table: _Table, by: str) -> Iterator[str]:
@@ -246,7 +245,8 @@ def _lines(table: _Table, by: str) -> Iterator[str]:
         yield f"{label:<{width}}{''.join(f'{cell:>{_NUMBER}}' for cell in cells)}"
 
     def numbers(row: Mapping[str, Any]) -> list[str]:
-        return [_cell(name, row.get(name, "")) for name in columns]
+        given = [row.get(name) for name in columns]
+        return ["-" if number is None else f"{number:,}" for number in given]
 
     about = f", {_label(table)}" if "client" in table else ""
     heads = [name.replace("_", " ") for name in columns]
@@ -257,12 +257,6 @@ def _lines(table: _Table, by: str) -> Iterator[str]:
         yield from line(f"  {_label(row)}", numbers(row))
     if total:
         yield from line("  all", numbers(total))
-
-
-def _cell(column: str, number: int | str | None) -> str:
-    if number is None:
-        return "no limit" if column == "result" else "-"
-    return number if isinstance(number, str) else f"{number:,}"
 
 
 def _label(row: Mapping[str, Any]) -> str:

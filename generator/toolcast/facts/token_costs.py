@@ -153,13 +153,6 @@ class Cost(NamedTuple):
         return self.upfront + self.names
 
 
-def most_of_result(tool: ToolSpec) -> int | None:
-    """About the most tokens of an answer, of which each has a character; None for any number."""
-    return next(
-        iter(n for n in tool.result.budget.values() if isinstance(n, int)), None
-    )
-
-
 class ToolCost(NamedTuple):
     """What one tool costs a client."""
 

@@ -13,8 +13,7 @@ from ..reading.tree import span_in
 
 PYPROJECT = "pyproject.toml"
 _MOST_BYTES = 1 << 20
-_HEADER = re.compile(r"^\[project\]", re.MULTILINE)
-_NEXT = re.compile(r"^\[", re.MULTILINE)
+_TABLE = r"(?ms)^(\[project\])"
 
 
 class PythonProject(NamedTuple):
@@ -47,14 +46,11 @@ class PythonProject(NamedTuple):
 
         TOML's reader gives no positions: the key is looked for at the begin of a line.
         """
-        header = _HEADER.search(self.text)
-        if header is None:
+        named = re.search(rf"{_TABLE}(?:(?!^\[).)*?^({key})\b", self.text)
+        found = named or re.search(_TABLE, self.text)
+        if found is None:
             return Place(PYPROJECT), ""
-        table = _NEXT.split(self.text[header.end() :], maxsplit=1)[0]
-        found = re.search(rf"^{key}\b", table, re.MULTILINE)
-        start = header.start() if found is None else header.end() + found.start()
-        end = start + len(header[0] if found is None else key)
-        span, line = span_in(self.text, start, end)
+        span, line = span_in(self.text, *found.span(found.lastindex or 0))
         return Place(PYPROJECT, *span), line
 
 

@@ -13,7 +13,7 @@ from ..facts.client_kinds import Limited, callers, crossed, kind_of, limits_of
 from ..facts.network_reach import reach_of
 from ..facts.prompt_docs import OTHER_SECTION
 from ..facts.skill_texts import front_matter_of, name_path, skill_owners
-from ..facts.tool_search import is_searched, list_length, own_names, own_tools
+from ..facts.tool_search import list_length, own_names
 from ..findings import Severity
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
@@ -386,15 +386,6 @@ def _may_have(client: Client, server: McpServer) -> bool:
         return True
     named = (name for name in client.allow if name not in client.restrict)
     return any(server.is_named(name) for name in named)
-
-
-@rule("expose/nothing-hidden", on="toolset", severity=Severity.WARNING, target="mcp")
-def nothing_hidden(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    tools = toolset.tools_in("mcp")
-    if tools and is_searched(toolset) and not own_tools(toolset, tools):
-        message = "every tool is offered in every turn, so there is none to search for"
-        help_ = "leave `search` out, or take `always` from tools that few turns need"
-        yield at(toolset, ("targets", "mcp", "search"), message, help_)
 
 
 @rule(

@@ -43,8 +43,8 @@ def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     if name and (workspace.commands or {}).get(name) != f"{server}:SERVER.main":
         message = (
             f"clients of the registry start the command `{name}`, and pyproject.toml"
+            " has none that runs this server"
         )
-        message += " has none that runs this server"
         help_ = f'write `{name} = "{server}:SERVER.main"` in its `[project.scripts]`'
         yield at(toolset, ("targets", "package"), message, help_, at_key=True)
 

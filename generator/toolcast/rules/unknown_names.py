@@ -199,25 +199,21 @@ def _known_blocks(named: Named) -> str:
     return f"there are {quoted_list(known[:10])}"
 
 
+def _in_lists(named: Named) -> list[str] | None:
+    """The properties of objects in lists of results, as far as `returns` writes them out."""
+    schemas = named.owner.schemas if isinstance(named.owner, ToolSpec) else {}
+    parts = schemas["returns"].subschemas.items() if "returns" in schemas else ()
+    lists = (part for path, part in parts if "items" in path)
+    return [name for part in lists for name in part.get("properties", ())] or None
+
+
+def _picks(named: Named) -> list[str]:
+    picks = getattr(named.owner, "picks", None)
+    return [*picks["allowed"]] if picks else []
+
+
 def _file(named: Named) -> Hashable:
     return named.owner.source.file
-
-
-def _of_tool(
-    names: Callable[[ToolSpec], Collection[str] | None],
-) -> Callable[[Named], Collection[str] | None]:
-    return lambda it: names(it.owner) if isinstance(it.owner, ToolSpec) else None
-
-
-def _in_lists(tool: ToolSpec) -> list[str] | None:
-    """The properties of objects in lists of results, as far as `returns` writes them out."""
-    parts = tool.schemas["returns"].subschemas.items() if tool.returns else ()
-    return [
-        name
-        for path, part in parts
-        if "items" in path
-        for name in part.get("properties", ())
-    ] or None
 
 
 KINDS: Mapping[str, Kind] = {
@@ -238,7 +234,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "excluded_tool": Kind(_tools, "there is no tool `{}`"),
     "item_property": Kind(
-        _of_tool(_in_lists), "no object in a list of `returns` has a `{}`", on=_file
+        _in_lists, "no object in a list of `returns` has a `{}`", on=_file
     ),
     "option": Kind(
         _options,
@@ -247,18 +243,16 @@ KINDS: Mapping[str, Kind] = {
         on=lambda named: named.path[1],
     ),
     "parameter": Kind(
-        _of_tool(lambda tool: tool.properties), "`{}` is not a parameter", on=_file
+        lambda named: getattr(named.owner, "properties", ()),
+        "`{}` is not a parameter",
+        on=_file,
     ),
     "permission": Kind(
         lambda named: named.toolset.permissions,
         "the toolset has no permission `{}`",
         "add it to `permissions` with one line of meaning",
     ),
-    "pick": Kind(
-        _of_tool(lambda tool: (tool.picks or {}).get("allowed")),
-        "`{}` is not among `allowed`",
-        on=_file,
-    ),
+    "pick": Kind(_picks, "`{}` is not among `allowed`", on=_file),
     "pool": Kind(
         lambda named: named.toolset.pools,
         "the toolset has no pool `{}`",

@@ -345,9 +345,10 @@ class Registry:
 
     async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
         """The names of the routed ones of these tools that fit a message, the best first."""
-        from .rooms import best_first
+        from .rooms import chosen_from, router
 
-        return await best_first(self._router, message, tools)
+        chooses = self._router or router()
+        return await chooses.best_first(message, chosen_from(tools, None))
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None

@@ -35,7 +35,7 @@ _ROOMS = {
     "lifespan": ("lifespan", ("Resources",)),
     "values": ("values.models", ("typed_function",)),
     "types": ("values.types_of_tool", ("types_of",)),
-    "router": ("router.router", ("Router", "best_first", "chosen_from")),
+    "router": ("router.router", ("Router", "chosen_from")),
     "offers": (
         "resources.definitions_of_mcp",
         (
@@ -130,6 +130,8 @@ class Router(Protocol):
         self, message: str, tools: Sequence[Any], history: Sequence[str] = ()
     ) -> Any:
         """The route, with the `names` of the chosen tools. Never raises."""
+
+    async def best_first(self, message: str, tools: Sequence[Any]) -> list[str]: ...
 
 
 class Offer(Protocol):
@@ -294,14 +296,6 @@ def router() -> Router:
 def chosen_from(tools: Sequence[Tool], catalog: Mapping[str, str] | None) -> list[Any]:
     """What a router chooses from: the tools of a catalogue, or the routed ones of them."""
     found: list[Any] = _loaded("router").chosen_from(tools, catalog)
-    return found
-
-
-async def best_first(
-    router: Router | None, message: str, tools: Sequence[Tool]
-) -> list[str]:
-    """The names of the routed tools that fit a message, the best first; None: by words."""
-    found: list[str] = await _loaded("router").best_first(router, message, tools)
     return found
 
 

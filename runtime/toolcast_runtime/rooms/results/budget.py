@@ -10,8 +10,10 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.calls.untrusted_text import escaped
 
@@ -29,6 +31,8 @@ _LONGEST_NAME = 60
 
 Path = tuple[str | int, ...]
 """The keys and indexes that lead to a list; none for a result that is one."""
+_Sized = tuple[Sequence[Any], Sequence[int]]
+"""The items of a list, and the size of each with what is behind it."""
 
 
 def estimated_tokens(text: str) -> int:
@@ -43,24 +47,11 @@ def estimated_tokens(text: str) -> int:
     return len(_PIECE.findall(text))
 
 
-class Shortened(NamedTuple):
-    """A result that is small enough, and what is said of what it lacks."""
-
-    value: Any
-    note: str
-
-
-class _List(NamedTuple):
-    """A list of a result, with the size of each item and of what is behind it."""
-
-    items: Sequence[Any]
-    sizes: Sequence[int]
-
-
+@dataclass
 class Shortening:
     """Leaves items out of one result.
 
-    Args:
+    Attributes:
         value: the result, a JSON value.
         size: that of its JSON text.
         most: how large its JSON text and the note may be together.
@@ -70,108 +61,93 @@ class Shortening:
             empty where nobody knows.
     """
 
-    def __init__(
-        self,
-        value: Any,
-        size: int,
-        most: int,
-        count: Callable[[str], int],
-        is_valid: Callable[[Any], bool],
-        rest: Callable[[Sequence[Any], int], str],
-    ) -> None:
-        self._value = value
-        self._most = most
-        self._count = count
-        self._is_valid = is_valid
-        self._rest = rest
-        self._checks = 0
-        # No less than the text's is, whatever is left out.
-        self._size = size
-        self._kept: dict[Path, int] = {}
-        self._lists: dict[Path, _List] = {}
+    value: Any
+    size: int
+    most: int
+    count: Callable[[str], int]
+    is_valid: Callable[[Any], bool]
+    rest: Callable[[Sequence[Any], int], str]
+    _checks: int = 0
+    _kept: dict[Path, int] = field(default_factory=dict)
+    _lists: dict[Path, _Sized] = field(default_factory=dict)
 
-    def result(self) -> Shortened | None:
-        """The result as far as it is small enough; None where no valid part of it is.
+    def result(self) -> tuple[Any, str] | None:
+        """What is small enough of the result, and a note of what it lacks; None for nothing.
 
         A list that cannot be shortened validly stays as it is, and the lists in it are tried;
         so are those in the first item of a list of which only that one fits, or not even it.
         """
-        if self._size <= self._most:
-            return Shortened(self._value, "")
-        waiting = self._lists_in((), self._value)
+        if self.size <= self.most:
+            return self.value, ""
+        waiting = self._lists_in((), self.value)
         while waiting and len(self._lists) < _MOST_LISTS:
-            path = max(waiting, key=lambda one: sum(waiting[one].sizes))
-            here = self._lists[path] = waiting.pop(path)
-            fits = self._most_that_fits(path, here)
+            path = max(waiting, key=lambda one: sum(waiting[one][1]))
+            items, _ = self._lists[path] = waiting.pop(path)
+            fits = self._most_that_fits(path)
             kept = self._least_valid(path, max(fits, 1))
             self._keep(path, kept)
             if kept == fits:
                 break
-            for index, item in enumerate(here.items[:kept]):
+            for index, item in enumerate(items[:kept]):
                 waiting |= self._lists_in((*path, index), item)
-        # Where one item of each list is too much: lists without any, those in others first.
-        tried, is_small = [*self._lists], self._is_small()
-        for path in sorted(tried, key=lambda one: (_outermost(one, tried), -len(one))):
+        # Where one item of each list is too much: lists without any, the innermost first.
+        is_small = self._is_small()
+        for path in sorted(self._lists, key=len, reverse=True):
             if not is_small and self._is_taken(path, 0):
                 self._keep(path, 0)
                 is_small = self._is_small()
-        return Shortened(self._value, self._note(self._kept)) if is_small else None
+        return (self.value, self._note(self._kept)) if is_small else None
 
-    def _lists_in(self, path: Path, value: Any) -> dict[Path, _List]:
+    def _lists_in(self, path: Path, value: Any) -> dict[Path, _Sized]:
         """The lists of a value that are in no other, but for empty ones."""
-        found: dict[Path, _List] = {}
+        found: dict[Path, _Sized] = {}
         waiting: list[tuple[Path, Any]] = [(path, value)]
         while waiting:
             here, one = waiting.pop()
             if isinstance(one, list) and one:
-                sizes = [self._count(f"{_text(item)}, ") for item in one]
-                found[here] = _List(one, sizes)
+                found[here] = one, [self.count(f"{_text(item)}, ") for item in one]
             elif isinstance(one, Mapping):
                 waiting += [((*here, name), part) for name, part in one.items()]
         return found
 
-    def _most_that_fits(self, path: Path, here: _List) -> int:
+    def _most_that_fits(self, path: Path) -> int:
         """With how many items of a list the result is small enough; 0 where with none."""
-        number = kept = len(here.items)
-        dropped = [0, *accumulate(reversed(here.sizes))]
+        items, sizes = self._lists[path]
+        kept = len(items)
+        dropped = [0, *accumulate(reversed(sizes))]
         while kept > 0:
             note = self._note({**self._kept, path: kept})
-            needed = self._size + _BOUNDARY + self._count(note) - self._most
-            if dropped[number - kept] >= needed:
+            needed = self.size + _BOUNDARY + self.count(note) - self.most
+            if dropped[len(items) - kept] >= needed:
                 return kept
-            kept = number - bisect_left(dropped, needed)
+            kept = len(items) - bisect_left(dropped, needed)
         return 0
 
     def _least_valid(self, path: Path, least: int) -> int:
         """The fewest items of a list, and no fewer than `least`, of which the result is valid."""
-        valid = len(self._lists[path].items)
-        if least >= valid or self._is_taken(path, least):
+        every = len(self._lists[path][0])
+        if least >= every or self._is_taken(path, least):
             return least
-        invalid = least
-        while valid - invalid > 1:
-            middle = (invalid + valid) // 2
-            if self._is_taken(path, middle):
-                valid = middle
-            else:
-                invalid = middle
-        return valid
+        more = range(least + 1, every)
+        return more.start + bisect_left(more, True, key=partial(self._is_taken, path))
 
     def _is_taken(self, path: Path, kept: int) -> bool:
         self._checks += 1
-        value = _with_first(self._value, path, kept)
-        return self._checks <= _MOST_CHECKS and self._is_valid(value)
+        value = _with_first(self.value, path, kept)
+        return self._checks <= _MOST_CHECKS and self.is_valid(value)
 
     def _is_small(self) -> bool:
         note = self._note(self._kept)
-        return self._count(_text(self._value)) + self._count(note) <= self._most
+        return self.count(_text(self.value)) + self.count(note) <= self.most
 
     def _keep(self, path: Path, kept: int) -> None:
         """Leaves the other items of a list out."""
-        here = self._lists[path]
-        if kept == len(here.items):
+        items, sizes = self._lists[path]
+        if kept == len(items):
             return
-        self._value = _with_first(self._value, path, kept)
-        self._size += _BOUNDARY - sum(here.sizes[kept:])
+        self.value = _with_first(self.value, path, kept)
+        # No less than the text's is, whatever is left out.
+        self.size += _BOUNDARY - sum(sizes[kept:])
         self._kept = {p: n for p, n in self._kept.items() if p[: len(path)] != path}
         self._kept[path] = kept
 
@@ -185,19 +161,14 @@ class Shortening:
         parts, way = [], ""
         pages = [path for path in kept if not any(type(step) is int for step in path)]
         for path, first in kept.items():
-            items = self._lists[path].items
+            items, _ = self._lists[path]
             name = escaped(".".join(map(str, path)), _LONGEST_NAME)
             of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
             parts.append(f"the last {len(items) - first:,} of {of}")
             if first and pages == [path]:
-                way = self._rest(items, first)
+                way = self.rest(items, first)
         more = f" For more, {way}." if way else ""
         return f"Left out: {', '.join(parts)}.{more}"
-
-
-def _outermost(path: Path, paths: Sequence[Path]) -> int:
-    """Which of the lists is the first that a list is in, or is."""
-    return next(n for n, one in enumerate(paths) if path[: len(one)] == one)
 
 
 def _text(value: Any) -> str:

@@ -124,8 +124,9 @@ def _within(
         ).result()
     if shortened is None:
         return _too_large(tool, form, f"{size:,} {unit}", f"{budget[unit]:,}")
-    note = shortened.note or "Left out: the text beside the result."
-    return _with(response, written(shortened.value), note)
+    left, note = shortened
+    note = note or "Left out: the text beside the result."
+    return _with(response, written(left), note)
 
 
 def _texts(response: ToolResponse) -> tuple[list[str], list[str]]:

@@ -60,23 +60,6 @@ def chosen_from(
     return [known.get(n) or RoutedTool(n, text) for n, text in catalog.items()]
 
 
-async def best_first(
-    router: Router | None, message: str, listed: Iterable[Tool]
-) -> list[str]:
-    """The routed ones of the tools that fit a message at all, the best first.
-
-    However much in doubt, never all for that. A model chooses, and the words order what it
-    chose; where it makes no choice, they choose, too.
-    """
-    tools = chosen_from(listed, None)
-    words = Router()
-    route = await (router or words).route(message, tools)
-    scores = route.scores or (await words.route(message, tools)).scores
-    if route.scores or route.doubt:
-        return list(scores)
-    return sorted(route.names, key=lambda name: -scores.get(name, 0.0))
-
-
 class RoutingModel(Protocol):
     """A model that chooses."""
 
@@ -127,6 +110,18 @@ class Router:
             )
             return Route(everything, doubt=reason)
         return Route(tuple(name for name in everything if name in chosen))
+
+    async def best_first(self, message: str, tools: Sequence[RoutedTool]) -> list[str]:
+        """The names of the tools that fit a message at all, the best first.
+
+        However much in doubt, never all for that. The words order what a model chose, and
+        choose where it does not.
+        """
+        route = await self.route(message, tools)
+        scores = route.scores or (await Router().route(message, tools)).scores
+        if route.scores or route.doubt:
+            return list(scores)
+        return sorted(route.names, key=lambda name: -scores.get(name, 0.0))
 
 
 class NoChoice(Exception):
