@@ -368,8 +368,7 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
             f"`server: {{client: ...}}`, one of {quoted_list(names)}",
         )
     attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
-    shown = listed(toolset, attached)
-    hidden = [tool.name for tool in attached if tool not in shown]
+    hidden = [tool.name for tool in attached if not listed(toolset, [tool])]
     if hidden:
         message = f"Letta attaches what the server lists, not {quoted_list(hidden)}"
         help_ = "`always: true` in each of them, or no `search` in `targets.mcp`"

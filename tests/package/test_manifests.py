@@ -173,7 +173,7 @@ def test_a_changed_tool_is_its_own_lines(packaged: Callable[..., Project]) -> No
     after = file.read_text("utf-8").splitlines()
     assert len(before) == len(after)
     changed = [line for line, old in zip(after, before, strict=True) if line != old]
-    assert changed == ['      "description": "Answer."']
+    assert changed == ['    {"name": "ping", "description": "Answer."},']
 
 
 def test_manifests_without_a_target_are_known_as_ours(

@@ -122,9 +122,8 @@ def _held(
 
 def _requirements(project: PythonProject) -> bytes:
     """What is installed. The project's own file would have more built than is there."""
-    said: dict[str, object] = {"dependencies": project.texts_of("dependencies")}
-    for key in ("name", "version", "requires-python"):
-        said[key] = project.text_of(key)
+    texts = {k: project.text_of(k) for k in ("name", "version", "requires-python")}
+    said = {"dependencies": project.texts_of("dependencies"), **texts}
     # What JSON escapes in a text TOML escapes in the same way.
     lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
     text = "\n".join(["[project]", *lines, "", "[tool.uv]", "package = false", ""])

@@ -166,12 +166,11 @@ def _by_tool(costs: ClientCosts) -> list[tuple[str, Cost]]:
 
 def _add_results(table: _Table, costs: ClientCosts) -> None:
     """What an answer costs at most, where a tool says so: a character is a token at most."""
-    budgets = {one.tool.name: one.tool.result.budget for one in costs.tools}
+    budgets = {one.tool.name: one.tool.result.budget or {} for one in costs.tools}
     most = {name: b.get("tokens", b.get("characters")) for name, b in budgets.items()}
     if any(most.values()):
         for row in table["rows"]:
-            if row["name"] in most:
-                row["result"] = most[row["name"]]
+            row["result"] = most.get(row["name"])
 
 
 def _with_rest(

@@ -19,16 +19,12 @@ _WORDS = {True: "true", False: "false", None: "null"}
 _UNUSUAL = re.compile(r"[^ -~]")
 
 
-def pretty(
-    value: Mapping[str, Any], opened: tuple[str, ...] = (), blocks: tuple[str, ...] = ()
-) -> Code:
+def pretty(value: Mapping[str, Any], opened: tuple[str, ...] = ()) -> Code:
     """An object as people read it, with a final newline; keys stay in their order.
 
     It has a member a line, and so has each of its members that `opened` names. Other
     objects and arrays stand on one line where they fit; else they have a member a line,
-    too. An array that `blocks` names has objects with a member a line, so that changes of
-    two neighbours merge. Letters of every script stay readable, what cannot be seen becomes
-    an escape.
+    too. Letters of every script stay readable, what cannot be seen becomes an escape.
 
     Raises:
         ValueError: the value is not JSON.
@@ -38,9 +34,6 @@ def pretty(
         lead = f"{_string(key)}: "
         room = 0 if key in opened else WIDTH - 2 - len(lead) - 1
         rows.append(lead + _shown(item, "\n  ", room))
-        if key in blocks and item:
-            each = ",\n    ".join(_shown(one, "\n    ", 0) for one in item)
-            rows[-1] = f"{lead}[\n    {each}\n  ]"
     body = ",\n  ".join(rows)
     return Code(f"{{\n  {body}\n}}\n" if rows else "{}\n")
 

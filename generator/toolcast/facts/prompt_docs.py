@@ -57,7 +57,7 @@ def _action(action: Action) -> Code:
 
 def _result(tool: ToolSpec) -> Iterator[Code]:
     """How much of a result is sent, and what picks of it."""
-    for unit, most in tool.result.budget.items():
+    for unit, most in (tool.result.budget or {}).items():
         if unit != "next":
             size = inline(f"{most:,} {unit}")
             yield phrase("An answer has at most {}; it says what is left out.", size)

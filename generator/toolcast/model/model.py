@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.definitions.tool import (
+    ResultForm,
     deprecation_line,
     distinct_name,
     module_name,
@@ -83,14 +84,6 @@ class Confirm(NamedTuple):
     def as_json(self) -> JsonObject:
         """What a definition says of it."""
         return stated(message=self.message, when=self.when)
-
-
-class ResultSpec(NamedTuple):
-    """What is sent of a tool's results."""
-
-    send: str = "both"
-    budget: JsonObject = MappingProxyType({})
-    fields: JsonObject | None = None
 
 
 class Example(NamedTuple):
@@ -173,7 +166,7 @@ class ToolSpec:
     permission: str | None = None
     timeout: float | None = None
     confirm: Confirm | None = None
-    result: ResultSpec = field(default_factory=ResultSpec)
+    result: ResultForm = field(default_factory=ResultForm)
     cli: CliDecision | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None
@@ -222,14 +215,12 @@ class ToolSpec:
     @cached_property
     def listed_parameters(self) -> JsonObject:
         """The schema of the arguments as callers are shown it."""
-        own, picks = self.parameters, self.picks
-        return own if picks is None else listed_parameters(own, picks)
+        return listed_parameters(self.parameters, self.picks)
 
     @cached_property
     def listed_returns(self) -> Any:
         """The schema of the results as callers get them."""
-        own, picks = self.returns, self.picks
-        return own if picks is None else listed_returns(own, picks)
+        return listed_returns(self.returns, self.picks)
 
     @property
     def model_description(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..facts.skill_texts import front_matter_of, skill_owners
@@ -19,7 +20,7 @@ from ..facts.tool_search import (
     told_instructions,
 )
 from ..model.mcp_servers import McpServer
-from ..model.model import ResultSpec, Toolset, ToolSpec
+from ..model.model import Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
 
 _NEWEST = "2026-07-28"
@@ -108,7 +109,7 @@ def behind(toolset: Toolset, server: McpServer) -> Toolset:
     """The toolset with the tools alone that a server answers for, as that calls them."""
     tools = [
         # The server itself knows nothing of what is sent of its results.
-        replace(tool, name=server.own_name(tool.name), result=ResultSpec())
+        replace(tool, name=server.own_name(tool.name), result=ResultForm())
         for tool in toolset.tools
         if toolset.proxy_of(tool) == server.name
     ]

@@ -104,7 +104,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     module = f"{package_of(context, toolset)}.mcp_server"
     files = {}
     for name, value in _manifests(toolset, project, module).items():
-        text = pretty(value, ("user_config", "userConfig"), ("tools",))
+        text = pretty(value, ("user_config", "userConfig", "tools"))
         files[f"package/{name}"] = context.write(name, text, JsonShape(tuple(value)))
     return files
 

@@ -286,7 +286,7 @@ def _result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is sent of results, with their schema where another one is listed."""
     said = stated(
         send=tool.result.send if tool.result.send != "both" else None,
-        budget=tool.result.budget or None,
+        budget=tool.result.budget,
         fields=tool.picks,
         returns=tool.returns if mcp.get("outputSchema") != tool.returns else None,
     )

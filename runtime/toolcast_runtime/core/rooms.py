@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from .context import CallContext, CallOutcome, ToolResponse
-    from .definitions.tool import Confirm, Tool, ToolProvider
+    from .definitions.tool import Confirm, Tool
     from .question import Approvals, AskPerson, Question, Questions
     from .toolset_settings import LedgerSettings, Lifespan, LinkLimits
     from .validation.checker import Checker
 
-    Answer = Callable[
-        [Tool, ToolProvider | None, Mapping[str, Any], CallContext],
-        Awaitable[tuple[ToolResponse, CallOutcome]],
-    ]
+    Answer = Callable[..., Awaitable[tuple[ToolResponse, CallOutcome]]]
 
 _ROOMS = {
     "confirmation": ("consent.confirmation", ("confirmation", "copied", "is_needed")),
@@ -49,10 +46,7 @@ _ROOMS = {
     ),
     "kept": ("resources.content_blocks", ("KeptContent",)),
     "skills": ("skills", ("ServedSkills",)),
-    "results": (
-        "results.shaping",
-        ("listed_parameters", "listed_returns", "shaping"),
-    ),
+    "results": ("results.shaping", ("listed_parameters", "listed_returns", "shaping")),
 }
 """Modules below `rooms`, and what the core uses of each."""
 
@@ -239,10 +233,8 @@ class Results(Protocol):
     """What is sent of results, and how tools are listed of which callers pick some."""
 
     def shaping(self, answer: Answer) -> Answer: ...
-    def listed_parameters(
-        self, parameters: Mapping[str, Any], fields: Mapping[str, Any]
-    ) -> Mapping[str, Any]: ...
-    def listed_returns(self, returns: Any, fields: Mapping[str, Any]) -> Any: ...
+    def listed_parameters(self, parameters: Any, fields: Any) -> Any: ...
+    def listed_returns(self, returns: Any, fields: Any) -> Any: ...
 
 
 def confirmation() -> Confirmation:

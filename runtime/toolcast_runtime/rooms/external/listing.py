@@ -141,12 +141,10 @@ def _tool(server: ExternalServer, name: str, definition: Mapping[str, Any]) -> T
     description = definition.get("description") or definition.get("title") or ""
     first = next((line for line in description.splitlines() if line.strip()), "")
     listed = {**definition, "name": name}
-    result = None
-    if server.result:
-        returns = definition.get("outputSchema")
-        result = ResultForm(**server.result, returns=returns)
-        if result.send == "text":
-            listed.pop("outputSchema", None)
+    returns = definition.get("outputSchema")
+    result = ResultForm(**server.result, returns=returns) if server.result else None
+    if server.result.get("send") == "text":
+        listed.pop("outputSchema", None)
     return Tool(
         name=name,
         summary=first.strip()[:_LONGEST_SUMMARY],

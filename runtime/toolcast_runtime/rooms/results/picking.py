@@ -18,9 +18,11 @@ _PICKS = "Which of these properties the result has. Others of it are always ther
 
 
 def listed_parameters(
-    parameters: Mapping[str, Any], fields: Mapping[str, Any]
+    parameters: Mapping[str, Any], fields: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
     """The schema of a tool's arguments as callers are shown it, with the parameter that picks."""
+    if fields is None:
+        return parameters
     own = parameters.get("properties")
     picks: dict[str, Any] = {
         "type": "array",
@@ -33,9 +35,9 @@ def listed_parameters(
     return {**parameters, "properties": named}
 
 
-def listed_returns(returns: Any, fields: Mapping[str, Any]) -> Any:
+def listed_returns(returns: Any, fields: Mapping[str, Any] | None) -> Any:
     """The schema of a tool's results as callers get them: what may be left out is optional."""
-    return _optional(returns, _steps(fields["allowed"]))
+    return _optional(returns, _steps(fields["allowed"])) if fields else returns
 
 
 def left_out(

@@ -41,18 +41,11 @@ def shaping(answer: Answer) -> Answer:
 def shaped(
     tool: Tool, arguments: Mapping[str, Any], response: ToolResponse
 ) -> ToolResponse:
-    """What is sent of an answer.
+    """What is sent of the whole answer to a call with these arguments.
 
     Text blocks that a result has beside it are taken to repeat it: where it is not sent as it
     was, its JSON text stands for them. Images, sounds and bytes are no text and not counted.
-
-    Args:
-        tool: says what is sent of its results.
-        arguments: of the call, as the caller sent them.
-        response: the whole answer. An error stays as it is.
-
-    Returns:
-        an error where no part of a result is small enough to be sent.
+    It is an error where no part of a result is small enough.
     """
     form = tool.result
     if form is None or response.error is not None:
@@ -93,9 +86,6 @@ def _within(
     sent = [[*own, *others]]
     if value is not None and response.content is not None:
         sent.append([ToolResponse(value).text()])
-    # A text has no more tokens than characters, and these take no time to count.
-    if all(sum(map(len, texts)) <= budget[unit] for texts in sent):
-        return response
     size = max(sum(map(count, texts)) for texts in sent)
     if size <= budget[unit]:
         return response
@@ -113,10 +103,9 @@ def _within(
     check = _check(tool, form)
     shortened = None
     if isinstance(whole, list | dict):
-        is_all = response.content is None and not is_text
         shortened = Shortening(
             whole,
-            size if is_all else count(ToolResponse(whole).text()),
+            count(ToolResponse(whole).text()),
             budget[unit] - sum(map(count, others)),
             count,
             lambda left: not check(written(left)),
@@ -144,9 +133,7 @@ def _texts(response: ToolResponse) -> tuple[list[str], list[str]]:
 
 def _check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
     """What is wrong with a result, as callers know the tool's."""
-    returns = tool.returns
-    if returns is not None and form.fields is not None:
-        returns = listed_returns(returns, form.fields)
+    returns = listed_returns(tool.returns, form.fields)
     known = replace(tool, result=replace(form, returns=returns))
     kept = _validators(json.dumps(returns, sort_keys=True))
     return partial(kept.problems_with_result, known)
@@ -185,13 +172,11 @@ def _rest(
 
 def _too_large(tool: Tool, form: ResultForm, size: str, most: str) -> ToolResponse:
     _logger.warning("the result of %s is not sent: %s of %s", tool.name, size, most)
-    less = ""
-    if form.fields is not None:
-        less = f": `{form.fields['parameter']}` picks properties of it"
+    picks = form.fields and f": `{form.fields['parameter']}` picks properties of it"
     return ToolResponse(
         error=(
             f"`{tool.name}` was done, and its result is not sent: it has about {size}, and"
             f" {most} are the most. Nothing of it can be left out by itself. Repeat no call"
-            f" that changes something; ask for less{less}."
+            f" that changes something; ask for less{picks or ''}."
         )
     )

@@ -215,10 +215,10 @@ class Specs:
             listed["_meta"] = {**told, **(spec.get("meta") or {})}
         whole, fields = listed.get("outputSchema"), _fields(spec)
         if fields is not None:
-            schema = listed["inputSchema"]
-            listed["inputSchema"] = rooms.results().listed_parameters(schema, fields)
+            schema, results = listed["inputSchema"], rooms.results()
+            listed["inputSchema"] = results.listed_parameters(schema, fields)
             if "outputSchema" in listed:
-                listed["outputSchema"] = rooms.results().listed_returns(whole, fields)
+                listed["outputSchema"] = results.listed_returns(whole, fields)
         if spec.get("result", {}).get("send") == "text":
             listed.pop("outputSchema", None)
         return listed, whole

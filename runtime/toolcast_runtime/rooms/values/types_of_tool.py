@@ -107,21 +107,20 @@ def types_of_tool(
     results = gives = _results(returns, own[1], taken)
     objects = [*types.objects, *results.objects]
     read_only = [*results.objects]
-    picks = of_handler is not None
-    if has_values or picks:
+    if has_values or of_handler:
         # As what calls are given and give, but for what is another type or schema there.
         taken = [*TAKEN, *own, *(one.name for one in objects)]
         schemas = of_handler or (parameters, returns)
         others = [n for n in taken if n != own[3]]
         types = SchemaTypes(schemas[0], own[3], others, has_values=has_values)
         of_values = types.arguments(own[3])
-        if (types.has_found_values or picks) and not takes_class:
+        if (types.has_found_values or of_handler) and not takes_class:
             given = of_values
             objects += types.objects
             taken += [one.name for one in types.objects]
         others = [n for n in taken if n != own[4]]
         found = _results(schemas[1], own[4], others, has_values=has_values)
-        if found.has_values or picks:
+        if found.has_values or of_handler:
             gives = found
     if result_class is not None:
         gives = Results(result_class, None, (), "HandlerResult", ())

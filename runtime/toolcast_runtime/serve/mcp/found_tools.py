@@ -8,11 +8,13 @@ see no more of it than these two names, so the second is annotated as the worst 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ...core.context import NotTaken, ToolError, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.rooms import MissingRoomError
+from ...core.toolset import Found
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from ...core.context import CallContext
     from ...core.definitions.tool import ToolProvider
     from ...core.registry import Registry
-    from ...core.toolset import Found
 
 SEARCH, CALL = "search_tools", "call_found_tool"
 USUAL, _MOST = 5, 20
@@ -109,27 +110,22 @@ def meant(name: str, arguments: Any) -> tuple[str, Any, bool]:
     return name, arguments, False
 
 
+@dataclass(frozen=True)
 class OwnTools:
     """Answers the calls of a server's own tools.
 
-    Args:
+    Attributes:
         registry: ranks tools, and runs these calls as others: with a line in the log, and a span.
         offered: gives the tools that the client may have now.
     """
 
-    def __init__(
-        self, registry: Registry, offered: Callable[[], Awaitable[list[Tool]]]
-    ) -> None:
-        self._registry = registry
-        self._toolset = registry.toolsets[0]
-        self._offered = offered
+    registry: Registry
+    offered: Callable[[], Awaitable[list[Tool]]]
 
     def find(self, name: str) -> Found:
         """One of the two, to be called."""
-        from ...core.toolset import Found
-
         # Of the provider of a tool, its call asks for nothing but `call_tool`.
-        return Found(OWN[name], cast("ToolProvider", self), self._toolset)
+        return Found(OWN[name], cast("ToolProvider", self), self.registry.toolsets[0])
 
     async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
@@ -142,14 +138,14 @@ class OwnTools:
             NotTaken: the arguments are not valid; a valid `call_found_tool` means another tool.
             ToolError: there is no router.
         """
-        validators = self._toolset.calls.validators
+        validators = self.registry.toolsets[0].calls.validators
         problems = validators.problems_with_arguments(tool, arguments)
         if problems or tool.name == CALL:
             raise NotTaken(problems)
-        tools = {one.name: one for one in await self._offered()}
+        tools = {one.name: one for one in await self.offered()}
         query = arguments["query"]
         try:
-            names = await self._registry.best_first(query, [*tools.values()])
+            names = await self.registry.best_first(query, [*tools.values()])
         except MissingRoomError as missing:
             raise ToolError(f"nothing can be searched for: {missing}") from missing
         limit = int(arguments.get("limit", USUAL))

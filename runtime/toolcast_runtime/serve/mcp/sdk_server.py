@@ -58,7 +58,6 @@ CALLED = "toolcast.called"
 _SESSION = "mcp-session-id"
 _PARENT = "traceparent"
 """The key of what a caller says of its own span."""
-_WITH_INSTRUCTIONS = ("initialize", "server/discover")
 _HEADER_KEY = "x-mcp-header"
 """Marks a parameter that callers over HTTP repeat in a header.
 
@@ -277,7 +276,9 @@ class _Requests:
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._listed, call_next)
-            elif ctx.method in _WITH_INSTRUCTIONS and self._served.search:
+            elif (
+                ctx.method in ("initialize", "server/discover") and self._served.search
+            ):
                 call_next = partial(self._introduced, call_next)
             is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
             # By itself nothing imports the API of metrics.

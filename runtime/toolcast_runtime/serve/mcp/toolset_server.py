@@ -298,9 +298,8 @@ class ToolsetServer:
         self, client: str | None, *, is_always: bool = False
     ) -> list[Tool]:
         """The external servers' tools that a client is offered; or those of every turn."""
-        if not self.external:
-            return []
-        return await self.registry.remote_tools(client, is_always=is_always)
+        remote = self.registry.remote_tools
+        return await remote(client, is_always=is_always) if self.external else []
 
     async def find(
         self, name: str, client: str | None, *, is_found: bool = False
