@@ -10,10 +10,9 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.calls.untrusted_text import escaped
 
@@ -47,13 +46,10 @@ def estimated_tokens(text: str) -> int:
     return len(_PIECE.findall(text))
 
 
-@dataclass
-class Shortening:
-    """Leaves items out of one result.
+class Limits(NamedTuple):
+    """What is sent of a result.
 
     Attributes:
-        value: the result, a JSON value.
-        size: that of its JSON text.
         most: how large its JSON text and the note may be together.
         count: the size of a text; of two texts in one it is no more than the sum.
         is_valid: whether a value is one that the tool may give.
@@ -61,15 +57,20 @@ class Shortening:
             empty where nobody knows.
     """
 
-    value: Any
-    size: int
     most: int
     count: Callable[[str], int]
     is_valid: Callable[[Any], bool]
     rest: Callable[[Sequence[Any], int], str]
-    _checks: int = 0
-    _kept: dict[Path, int] = field(default_factory=dict)
-    _lists: dict[Path, _Sized] = field(default_factory=dict)
+
+
+class Shortening:
+    """Leaves items out of one result: a JSON value, and the size of its JSON text."""
+
+    def __init__(self, value: Any, size: int, limits: Limits) -> None:
+        self._value, self._size, self._limits = value, size, limits
+        self._checks = 0
+        self._kept: dict[Path, int] = {}
+        self._lists: dict[Path, _Sized] = {}
 
     def result(self) -> tuple[Any, str] | None:
         """What is small enough of the result, and a note of what it lacks; None for nothing.
@@ -77,9 +78,9 @@ class Shortening:
         A list that cannot be shortened validly stays as it is, and the lists in it are tried;
         so are those in the first item of a list of which only that one fits, or not even it.
         """
-        if self.size <= self.most:
-            return self.value, ""
-        waiting = self._lists_in((), self.value)
+        if self._size <= self._limits.most:
+            return self._value, ""
+        waiting = self._lists_in((), self._value)
         while waiting and len(self._lists) < _MOST_LISTS:
             path = max(waiting, key=lambda one: sum(waiting[one][1]))
             items, _ = self._lists[path] = waiting.pop(path)
@@ -96,7 +97,7 @@ class Shortening:
             if not is_small and self._is_taken(path, 0):
                 self._keep(path, 0)
                 is_small = self._is_small()
-        return (self.value, self._note(self._kept)) if is_small else None
+        return (self._value, self._note(self._kept)) if is_small else None
 
     def _lists_in(self, path: Path, value: Any) -> dict[Path, _Sized]:
         """The lists of a value that are in no other, but for empty ones."""
@@ -105,7 +106,9 @@ class Shortening:
         while waiting:
             here, one = waiting.pop()
             if isinstance(one, list) and one:
-                found[here] = one, [self.count(f"{_text(item)}, ") for item in one]
+                found[here] = one, [
+                    self._limits.count(f"{_text(item)}, ") for item in one
+                ]
             elif isinstance(one, Mapping):
                 waiting += [((*here, name), part) for name, part in one.items()]
         return found
@@ -117,7 +120,9 @@ class Shortening:
         dropped = [0, *accumulate(reversed(sizes))]
         while kept > 0:
             note = self._note({**self._kept, path: kept})
-            needed = self.size + _BOUNDARY + self.count(note) - self.most
+            needed = (
+                self._size + _BOUNDARY + self._limits.count(note) - self._limits.most
+            )
             if dropped[len(items) - kept] >= needed:
                 return kept
             kept = len(items) - bisect_left(dropped, needed)
@@ -133,21 +138,24 @@ class Shortening:
 
     def _is_taken(self, path: Path, kept: int) -> bool:
         self._checks += 1
-        value = _with_first(self.value, path, kept)
-        return self._checks <= _MOST_CHECKS and self.is_valid(value)
+        value = _with_first(self._value, path, kept)
+        return self._checks <= _MOST_CHECKS and self._limits.is_valid(value)
 
     def _is_small(self) -> bool:
         note = self._note(self._kept)
-        return self.count(_text(self.value)) + self.count(note) <= self.most
+        return (
+            self._limits.count(_text(self._value)) + self._limits.count(note)
+            <= self._limits.most
+        )
 
     def _keep(self, path: Path, kept: int) -> None:
         """Leaves the other items of a list out."""
         items, sizes = self._lists[path]
         if kept == len(items):
             return
-        self.value = _with_first(self.value, path, kept)
+        self._value = _with_first(self._value, path, kept)
         # No less than the text's is, whatever is left out.
-        self.size += _BOUNDARY - sum(sizes[kept:])
+        self._size += _BOUNDARY - sum(sizes[kept:])
         self._kept = {p: n for p, n in self._kept.items() if p[: len(path)] != path}
         self._kept[path] = kept
 
@@ -166,7 +174,7 @@ class Shortening:
             of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
             parts.append(f"the last {len(items) - first:,} of {of}")
             if first and pages == [path]:
-                way = self.rest(items, first)
+                way = self._limits.rest(items, first)
         more = f" For more, {way}." if way else ""
         return f"Left out: {', '.join(parts)}.{more}"
 

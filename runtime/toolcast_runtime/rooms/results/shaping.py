@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.calls.tool_validators import Validators
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import ResultForm, Tool
-from .budget import Shortening, estimated_tokens
+from .budget import Limits, Shortening, estimated_tokens
 from .picking import left_out, listed_parameters, listed_returns, picked
 
 if TYPE_CHECKING:
@@ -103,14 +103,14 @@ def _within(
     check = _check(tool, form)
     shortened = None
     if isinstance(whole, list | dict):
-        shortened = Shortening(
-            whole,
-            count(ToolResponse(whole).text()),
+        limits = Limits(
             budget[unit] - sum(map(count, others)),
             count,
             lambda left: not check(written(left)),
             partial(_rest, tool, budget.get("next"), arguments),
-        ).result()
+        )
+        whole_size = count(ToolResponse(whole).text())
+        shortened = Shortening(whole, whole_size, limits).result()
     if shortened is None:
         return _too_large(tool, form, f"{size:,} {unit}", f"{budget[unit]:,}")
     left, note = shortened
