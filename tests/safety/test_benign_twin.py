@@ -45,6 +45,7 @@ printable = st.text(
 )
 @example(text=" ")  # says nothing
 @example(text="\\1")  # like a pattern's back reference
+@example(text="ToolArguments")  # the name of a class that is made of the tool
 @given(text=printable)
 def test_any_text_changes_constants_only(
     text: str,

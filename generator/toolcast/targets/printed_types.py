@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from toolcast_runtime.rooms.values.annotated_types import (
     Array,
@@ -116,8 +115,8 @@ class PrintedTypes:
 
     def evaluated(self, type_: PythonType) -> Type:
         """A type where it is evaluated at once: quoted when it names what comes later."""
+        used = self._classes.intersection(_names_in(type_))
         printed = self.of(type_)
-        used = self._classes.intersection(re.findall(r"\w+", printed.flat, re.ASCII))
         return printed if used <= self._defined else quoted(printed)
 
     def view(self, made: ObjectType, docstring: Code, read_only: bool = False) -> View:
@@ -173,3 +172,15 @@ def wider(keywords: Sequence[str]) -> Code:
     """The comment on what a type does not say of its schema."""
     listed = ", ".join(keyword.lstrip("$") for keyword in keywords)
     return words(f"The schema says more, by {listed}." if listed else "")
+
+
+def _names_in(type_: PythonType) -> Iterator[str]:
+    """The names of the classes that a type is made of."""
+    match type_:
+        case ObjectName(name):
+            yield name
+        case Array(part) | Table(part):
+            yield from _names_in(part)
+        case OneOf(members):
+            for member in members:
+                yield from _names_in(member)
