@@ -167,6 +167,49 @@ def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) ->
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        b"not-utf8-\xff.csv",
+        b"data\\..\\..\\..\\up.py",
+        b"c:up.py",
+        b"line\nbreak.py",
+        b"con.txt",
+        b"Com1",
+        b"data./x.csv",
+        b"a b ",
+        b"Toy.py",
+        b"DATA/x.csv",
+    ],
+)
+def test_a_name_that_another_system_cannot_give_is_refused(
+    project: Project, name: bytes
+) -> None:
+    """On Windows such a file would lie elsewhere, over another one, or nowhere."""
+    project.write("handlers/data/x.csv", "x\n")
+    path = os.path.join(os.fsencode(project.root), b"handlers", name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    Path(os.fsdecode(path)).write_text("x\n", "utf-8")
+    done = toolcast(project.root, "package")
+    assert done.returncode == 2
+    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (project.root / "dist").exists()
+
+
+def test_other_names_come_through_as_they_are(project: Project) -> None:
+    names = [
+        "a b.csv",
+        "\u00fcn\u00ef/\u65e5\u672c.csv",
+        "common.csv",
+        "console",
+        "x.y.z",
+    ]
+    for name in names:
+        project.write(f"handlers/{name}", "x\n")
+    held = archive(project.root)
+    assert {f"handlers/{name}" for name in names} <= held.keys()
+
+
+@pytest.mark.parametrize(
     "place", ["handlers/link", "handlers/data", "README.md", "handlers"]
 )
 @pytest.mark.parametrize("kind", ["link", "link to a folder", "pipe"])

@@ -49,7 +49,12 @@ def test_what_pyproject_does_not_say(
         ("targets: {package: null}\n", "error: target/package: the package has no `namespace`"),
         ("targets: {package: {namespace: example}}\n", "error: spec/invalid-value"),
         ("targets: {package: {namespace: a.b/c}}\n", "error: spec/invalid-value"),
+        ("targets: {package: {namespace: -a.b}}\n", "error: spec/invalid-value"),
+        ("targets: {package: {namespace: a.b-}}\n", "error: spec/invalid-value"),
+        ("targets: {package: {namespace: com.my-name}}\n", None),
         (VARIABLE % "A-B", "error: spec/"),
+        (VARIABLE % "HOME", "error: target/package: `HOME` decides which code runs"),
+        (VARIABLE % "TOY_HOME", None),
         (VARIABLE % "UV_INDEX_URL", "error: target/package: `UV_INDEX_URL` decides which code runs"),
         (VARIABLE % "pythonpath", "error: target/package: `pythonpath` decides which code runs"),
         (
@@ -71,7 +76,12 @@ def test_what_a_toolset_does_not_say(
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("claude_tools", "for one of Anthropic's own"), ("toy__", None)]
+    ("name", "found"),
+    [
+        ("claude_tools", "`claude-tools`: that name is for one of Anthropic's own"),
+        ("t_", "`t`: that name has one letter"),
+        ("toy__", None),
+    ],
 )
 def test_names_that_clients_refuse(
     packaged: Callable[..., Project], name: str, found: str | None
@@ -124,7 +134,9 @@ def test_what_is_no_file_is_not_read(
     elif kind == "folder":
         file.mkdir()
     said = project.toolcast("check").stderr
-    assert "manifests repeat `[project]` of pyproject.toml, and there is none" in said
+    assert (
+        "manifests repeat `[project]` of pyproject.toml, and none can be read" in said
+    )
 
 
 def test_nothing_of_a_project_stands_outside_of_a_text(

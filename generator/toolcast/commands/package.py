@@ -35,6 +35,9 @@ _SECRET = re.compile(
     r"|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
     re.IGNORECASE,
 )
+_NOT_EVERYWHERE = re.compile(
+    r'(?i)[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$|^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)'
+)
 
 
 @click.command(name="package")
@@ -104,19 +107,24 @@ def _held(
         "manifest.json": files[own + _MANIFEST],
         "pyproject.toml": _requirements(workspace.project or PythonProject(None)),
     }
-    if package:
-        held[f"{package}/__init__.py"] = files["__init__.py"]
     for path, data in files.items():
         is_left = path.startswith((f"{own}package/", f"{own}test_"))
-        if path.startswith(own) and not is_left:
+        if path == "__init__.py" or (path.startswith(own) and not is_left):
             held[posixpath.join(package, path)] = data
-    room = _LARGEST
+    wanted = [(".", _TEXTS)]
+    if toolset.handlers:
+        top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
+        wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
+    room, names = _LARGEST, {path.casefold(): path for path in held}
     with Folder.at(workspace.root) as root:
-        for path, data in _of_project(root, workspace, toolset.handlers or ""):
-            held.setdefault(path, data)
-            room -= len(data)
-            if room < 0:
-                fail(f"more than {_LARGEST >> 20} MiB would be in the archive")
+        for source, first in wanted:
+            for path, data in _below(root, source, first, workspace.output):
+                if (other := names.setdefault(path.casefold(), path)) != path:
+                    fail(f"{other} and {path} differ in case alone: rename one")
+                held.setdefault(path, data)
+                room -= len(data)
+                if room < 0:
+                    fail(f"more than {_LARGEST >> 20} MiB would be in the archive")
     return held
 
 
@@ -128,16 +136,6 @@ def _requirements(project: PythonProject) -> bytes:
     lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
     text = "\n".join(["[project]", *lines, "", "[tool.uv]", "package = false", ""])
     return text.encode("utf-8")
-
-
-def _of_project(
-    root: Folder, workspace: Workspace, handlers: str
-) -> Iterator[tuple[str, bytes]]:
-    """README and licence, and the package or module of handlers, as Python finds it."""
-    yield from _below(root, ".", _TEXTS, workspace.output)
-    top = re.compile(handlers.partition(".")[0] + r"(?:\.py)?")
-    for source in workspace.sources if handlers else ():
-        yield from _below(root, posixpath.normpath(source), top, workspace.output)
 
 
 def _below(
@@ -154,6 +152,8 @@ def _below(
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)
+                elif _NOT_EVERYWHERE.search(name):
+                    fail(f"{path!a} cannot be called so on every system: rename it")
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(path)
                 elif _SECRET.fullmatch(name):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from ..encoders.json_text import pretty
@@ -36,7 +36,8 @@ _RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:claude|anthropics?|cc-plugin)(?:-|$)")
 # Who can set these decides which code is installed and run.
 _STEERING = re.compile(
-    r"PATH|PATHEXT|COMSPEC|(?:UV|PIP|LD|DYLD)_.*|PYTHON.*|.*_PROXY|SSL_CERT_.*", re.I
+    r"(?i)PATH|PATHEXT|COMSPEC|HOME|USERPROFILE|APPDATA|(?:UV|PIP|LD|DYLD|XDG)_.*"
+    r"|PYTHON.*|.*_PROXY|SSL_CERT_.*"
 )
 
 
@@ -49,8 +50,8 @@ def problems(
     """
     at = ("targets", "package")
     if project is None or project.table is None:
-        message = "manifests repeat `[project]` of pyproject.toml, and there is none"
-        yield at, message, "write it, beside toolcast.yaml"
+        message = "manifests repeat `[project]` of pyproject.toml, and none can be read"
+        yield at, message, "write it, beside toolcast.yaml, as TOML in UTF-8"
     else:
         for key, message, help_ in _problems_of_project(project):
             yield (PYPROJECT, key), message, help_
@@ -63,8 +64,9 @@ def problems(
         help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
         yield at, message, help_
     name = package_name(toolset)
-    if _RESERVED.match(name):
-        message = f"clients take a plugin `{name}` for one of Anthropic's own"
+    if len(name) < 2 or _RESERVED.match(name):
+        why = "is for one of Anthropic's own" if name[1:] else "has one letter"
+        message = f"a package cannot be called `{name}`: that name {why}"
         yield ("name",), message, "call the toolset something else"
     for one in variables_of(toolset):
         if _STEERING.fullmatch(one):
@@ -147,10 +149,10 @@ def _manifests(
         )
         for one, said in variables.items()
     ]
-    start = ["python", "-m", module]
-    unpacked = ["run", "--directory", "${__dirname}", *start]
+    unpacked = ["run", "--directory", "${__dirname}", "python", "-m", module]
     with_ = f"{project.text_of('name')}=={version}"
-    published = ["run", "--no-project", "--with", with_, *start]
+    # The folder that a client works in has no say: no module (-P), `uv.toml` or `.venv` of it.
+    uvx = {"command": "uvx", "args": ["--from", with_, "python", "-P", "-m", module]}
     package = stated(
         registryType="pypi",
         identifier=project.text_of("name"),
@@ -197,14 +199,14 @@ def _manifests(
         # Its form is closed: it cannot say what it was made from.
         "mcp.json": {
             "$schema": f"{_PLUGINS}/mcp.schema.json",
-            "mcpServers": {name: {"type": "stdio", "command": "uv", "args": published}},
+            "mcpServers": {name: {"type": "stdio", **uvx}},
         },
         ".claude-plugin/plugin.json": {
             "metadata": mark,
             "name": name,
             "displayName": title,
             **said,
-            "mcpServers": {name: stated(command="uv", args=published, env=env)},
+            "mcpServers": {name: stated(**uvx, env=env)},
             **stated(userConfig=asked),
         },
     }
@@ -213,13 +215,12 @@ def _manifests(
 def _tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
     """The tools that are listed over stdio, but for those left out of the package; by name."""
     client, excluded = toolset.client(client_name), toolset.excluded("package")
-    listed = [
+    return [
         {"name": tool.name, "description": tool.summary}
-        for tool in toolset.tools_in("mcp")
+        for tool in sorted(toolset.tools_in("mcp"), key=attrgetter("name"))
         if tool.name not in excluded
         and (client is None or toolset.is_offered(tool, client))
     ]
-    return sorted(listed, key=itemgetter("name"))
 
 
 def _author(project: PythonProject) -> str:
