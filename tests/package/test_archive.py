@@ -156,7 +156,16 @@ def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["server.pem", "id_rsa", "data/credentials.json", "Secrets.toml", "prod.env"],
+    [
+        "server.pem",
+        "id_rsa",
+        "data/credentials.json",
+        "aws/credentials",
+        "token",
+        "client_secret_12.apps.example.json",
+        "Secrets.toml",
+        "prod.env",
+    ],
 )
 def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) -> None:
     project.write(f"handlers/{name}", "x\n")

@@ -31,8 +31,8 @@ _MANIFEST = "package/manifest.json"
 _MARK = b'"generated": "by Toolcast from '
 _TEXTS = re.compile(r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I)
 _SECRET = re.compile(
-    r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?\.(?!pyi?$).*"
-    r"|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
+    r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?(?:\.(?!pyi?$).*)?"
+    r"|client_secret.*\.json|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
     re.IGNORECASE,
 )
 _NOT_EVERYWHERE = re.compile(
