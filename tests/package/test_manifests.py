@@ -82,7 +82,11 @@ def test_all_say_the_same(packaged: Callable[..., Project]) -> None:
     started = made["mcp.json"]["mcpServers"]["toy"]["args"]
     assert started == claude["mcpServers"]["toy"]["args"]
     module = ["python", "-P", "-m", "generated.toy.mcp_server"]
-    assert started == ["--from", "toy-mcp==1.2.0", *module]
+    assert started == ["--python", ">=3.11", "--from", "toy-mcp==1.2.0", *module]
+    # Else the first Python on the path is taken, and one that is too old ends the start.
+    assert server["packages"][0]["runtimeArguments"] == [
+        {"type": "named", "name": "--python", "value": ">=3.11"}
+    ]
 
 
 def test_the_folder_that_a_client_works_in_decides_nothing(

@@ -60,9 +60,8 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         workspace, files = _generated(root)
         held = _held(workspace, _chosen(workspace, toolset, files), files)
         if output is None:
-            said = json.loads(held["manifest.json"])
+            name = "{name}-{version}.mcpb".format_map(json.loads(held["manifest.json"]))
             with Folder.at(root) as own, own.below("dist", create=True) as folder:
-                name = f"{said['name']}-{said['version']}.mcpb"
                 output = os.path.relpath(os.path.join(folder.path, name))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)

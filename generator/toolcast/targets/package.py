@@ -25,12 +25,12 @@ _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 _PLUGINS = "https://agent-plugins.org/schemas/1.0.0"
 _OURS = "dev.toolcast"
 
-_MOST = 100
-"""Characters of a title, and of a description, in the registry."""
+_MOST = 100  # characters of a title, and of a description, in the registry
 _FORMS = {
     "name": (r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "of letters and digits"),
     "version": (r"[0-9][0-9A-Za-z.!+_-]{0,99}", "that begins with a number"),
     "description": (rf".{{1,{_MOST}}}", f"of at most {_MOST} characters"),
+    "requires-python": (r"[<>=!~][<>=!~0-9., *]*", "such as `>=3.11`"),
 }
 _RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:claude|anthropics?|cc-plugin)(?:-|$)")
@@ -152,12 +152,14 @@ def _manifests(
     unpacked = ["run", "--directory", "${__dirname}", "python", "-m", module]
     with_ = f"{project.text_of('name')}=={version}"
     # The folder that a client works in has no say: no module (-P), `uv.toml` or `.venv` of it.
-    uvx = {"command": "uvx", "args": ["--from", with_, "python", "-P", "-m", module]}
+    start = ["--python", python, "--from", with_, "python", "-P", "-m", module]
+    uvx = {"command": "uvx", "args": start}
     package = stated(
         registryType="pypi",
         identifier=project.text_of("name"),
         version=version,
         runtimeHint="uvx",
+        runtimeArguments=[{"type": "named", "name": "--python", "value": python}],
         transport={"type": "stdio"},
         environmentVariables=listed or None,
     )
@@ -182,11 +184,11 @@ def _manifests(
                 "entry_point": f"{module.replace('.', '/')}.py",
                 "mcp_config": stated(command="uv", args=unpacked, env=env),
             },
+            "compatibility": {"runtimes": {"python": python}},
             "tools": _tools(toolset, mcp.get("client", "")),
             **stated(
                 tools_generated=mcp.get("external") or None,
                 prompts_generated=bool(toolset.mcp_prompts) or None,
-                compatibility={"runtimes": {"python": python}} if python else None,
                 user_config=asked,
             ),
         },
