@@ -64,9 +64,8 @@ def problems(
         help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
         yield at, message, help_
     name = package_name(toolset)
-    if len(name) < 2 or _RESERVED.match(name):
-        why = "is for one of Anthropic's own" if name[1:] else "has one letter"
-        message = f"a package cannot be called `{name}`: that name {why}"
+    if _RESERVED.match(name):
+        message = f"clients take a plugin `{name}` for one of Anthropic's own"
         yield ("name",), message, "call the toolset something else"
     for one in variables_of(toolset):
         if _STEERING.fullmatch(one):
