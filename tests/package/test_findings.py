@@ -12,6 +12,7 @@ from tests.conftest import Project
 from tests.package.conftest import PYPROJECT, TARGET
 
 VARIABLE = "targets: {package: {namespace: com.example, environment: {%s: {description: x}}}}\n"
+SECRET = f"ghp_{'a' * 30}"
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,10 @@ def test_what_pyproject_does_not_say(
         (VARIABLE % "A-B", "error: spec/"),
         (VARIABLE % "HOME", "error: target/package: `HOME` decides which code runs"),
         (VARIABLE % "TOY_HOME", None),
+        (
+            VARIABLE.replace("x}", f"x, default: {SECRET}}}") % "X",
+            "error: target/package: the default of `X` is a secret",
+        ),
         (VARIABLE % "UV_INDEX_URL", "error: target/package: `UV_INDEX_URL` decides which code runs"),
         (VARIABLE % "pythonpath", "error: target/package: `pythonpath` decides which code runs"),
         (
@@ -76,6 +81,7 @@ def test_what_a_toolset_does_not_say(
     project = packaged(toolset=toolset)
     said = project.toolcast("generate").stderr
     assert said == "" if found is None else found in said
+    assert SECRET not in said
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,7 @@ def _requirements(project: PythonProject) -> bytes:
     said = {"dependencies": project.texts_of("dependencies"), **texts}
     # What JSON escapes in a text TOML escapes in the same way.
     lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
-    text = "\n".join(["[project]", *lines, "", "[tool.uv]", "package = false", ""])
-    return text.encode("utf-8")
+    return "\n".join(["[project]", *lines, "\n[tool.uv]", "package = false\n"]).encode()
 
 
 def _below(

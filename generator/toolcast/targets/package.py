@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..encoders.json_text import pretty
-from ..facts.network_reach import variables_of
+from ..facts.network_reach import is_secret_text, variables_of
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
 from ..model.toolset_parts import stated
@@ -63,11 +63,13 @@ def problems(
         message = "the package has no `namespace`, and no name in the registry without"
         help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
         yield at, message, help_
-    name = package_name(toolset)
-    if _RESERVED.match(name):
+    if _RESERVED.match(name := package_name(toolset)):
         message = f"clients take a plugin `{name}` for one of Anthropic's own"
         yield ("name",), message, "call the toolset something else"
-    for one in variables_of(toolset):
+    for one, said in variables_of(toolset).items():
+        if is_secret_text(said.get("default") or ""):
+            message = f"the default of `{one}` is a secret, which everybody would get"
+            yield at, message, "leave it out: people are asked for one of their own"
         if _STEERING.fullmatch(one):
             message = f"`{one}` decides which code runs: no package asks for it"
             yield at, message, "call the variable something else"
