@@ -156,7 +156,16 @@ def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["server.pem", "id_rsa", "data/credentials.json", "Secrets.toml", "prod.env"],
+    [
+        "server.pem",
+        "id_rsa",
+        "data/credentials.json",
+        "aws/credentials",
+        "token",
+        "client_secret_12.apps.example.json",
+        "Secrets.toml",
+        "prod.env",
+    ],
 )
 def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) -> None:
     project.write(f"handlers/{name}", "x\n")
@@ -164,6 +173,49 @@ def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) ->
     assert done.returncode == 2
     assert f"handlers/{name} is called like a secret" in done.stderr
     assert not (project.root / "dist").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"not-utf8-\xff.csv",
+        b"data\\..\\..\\..\\up.py",
+        b"c:up.py",
+        b"line\nbreak.py",
+        b"con.txt",
+        b"Com1",
+        b"data./x.csv",
+        b"a b ",
+        b"Toy.py",
+        b"DATA/x.csv",
+    ],
+)
+def test_a_name_that_another_system_cannot_give_is_refused(
+    project: Project, name: bytes
+) -> None:
+    """On Windows such a file would lie elsewhere, over another one, or nowhere."""
+    project.write("handlers/data/x.csv", "x\n")
+    path = os.path.join(os.fsencode(project.root), b"handlers", name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    Path(os.fsdecode(path)).write_text("x\n", "utf-8")
+    done = toolcast(project.root, "package")
+    assert done.returncode == 2
+    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (project.root / "dist").exists()
+
+
+def test_other_names_come_through_as_they_are(project: Project) -> None:
+    names = [
+        "a b.csv",
+        "\u00fcn\u00ef/\u65e5\u672c.csv",
+        "common.csv",
+        "console",
+        "x.y.z",
+    ]
+    for name in names:
+        project.write(f"handlers/{name}", "x\n")
+    held = archive(project.root)
+    assert {f"handlers/{name}" for name in names} <= held.keys()
 
 
 @pytest.mark.parametrize(

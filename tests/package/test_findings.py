@@ -12,6 +12,7 @@ from tests.conftest import Project
 from tests.package.conftest import PYPROJECT, TARGET
 
 VARIABLE = "targets: {package: {namespace: com.example, environment: {%s: {description: x}}}}\n"
+SECRET = f"ghp_{'a' * 30}"
 
 
 @pytest.mark.parametrize(
@@ -24,10 +25,13 @@ VARIABLE = "targets: {package: {namespace: com.example, environment: {%s: {descr
         ('"1.2.0"', "2026-01-01", "3:1: error: target/package: `[project]` has no `version`"),
         ('"toy-mcp"\nversion', '"--with x"\nversion', "2:1: error: target/package: `[project]` has no `name`"),
         ("Toys for agents.", "x" * 101, "4:1: error: target/package: `[project]` has no `description` of at most 100"),
+        ('">=3.11"', '"3.11 or later"', "6:1: error: target/package: `[project]` has no `requires-python` such as"),
+        ('">=3.11"', '"./python"', "6:1: error: target/package: `[project]` has no `requires-python` such as"),
+        ('requires-python = ">=3.11"\n', "", "1:1: error: target/package: `[project]` has no `requires-python` such as"),
         ('[{name = "Ann"}]', '[{email = "a@b.example"}]', "7:1: error: target/package: `[project]` names no author"),
         ('[{name = "Ann"}]', '"Ann"', "7:1: error: target/package: `[project]` names no author"),
         ("toolcast-runtime[mcp]", "toolcast-runtime", "8:1: error: target/package: `dependencies` lack"),
-        ("[project.scripts]", "[tool.scripts]", "target/package-command: clients of the registry start the command `toy-mcp`"),
+        ("[project.scripts]", "[tool.scripts]", "target/package-command: clients of the registry start `toy-mcp`, which is not this server"),
         ("toy.mcp_server", "other.mcp_server", "target/package-command: "),
     ],
 )  # fmt: skip
@@ -49,7 +53,16 @@ def test_what_pyproject_does_not_say(
         ("targets: {package: null}\n", "error: target/package: the package has no `namespace`"),
         ("targets: {package: {namespace: example}}\n", "error: spec/invalid-value"),
         ("targets: {package: {namespace: a.b/c}}\n", "error: spec/invalid-value"),
+        ("targets: {package: {namespace: -a.b}}\n", "error: spec/invalid-value"),
+        ("targets: {package: {namespace: a.b-}}\n", "error: spec/invalid-value"),
+        ("targets: {package: {namespace: com.my-name}}\n", None),
         (VARIABLE % "A-B", "error: spec/"),
+        (VARIABLE % "HOME", "error: target/package: `HOME` decides which code runs"),
+        (VARIABLE % "TOY_HOME", None),
+        (
+            VARIABLE.replace("x}", f"x, default: {SECRET}}}") % "X",
+            "error: target/package: the default of `X` is a secret",
+        ),
         (VARIABLE % "UV_INDEX_URL", "error: target/package: `UV_INDEX_URL` decides which code runs"),
         (VARIABLE % "pythonpath", "error: target/package: `pythonpath` decides which code runs"),
         (
@@ -68,6 +81,7 @@ def test_what_a_toolset_does_not_say(
     project = packaged(toolset=toolset)
     said = project.toolcast("generate").stderr
     assert said == "" if found is None else found in said
+    assert SECRET not in said
 
 
 @pytest.mark.parametrize(
@@ -124,7 +138,9 @@ def test_what_is_no_file_is_not_read(
     elif kind == "folder":
         file.mkdir()
     said = project.toolcast("check").stderr
-    assert "manifests repeat `[project]` of pyproject.toml, and there is none" in said
+    assert (
+        "manifests repeat `[project]` of pyproject.toml, and none can be read" in said
+    )
 
 
 def test_nothing_of_a_project_stands_outside_of_a_text(

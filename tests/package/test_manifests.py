@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,13 +81,38 @@ def test_all_say_the_same(packaged: Callable[..., Project]) -> None:
         assert {one[key] for one in (*named, server)} == {value}
     started = made["mcp.json"]["mcpServers"]["toy"]["args"]
     assert started == claude["mcpServers"]["toy"]["args"]
-    assert started[-5:] == [
-        "--with",
-        "toy-mcp==1.2.0",
-        "python",
-        "-m",
-        "generated.toy.mcp_server",
+    module = ["python", "-P", "-m", "generated.toy.mcp_server"]
+    assert started == ["--python", ">=3.11", "--from", "toy-mcp==1.2.0", *module]
+    # Else the first Python on the path is taken, and one that is too old ends the start.
+    assert server["packages"][0]["runtimeArguments"] == [
+        {"type": "named", "name": "--python", "value": ">=3.11"}
     ]
+
+
+def test_the_folder_that_a_client_works_in_decides_nothing(
+    packaged: Callable[..., Project], tmp_path: Path
+) -> None:
+    """Whoever works on a project with a `generated/` of its own gets the server all the same."""
+    project = packaged()
+    plugin = of(project)[".claude-plugin/plugin.json"]["mcpServers"]["toy"]
+    # Unlike `uv run`, it follows no `uv.toml` and no `.venv` of that folder.
+    assert plugin["command"] == "uvx"
+    for name in ("generated/toy/mcp_server.py", "handlers/toy.py", "mcp.py", "json.py"):
+        file = tmp_path / "work" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("raise SystemExit('of the folder')\n", "utf-8")
+    words = plugin["args"][plugin["args"].index("python") + 1 :]
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=tmp_path / "work",
+        env={**os.environ, "PYTHONPATH": str(project.root)},
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "of the folder" not in done.stderr
 
 
 def test_the_server_says_the_version_of_its_package(

@@ -31,9 +31,12 @@ _MANIFEST = "package/manifest.json"
 _MARK = b'"generated": "by Toolcast from '
 _TEXTS = re.compile(r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I)
 _SECRET = re.compile(
-    r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?\.(?!pyi?$).*"
-    r"|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
+    r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?(?:\.(?!pyi?$).*)?"
+    r"|client_secret.*\.json|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
     re.IGNORECASE,
+)
+_NOT_EVERYWHERE = re.compile(
+    r'(?i)[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$|^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)'
 )
 
 
@@ -57,9 +60,8 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         workspace, files = _generated(root)
         held = _held(workspace, _chosen(workspace, toolset, files), files)
         if output is None:
-            said = json.loads(held["manifest.json"])
+            name = "{name}-{version}.mcpb".format_map(json.loads(held["manifest.json"]))
             with Folder.at(root) as own, own.below("dist", create=True) as folder:
-                name = f"{said['name']}-{said['version']}.mcpb"
                 output = os.path.relpath(os.path.join(folder.path, name))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
@@ -104,19 +106,24 @@ def _held(
         "manifest.json": files[own + _MANIFEST],
         "pyproject.toml": _requirements(workspace.project or PythonProject(None)),
     }
-    if package:
-        held[f"{package}/__init__.py"] = files["__init__.py"]
     for path, data in files.items():
         is_left = path.startswith((f"{own}package/", f"{own}test_"))
-        if path.startswith(own) and not is_left:
+        if path == "__init__.py" or (path.startswith(own) and not is_left):
             held[posixpath.join(package, path)] = data
-    room = _LARGEST
+    wanted = [(".", _TEXTS)]
+    if toolset.handlers:
+        top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
+        wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
+    room, names = _LARGEST, {path.casefold(): path for path in held}
     with Folder.at(workspace.root) as root:
-        for path, data in _of_project(root, workspace, toolset.handlers or ""):
-            held.setdefault(path, data)
-            room -= len(data)
-            if room < 0:
-                fail(f"more than {_LARGEST >> 20} MiB would be in the archive")
+        for source, first in wanted:
+            for path, data in _below(root, source, first, workspace.output):
+                if (other := names.setdefault(path.casefold(), path)) != path:
+                    fail(f"{other} and {path} differ in case alone: rename one")
+                held.setdefault(path, data)
+                room -= len(data)
+                if room < 0:
+                    fail(f"more than {_LARGEST >> 20} MiB would be in the archive")
     return held
 
 
@@ -126,18 +133,7 @@ def _requirements(project: PythonProject) -> bytes:
     said = {"dependencies": project.texts_of("dependencies"), **texts}
     # What JSON escapes in a text TOML escapes in the same way.
     lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
-    text = "\n".join(["[project]", *lines, "", "[tool.uv]", "package = false", ""])
-    return text.encode("utf-8")
-
-
-def _of_project(
-    root: Folder, workspace: Workspace, handlers: str
-) -> Iterator[tuple[str, bytes]]:
-    """README and licence, and the package or module of handlers, as Python finds it."""
-    yield from _below(root, ".", _TEXTS, workspace.output)
-    top = re.compile(handlers.partition(".")[0] + r"(?:\.py)?")
-    for source in workspace.sources if handlers else ():
-        yield from _below(root, posixpath.normpath(source), top, workspace.output)
+    return "\n".join(["[project]", *lines, "\n[tool.uv]", "package = false\n"]).encode()
 
 
 def _below(
@@ -154,6 +150,8 @@ def _below(
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)
+                elif _NOT_EVERYWHERE.search(name):
+                    fail(f"{path!a} cannot be called so on every system: rename it")
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(path)
                 elif _SECRET.fullmatch(name):

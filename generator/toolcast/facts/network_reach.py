@@ -169,9 +169,7 @@ def variables_of(toolset: Toolset) -> dict[str, dict[str, Any]]:
                     one["secret"] = True
     tools = any(tool.persistent for tool in toolset.tools)
     if "sink" not in toolset.ledger and (tools or any(s.persistent for s in shown)):
-        about = (
-            "Where calls are recorded: a SQLite file, or a PostgreSQL database's URL."
-        )
+        about = "Where calls are recorded: a SQLite file, or a PostgreSQL URL."
         found[variable(toolset, "LEDGER")] = {"description": about, "secret": True}
     declared = toolset.targets.get("package", {}).get("environment", {})
     for name, said in declared.items():

@@ -41,10 +41,7 @@ def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     name = workspace.project.text_of("name") if workspace.project else ""
     server = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
     if name and (workspace.commands or {}).get(name) != f"{server}:SERVER.main":
-        message = (
-            f"clients of the registry start the command `{name}`, and pyproject.toml"
-            " has none that runs this server"
-        )
+        message = f"clients of the registry start `{name}`, which is not this server"
         help_ = f'write `{name} = "{server}:SERVER.main"` in its `[project.scripts]`'
         yield at(toolset, ("targets", "package"), message, help_, at_key=True)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from ..encoders.json_text import pretty
-from ..facts.network_reach import variables_of
+from ..facts.network_reach import is_secret_text, variables_of
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
 from ..model.toolset_parts import stated
@@ -25,18 +25,19 @@ _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 _PLUGINS = "https://agent-plugins.org/schemas/1.0.0"
 _OURS = "dev.toolcast"
 
-_MOST = 100
-"""Characters of a title, and of a description, in the registry."""
+_MOST = 100  # characters of a title, and of a description, in the registry
 _FORMS = {
     "name": (r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "of letters and digits"),
     "version": (r"[0-9][0-9A-Za-z.!+_-]{0,99}", "that begins with a number"),
     "description": (rf".{{1,{_MOST}}}", f"of at most {_MOST} characters"),
+    "requires-python": (r"[<>=!~][<>=!~0-9., *]*", "such as `>=3.11`"),
 }
 _RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:claude|anthropics?|cc-plugin)(?:-|$)")
 # Who can set these decides which code is installed and run.
 _STEERING = re.compile(
-    r"PATH|PATHEXT|COMSPEC|(?:UV|PIP|LD|DYLD)_.*|PYTHON.*|.*_PROXY|SSL_CERT_.*", re.I
+    r"(?i)PATH|PATHEXT|COMSPEC|HOME|USERPROFILE|APPDATA|(?:UV|PIP|LD|DYLD|XDG)_.*"
+    r"|PYTHON.*|.*_PROXY|SSL_CERT_.*"
 )
 
 
@@ -49,8 +50,8 @@ def problems(
     """
     at = ("targets", "package")
     if project is None or project.table is None:
-        message = "manifests repeat `[project]` of pyproject.toml, and there is none"
-        yield at, message, "write it, beside toolcast.yaml"
+        message = "manifests repeat `[project]` of pyproject.toml, and none can be read"
+        yield at, message, "write it, beside toolcast.yaml, as TOML in UTF-8"
     else:
         for key, message, help_ in _problems_of_project(project):
             yield (PYPROJECT, key), message, help_
@@ -62,11 +63,13 @@ def problems(
         message = "the package has no `namespace`, and no name in the registry without"
         help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
         yield at, message, help_
-    name = package_name(toolset)
-    if _RESERVED.match(name):
+    if _RESERVED.match(name := package_name(toolset)):
         message = f"clients take a plugin `{name}` for one of Anthropic's own"
         yield ("name",), message, "call the toolset something else"
-    for one in variables_of(toolset):
+    for one, said in variables_of(toolset).items():
+        if is_secret_text(said.get("default") or ""):
+            message = f"the default of `{one}` is a secret, which everybody would get"
+            yield at, message, "leave it out: people are asked for one of their own"
         if _STEERING.fullmatch(one):
             message = f"`{one}` decides which code runs: no package asks for it"
             yield at, message, "call the variable something else"
@@ -147,15 +150,17 @@ def _manifests(
         )
         for one, said in variables.items()
     ]
-    start = ["python", "-m", module]
-    unpacked = ["run", "--directory", "${__dirname}", *start]
+    unpacked = ["run", "--directory", "${__dirname}", "python", "-m", module]
     with_ = f"{project.text_of('name')}=={version}"
-    published = ["run", "--no-project", "--with", with_, *start]
+    # The folder that a client works in has no say: no module (-P), `uv.toml` or `.venv` of it.
+    start = ["--python", python, "--from", with_, "python", "-P", "-m", module]
+    uvx = {"command": "uvx", "args": start}
     package = stated(
         registryType="pypi",
         identifier=project.text_of("name"),
         version=version,
         runtimeHint="uvx",
+        runtimeArguments=[{"type": "named", "name": "--python", "value": python}],
         transport={"type": "stdio"},
         environmentVariables=listed or None,
     )
@@ -180,11 +185,11 @@ def _manifests(
                 "entry_point": f"{module.replace('.', '/')}.py",
                 "mcp_config": stated(command="uv", args=unpacked, env=env),
             },
+            "compatibility": {"runtimes": {"python": python}},
             "tools": _tools(toolset, mcp.get("client", "")),
             **stated(
                 tools_generated=mcp.get("external") or None,
                 prompts_generated=bool(toolset.mcp_prompts) or None,
-                compatibility={"runtimes": {"python": python}} if python else None,
                 user_config=asked,
             ),
         },
@@ -197,14 +202,14 @@ def _manifests(
         # Its form is closed: it cannot say what it was made from.
         "mcp.json": {
             "$schema": f"{_PLUGINS}/mcp.schema.json",
-            "mcpServers": {name: {"type": "stdio", "command": "uv", "args": published}},
+            "mcpServers": {name: {"type": "stdio", **uvx}},
         },
         ".claude-plugin/plugin.json": {
             "metadata": mark,
             "name": name,
             "displayName": title,
             **said,
-            "mcpServers": {name: stated(command="uv", args=published, env=env)},
+            "mcpServers": {name: stated(**uvx, env=env)},
             **stated(userConfig=asked),
         },
     }
@@ -213,13 +218,12 @@ def _manifests(
 def _tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
     """The tools that are listed over stdio, but for those left out of the package; by name."""
     client, excluded = toolset.client(client_name), toolset.excluded("package")
-    listed = [
+    return [
         {"name": tool.name, "description": tool.summary}
-        for tool in toolset.tools_in("mcp")
+        for tool in sorted(toolset.tools_in("mcp"), key=attrgetter("name"))
         if tool.name not in excluded
         and (client is None or toolset.is_offered(tool, client))
     ]
-    return sorted(listed, key=itemgetter("name"))
 
 
 def _author(project: PythonProject) -> str:
