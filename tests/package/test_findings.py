@@ -20,8 +20,10 @@ SECRET = f"ghp_{'a' * 30}"
     [
         ('version = "1.2.0"', 'dynamic = ["version"]', "3:1: error: target/package: `version` is dynamic"),
         ('version = "1.2.0"\n', "", "1:1: error: target/package: `[project]` has no `version`"),
-        ('"1.2.0"', "12", "3:1: error: target/package: `[project]` has no `version` that begins"),
-        ('"1.2.0"', '">=1"', "3:1: error: target/package: `[project]` has no `version` that begins"),
+        ('"1.2.0"', "12", "3:1: error: target/package: `[project]` has no `version` such as"),
+        ('"1.2.0"', '">=1"', "3:1: error: target/package: `[project]` has no `version` such as"),
+        ('"1.2.0"', '"1.0.0-SNAPSHOT"', "3:1: error: target/package: `[project]` has no `version` such as"),
+        ('"1.2.0"', '"1.x"', "3:1: error: target/package: `[project]` has no `version` such as"),
         ('"1.2.0"', "2026-01-01", "3:1: error: target/package: `[project]` has no `version`"),
         ('"toy-mcp"\nversion', '"--with x"\nversion', "2:1: error: target/package: `[project]` has no `name`"),
         ("Toys for agents.", "x" * 101, "4:1: error: target/package: `[project]` has no `description` of at most 100"),

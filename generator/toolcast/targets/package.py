@@ -26,9 +26,11 @@ _PLUGINS = "https://agent-plugins.org/schemas/1.0.0"
 _OURS = "dev.toolcast"
 
 _MOST = 100  # characters of a title, and of a description, in the registry
+# PEP 440's normal form: the package index has no other, and the registry asks it.
+_VERSION = r"(?a:(\d+!)?\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?)"
 _FORMS = {
     "name": (r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "of letters and digits"),
-    "version": (r"[0-9][0-9A-Za-z.!+_-]{0,99}", "that begins with a number"),
+    "version": (rf"(?=.{{1,{_MOST}}}$){_VERSION}", "such as `1.2.0`"),
     "description": (rf".{{1,{_MOST}}}", f"of at most {_MOST} characters"),
     "requires-python": (r"[<>=!~][<>=!~0-9., *]*", "such as `>=3.11`"),
 }
