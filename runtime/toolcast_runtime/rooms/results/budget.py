@@ -145,11 +145,8 @@ class Shortening:
         return self._checks <= _MOST_CHECKS and self._limits.is_valid(value)
 
     def _is_small(self) -> bool:
-        note = self._note(self._kept)
-        return (
-            self._limits.count(json_text(self._value)) + self._limits.count(note)
-            <= self._limits.most
-        )
+        texts = json_text(self._value), self._note(self._kept)
+        return sum(map(self._limits.count, texts)) <= self._limits.most
 
     def _keep(self, path: Path, kept: int) -> None:
         """Leaves the other items of a list out."""
