@@ -285,6 +285,14 @@ async def test_others_are_answered_while_a_large_result_is_shaped(
     assert rounds > 10 or not places
 
 
+def test_json_in_a_text_that_is_nested_too_deeply_is_a_text() -> None:
+    """What can be read may be too deep to be written."""
+    for depth in range(900, 1_000):
+        text = "[" * depth + '"' + "x" * 900 + '"' + "]" * depth
+        response = shaped(tool(characters=500), {}, ToolResponse(text))
+        assert response.error is None or "was done" in response.error
+
+
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),

@@ -121,11 +121,10 @@ class Shortening:
         items, sizes = self._lists[path]
         kept = len(items)
         dropped = [0, *accumulate(reversed(sizes))]
+        beyond = self._size + _BOUNDARY - self._limits.most
         while kept > 0:
             note = self._note({**self._kept, path: kept})
-            needed = (
-                self._size + _BOUNDARY + self._limits.count(note) - self._limits.most
-            )
+            needed = beyond + self._limits.count(note)
             if dropped[len(items) - kept] >= needed:
                 return kept
             kept = len(items) - bisect_left(dropped, needed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,10 +104,8 @@ def _within(
     written: Callable[[Any], Any] = json_text if is_text else lambda left: left
     if is_text:
         # Many servers answer with JSON in a text, and no value.
-        try:
+        with suppress(ValueError, RecursionError):
             whole = json.loads("\n".join(own) if value is None else value)
-        except (ValueError, RecursionError):
-            whole = None
     check = _check(tool, form)
     shortened = None
     if isinstance(whole, list | dict):
@@ -116,7 +115,9 @@ def _within(
             lambda left: not check(written(left)),
             partial(_rest, tool, budget.get("next"), arguments),
         )
-        shortened = Shortening(whole, count(json_text(whole)), limits).result()
+        # What could be read may be nested too deeply to be written.
+        with suppress(RecursionError):
+            shortened = Shortening(whole, count(json_text(whole)), limits).result()
     if shortened is None:
         return _too_large(tool, form, f"{size:,} {unit}", f"{budget[unit]:,}")
     left, note = shortened
