@@ -276,7 +276,7 @@ async def test_others_are_answered_while_a_large_result_is_shaped(
         return ToolResponse([1] * 100_000), "ok"
 
     answer = shaping(whole)(tool(tokens=400), None, {}, CallContext("find"))
-    task, rounds = asyncio.create_task(answer), 0
+    task, rounds = asyncio.ensure_future(answer), 0
     while not task.done():
         await asyncio.sleep(0.001)
         rounds += 1
