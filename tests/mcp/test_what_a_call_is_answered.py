@@ -46,6 +46,25 @@ def test_a_call_is_answered(
     assert bool(found.is_error) is is_error
 
 
+@pytest.mark.parametrize(
+    ("response", "texts", "value"),
+    [
+        (ToolResponse({"n": 1}), [], {"n": 1}),
+        (ToolResponse(0, content=[TEXT]), [], 0),
+        (ToolResponse({"n": 1}, note="Left out."), ["Left out."], {"n": 1}),
+        # Where there is no value nothing else says it.
+        (ToolResponse(None), ["null"], None),
+        (ToolResponse(None, content=[TEXT]), ["a"], None),
+    ],
+)
+def test_a_value_alone_is_a_value(
+    response: ToolResponse, texts: list[str], value: Any
+) -> None:
+    found: Any = call_result(response, structured=True, send="structured")
+    assert [block.text for block in found.content] == texts
+    assert found.structured_content == value
+
+
 def test_half_of_a_surrogate_pair_is_spelled_out() -> None:
     assert sendable("a\udc00é") == "a\\udc00é"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 
 from tests.properties import tried
 from toolcast_runtime import ToolResponse
+from toolcast_runtime.core.calls import work
+from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
 from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.rooms.results.budget import estimated_tokens
-from toolcast_runtime.rooms.results.shaping import shaped
+from toolcast_runtime.rooms.results.shaping import shaped, shaping
 
 OFFSET = {"type": "integer", "default": 0}
 PARAMETERS = {
@@ -237,6 +240,57 @@ def test_a_strangers_names_drive_no_terminal() -> None:
     response = sent({"a\x1b[2J\u202e" + "b" * 99: ["x" * 50] * 20}, characters=500)
     assert response.note is not None and response.note.isprintable()
     assert "\\x1b[2J" in response.note
+
+
+def test_a_strangers_values_drive_no_terminal() -> None:
+    value = [{"id": f"\x9b2J\u202e\ud83dü{n}", "text": "x" * 50} for n in range(20)]
+    response = sent(json.dumps(value), characters=500, next=BY_ID)
+    assert response.note is not None and response.note.isprintable()
+    asks, _, last = response.note.rpartition(" = ")
+    assert asks.endswith("`after`")
+    assert json.loads(last[:-1]) == json.loads(response.result)[-1]["id"]
+
+
+def test_half_of_a_surrogate_pair_in_a_text_is_an_escape_as_it_was() -> None:
+    """As JavaScript writes a text that was cut in the middle of a picture."""
+    text = json.dumps(["\ud83d" * 9, *["x" * 50] * 20])
+    response = shaped(
+        tool(characters=500), {}, ToolResponse(text, content=[block(text)])
+    )
+    assert response.content == [block(response.result)]
+    assert response.result.encode("utf-8").startswith(rb'["\ud83d\ud83d')
+    assert size(response) <= 500 and is_part(
+        json.loads(response.result), json.loads(text)
+    )
+
+
+@pytest.mark.parametrize("places", [work.MOST_THREADS, 0])
+async def test_others_are_answered_while_a_large_result_is_shaped(
+    monkeypatch: pytest.MonkeyPatch, places: int
+) -> None:
+    """But for where every thread is taken: then it is shaped all the same."""
+    monkeypatch.setattr(work, "MOST_THREADS", places)
+    monkeypatch.setattr(work, "_SECONDS_FOR_A_THREAD", 0.01)
+
+    async def whole(*_: Any) -> Any:
+        return ToolResponse([1] * 100_000), "ok"
+
+    answer = shaping(whole)(tool(tokens=400), None, {}, CallContext("find"))
+    task, rounds = asyncio.ensure_future(answer), 0
+    while not task.done():
+        await asyncio.sleep(0.001)
+        rounds += 1
+    response, outcome = task.result()
+    assert (outcome, response.error) == ("ok", None) and response.note is not None
+    assert rounds > 10 or not places
+
+
+def test_json_in_a_text_that_is_nested_too_deeply_is_a_text() -> None:
+    """What can be read may be too deep to be written."""
+    for depth in range(900, 1_000):
+        text = "[" * depth + '"' + "x" * 900 + '"' + "]" * depth
+        response = shaped(tool(characters=500), {}, ToolResponse(text))
+        assert response.error is None or "was done" in response.error
 
 
 SCALARS = st.one_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -68,6 +69,13 @@ def sent(fields: dict[str, Any], chosen: Any = None, value: Any = WHOLE) -> Any:
 def test_what_is_not_picked_is_left_out(fields: Any, chosen: Any, items: Any) -> None:
     assert sent(fields, chosen) == {"items": items, "total": 2}
     assert WHOLE["items"] == [ONE, {"id": 2, "title": "B"}]
+
+
+def test_who_picks_a_property_often_keeps_nobody_waiting() -> None:
+    fields = {"allowed": [f"items.p{number}" for number in range(100)] + DEEP}
+    started = time.perf_counter()
+    assert sent(fields, ["items.p1"] * 100_000)["items"] == [{"id": 1}, {"id": 2}]
+    assert time.perf_counter() - started < 0.5
 
 
 def test_a_whole_list_may_be_left_out() -> None:

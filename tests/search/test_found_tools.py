@@ -153,6 +153,23 @@ def test_the_best_are_found_and_never_all(
     assert len(found.content) == (1 if expected else 2)
 
 
+@pytest.mark.parametrize("query", ["form_99", " get ", "hello"])
+async def test_what_is_asked_for_by_its_name_is_the_best(
+    tmp_path: Path, query: str
+) -> None:
+    """A number is no word to the router, and one that stands in any message tells it nothing."""
+    forms = [page(f"form_{n}", "Shows a form.") for n in range(90)]
+    last = page("form_99", "Shows it.", renamed_from=["get", "hello"])
+    secret = page("secret", "Shows all.")
+    tools = Package(tmp_path, *forms, last, secret).load()
+    registry = Registry(tools, handlers=HANDLERS, clients=CLIENTS)
+    served = McpServer(registry, name="forms", client="desk", search=True)
+    async with SdkClient(served.build("desk")) as sdk:
+        best = await sdk.call_tool("search_tools", {"query": query})
+        none = await sdk.call_tool("search_tools", {"query": "secret"})
+    assert names(best)[0] == "form_99" and names(none) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -374,7 +374,7 @@ def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Proble
 # What may be broken by what is left out.
 _HINDERING = (
     "minProperties dependentRequired dependentSchemas dependencies allOf anyOf oneOf not"
-    " if enum const uniqueItems contains $ref $dynamicRef"
+    " if enum const uniqueItems contains prefixItems $ref $dynamicRef"
 ).split()
 
 

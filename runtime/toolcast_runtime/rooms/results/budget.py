@@ -27,6 +27,7 @@ _MOST_CHECKS = 32
 _BOUNDARY = 3
 """By so much a text may be larger than the sizes of its parts say."""
 _LONGEST_NAME = 60
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 Path = tuple[str | int, ...]
 """The keys and indexes that lead to a list; none for a result that is one."""
@@ -38,12 +39,14 @@ def estimated_tokens(text: str) -> int:
     """About as many tokens as models count for a text.
 
     A token is up to ten letters of a word, three digits, four marks that stand together, or
-    one letter of another script. Measured on 801 tools of 31 public MCP servers as JSON
-    against OpenAI's `o200k_base`: together 1 % above, nine of ten tools between 5 % below and
-    9 % above, the furthest 12 % below and 15 % above; against `cl100k_base` 2 % higher. Other
-    vendors do not publish what they count; expect some 20 % more there.
+    one letter of another script; how far off that is stands in `docs/tokens.md`.
     """
-    return len(_PIECE.findall(text))
+    return sum(1 for _ in _PIECE.finditer(text))
+
+
+def json_text(value: Any) -> str:
+    """The JSON text of a value; half of a surrogate pair, which no text has, is an escape in it."""
+    return _encode(value).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Limits(NamedTuple):
@@ -107,7 +110,7 @@ class Shortening:
             here, one = waiting.pop()
             if isinstance(one, list) and one:
                 found[here] = one, [
-                    self._limits.count(f"{_text(item)}, ") for item in one
+                    self._limits.count(f"{json_text(item)}, ") for item in one
                 ]
             elif isinstance(one, Mapping):
                 waiting += [((*here, name), part) for name, part in one.items()]
@@ -118,11 +121,10 @@ class Shortening:
         items, sizes = self._lists[path]
         kept = len(items)
         dropped = [0, *accumulate(reversed(sizes))]
+        beyond = self._size + _BOUNDARY - self._limits.most
         while kept > 0:
             note = self._note({**self._kept, path: kept})
-            needed = (
-                self._size + _BOUNDARY + self._limits.count(note) - self._limits.most
-            )
+            needed = beyond + self._limits.count(note)
             if dropped[len(items) - kept] >= needed:
                 return kept
             kept = len(items) - bisect_left(dropped, needed)
@@ -142,11 +144,8 @@ class Shortening:
         return self._checks <= _MOST_CHECKS and self._limits.is_valid(value)
 
     def _is_small(self) -> bool:
-        note = self._note(self._kept)
-        return (
-            self._limits.count(_text(self._value)) + self._limits.count(note)
-            <= self._limits.most
-        )
+        texts = json_text(self._value), self._note(self._kept)
+        return sum(map(self._limits.count, texts)) <= self._limits.most
 
     def _keep(self, path: Path, kept: int) -> None:
         """Leaves the other items of a list out."""
@@ -177,10 +176,6 @@ class Shortening:
                 way = self._limits.rest(items, first)
         more = f" For more, {way}." if way else ""
         return f"Left out: {', '.join(parts)}.{more}"
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _with_first(value: Any, path: Path, kept: int) -> Any:

@@ -48,7 +48,7 @@ def left_out(
     With a property goes what it is in, and all that is in it.
     """
     allowed = fields["allowed"]
-    wanted = [*(fields.get("default", allowed) if chosen is None else chosen)]
+    wanted = {*(fields.get("default", allowed) if chosen is None else chosen)}
     return [path for path in allowed if not any(_is_with(path, one) for one in wanted)]
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...core.calls.tool_validators import Validators
+from ...core.calls.work import in_thread
 from ...core.context import CallContext, CallOutcome, ToolResponse
 from ...core.definitions.tool import ResultForm, Tool
-from .budget import Limits, Shortening, estimated_tokens
+from .budget import Limits, Shortening, estimated_tokens, json_text
 from .picking import left_out, listed_parameters, listed_returns, picked
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ _logger = logging.getLogger("toolcast")
 _LONGEST_VALUE = 200
 """Characters of a value by which a call goes on; what is longer is not told."""
 
+_MOST_AT_ONCE = 100_000
+"""Characters of an answer that is shaped while others wait."""
+
 
 def shaping(answer: Answer) -> Answer:
     """What answers calls as another one does, and sends as much as is said."""
@@ -33,6 +38,12 @@ def shaping(answer: Answer) -> Answer:
         tool: Tool, provider: Any, arguments: Mapping[str, Any], context: CallContext
     ) -> tuple[ToolResponse, CallOutcome]:
         response, outcome = await answer(tool, provider, arguments, context)
+        texts = [response.text(), *_texts(response)[0]]
+        if sum(map(len, texts)) > _MOST_AT_ONCE:
+            shape = partial(shaped, tool, arguments, response)
+            sent, error = await in_thread(shape, tool.name)
+            # Where every thread is taken, others wait.
+            return shape() if error else sent, outcome
         return shaped(tool, arguments, response), outcome
 
     return answered
@@ -90,16 +101,11 @@ def _within(
     if size <= budget[unit]:
         return response
     whole, is_text = value, value is None or isinstance(value, str)
+    written: Callable[[Any], Any] = json_text if is_text else lambda left: left
     if is_text:
         # Many servers answer with JSON in a text, and no value.
-        try:
+        with suppress(ValueError, RecursionError):
             whole = json.loads("\n".join(own) if value is None else value)
-        except (ValueError, RecursionError):
-            whole = None
-
-    def written(left: Any) -> Any:
-        return ToolResponse(left).text() if is_text else left
-
     check = _check(tool, form)
     shortened = None
     if isinstance(whole, list | dict):
@@ -109,8 +115,9 @@ def _within(
             lambda left: not check(written(left)),
             partial(_rest, tool, budget.get("next"), arguments),
         )
-        whole_size = count(ToolResponse(whole).text())
-        shortened = Shortening(whole, whole_size, limits).result()
+        # What could be read may be nested too deeply to be written.
+        with suppress(RecursionError):
+            shortened = Shortening(whole, count(json_text(whole)), limits).result()
     if shortened is None:
         return _too_large(tool, form, f"{size:,} {unit}", f"{budget[unit]:,}")
     left, note = shortened
@@ -135,14 +142,7 @@ def _check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
     """What is wrong with a result, as callers know the tool's."""
     returns = listed_returns(tool.returns, form.fields)
     known = replace(tool, result=replace(form, returns=returns))
-    kept = _validators(json.dumps(returns, sort_keys=True))
-    return partial(kept.problems_with_result, known)
-
-
-@lru_cache(maxsize=256)
-def _validators(returns: str) -> Validators:
-    """Those of the tools that have one schema of results; it is compiled once."""
-    return Validators()
+    return partial(Validators().problems_with_result, known)
 
 
 def _rest(
@@ -165,7 +165,9 @@ def _rest(
         default = of.get("default", 0) if isinstance(of, Mapping) else 0
         given = arguments.get(name, default)
         value = given + kept if isinstance(given, int | float) else None
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
+    # What could drive a terminal, or turn a line round, is an escape.
+    text = text if text.isprintable() else json.dumps(value)
     is_told = isinstance(value, str | int | float) and len(text) <= _LONGEST_VALUE
     return f"call again with `{name}` = {text}" if is_told else ""
 

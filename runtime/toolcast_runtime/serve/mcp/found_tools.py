@@ -142,13 +142,16 @@ class OwnTools:
         problems = validators.problems_with_arguments(tool, arguments)
         if problems or tool.name == CALL:
             raise NotTaken(problems)
-        tools = {one.name: one for one in await self.offered()}
-        query = arguments["query"]
+        tools = {one.name: one for one in await self.offered() if not one.always}
+        query = arguments["query"].strip()
         try:
             names = await self.registry.best_first(query, [*tools.values()])
         except MissingRoomError as missing:
             raise ToolError(f"nothing can be searched for: {missing}") from missing
-        limit = int(arguments.get("limit", USUAL))
-        found = b",".join(tools[name].mcp_json() for name in names[:limit]).decode()
-        texts = [f'{{"tools":[{found}]}}', *([] if names else [_NOTHING])]
+        # What is asked for by its name is the best, whatever its words are.
+        names = [*dict.fromkeys([self.registry.resolve(query), *names])]
+        best = [tools[name] for name in names if name in tools]
+        best = best[: int(arguments.get("limit", USUAL))]
+        found = b",".join(tool.mcp_json() for tool in best).decode()
+        texts = [f'{{"tools":[{found}]}}', *([] if best else [_NOTHING])]
         return ToolResponse(content=[{"type": "text", "text": one} for one in texts])

@@ -30,7 +30,7 @@ def call_result(
     if response.error is not None and response.content is None:
         return failure(response.error)
     value = response.result if structured else None
-    is_alone = structured and send == "structured"
+    is_alone = value is not None and send == "structured"
     note = [] if response.note is None else [response.note]
     if response.content is None:
         texts = [*([] if is_alone else [response.text()]), *note]
