@@ -156,6 +156,23 @@ def test_two_lists_that_are_shortened_have_no_one_way_to_the_rest() -> None:
     assert "For more" not in response.note
 
 
+@pytest.mark.parametrize(
+    ("following", "told"),
+    [(BY_OFFSET, False), (BY_ID, True)],
+)
+def test_beside_another_list_only_a_property_says_where_a_call_goes_on(
+    following: Any, told: bool
+) -> None:
+    """By an offset nobody knows in which; no call goes on in `hits`, whose items are all sent."""
+    value = {"items": TEN, "tags": ["a", "b"]}
+    response = sent(value, characters=400, next=following)
+    assert response.note is not None and ("For more" in response.note) is told
+    value = {"hits": TEN[:2], "facets": [f"{n:09}" for n in range(90)]}
+    response = sent(value, characters=800, next=following)
+    assert response.note is not None and "of `facets`" in response.note
+    assert "For more" not in response.note
+
+
 def test_a_small_result_is_what_it_was() -> None:
     for value in (TEN, {"items": TEN}, "text", None, 5):
         assert sent(value, characters=10_000) == ToolResponse(value)

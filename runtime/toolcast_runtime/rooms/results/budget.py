@@ -74,6 +74,7 @@ class Shortening:
         self._checks = 0
         self._kept: dict[Path, int] = {}
         self._lists: dict[Path, _Sized] = {}
+        self._outer: dict[Path, _Sized] = {}
 
     def result(self) -> tuple[Any, str] | None:
         """What is small enough of the result, and a note of what it lacks; None for nothing.
@@ -83,7 +84,8 @@ class Shortening:
         """
         if self._size <= self._limits.most:
             return self._value, ""
-        waiting = self._lists_in((), self._value)
+        self._outer = self._lists_in((), self._value)
+        waiting = {**self._outer}
         while waiting and len(self._lists) < _MOST_LISTS:
             path = max(waiting, key=lambda one: sum(waiting[one][1]))
             items, _ = self._lists[path] = waiting.pop(path)
@@ -159,22 +161,21 @@ class Shortening:
         self._kept[path] = kept
 
     def _note(self, kept: Mapping[Path, int]) -> str:
-        """What is left out, and how to get it.
-
-        Of a list within another one, or of one of several, no page is the rest.
-        """
+        """What is left out, and how to get it, where one list alone can be what a call goes on in."""
         if not kept:
             return ""
-        parts, way = [], ""
-        pages = [path for path in kept if not any(type(step) is int for step in path)]
+        parts = []
         for path, first in kept.items():
             items, _ = self._lists[path]
             name = escaped(".".join(map(str, path)), _LONGEST_NAME)
             of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
             parts.append(f"the last {len(items) - first:,} of {of}")
-            if first and pages == [path]:
-                way = self._limits.rest(items, first)
-        more = f" For more, {way}." if way else ""
+        ways = [
+            (kept.get(path), way)
+            for path, (items, _) in self._outer.items()
+            if (way := self._limits.rest(items, kept.get(path, len(items))))
+        ]
+        more = f" For more, {ways[0][1]}." if len(ways) == 1 and ways[0][0] else ""
         return f"Left out: {', '.join(parts)}.{more}"
 
 
