@@ -138,6 +138,7 @@ def toy(project: Project) -> Iterator[Any]:
             del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_what_is_generated_says_so_and_agrees_with_itself(project: Project) -> None:
     made = json.loads((project.root / "casting/toy/tools/list_notes.json").read_text())
     inner = made["mcp"]["outputSchema"]["properties"]["items"]["items"]
@@ -300,6 +301,7 @@ def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
     assert (found["list_notes"], found["as_text"]) == (300, None)
 
 
+@pytest.mark.slow
 def test_a_live_server_is_held_to_it(project: Project) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("verify", "--mcp-stdio", command)
