@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -171,6 +172,31 @@ def test_beside_another_list_only_a_property_says_where_a_call_goes_on(
     response = sent(value, characters=800, next=following)
     assert response.note is not None and "of `facets`" in response.note
     assert "For more" not in response.note
+
+
+@pytest.mark.parametrize(("size", "threads"), [(90_000, 0), (110_000, 1)])
+def test_only_a_large_answer_is_shaped_in_a_thread(
+    size: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is done where a spec says no more than the form."""
+    large = ToolResponse(["x" * (size // 10)] * 10)
+    used: list[Any] = []
+
+    async def in_thread(work: Any, name: str) -> Any:
+        used.append(name)
+        return work(), None
+
+    async def answer(*call: Any) -> Any:
+        return large, "ok"
+
+    monkeypatch.setattr(f"{shaping.__module__}.in_thread", in_thread)
+    answered = shaping(answer)
+    plain = replace(tool(), result=ResultForm(send="text"))
+    context = CallContext("find")
+    assert asyncio.run(answered(plain, None, {}, context)) == (large, "ok")
+    assert not used
+    response, _ = asyncio.run(answered(tool(characters=500), None, {}, context))
+    assert len(used) == threads and response.note is not None
 
 
 def test_a_small_result_is_what_it_was() -> None:

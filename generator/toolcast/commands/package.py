@@ -19,6 +19,7 @@ from toolcast_runtime.core.folder import Folder
 from ..findings import has_errors, in_order
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
+from ..model.spec_schema import is_device
 from ..output.disk_differences import LEFT_BY_TOOLS, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
@@ -35,9 +36,7 @@ _SECRET = re.compile(
     r"|client_secret.*\.json|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
     re.IGNORECASE,
 )
-_NOT_EVERYWHERE = re.compile(
-    r'(?i)[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$|^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)'
-)
+_NOT_EVERYWHERE = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 
 
 @click.command(name="package")
@@ -150,7 +149,7 @@ def _below(
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)
-                elif _NOT_EVERYWHERE.search(name):
+                elif is_device(name) or _NOT_EVERYWHERE.search(name):
                     fail(f"{path!a} cannot be called so on every system: rename it")
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(path)

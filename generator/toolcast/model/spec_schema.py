@@ -201,7 +201,7 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
             yield document.source.error(
                 "spec/invalid-value", (name,), message, help_, at_key=True
             )
-    if kind in ("mcp_resource", "mcp_prompt") and _is_device(value["name"]):
+    if kind in ("mcp_resource", "mcp_prompt") and is_device(value["name"]):
         # Files of the spec and of what is generated are called so.
         yield _taken(document, ("name",), value["name"])
     if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
@@ -217,7 +217,8 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
                 yield _taken(document, ("output",), part)
 
 
-def _is_device(name: str) -> bool:
+def is_device(name: str) -> bool:
+    """Whether Windows takes the name of a file for a device, whatever its ending."""
     return name.split(".")[0].lower() in WINDOWS_DEVICES
 
 

@@ -65,7 +65,7 @@ def problems(
         message = "the package has no `namespace`, and no name in the registry without"
         help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
         yield at, message, help_
-    if _RESERVED.match(name := package_name(toolset)):
+    if _RESERVED.match(name := _package_name(toolset)):
         message = f"clients take a plugin `{name}` for one of Anthropic's own"
         yield ("name",), message, "call the toolset something else"
     for one, said in variables_of(toolset).items():
@@ -96,7 +96,7 @@ def _problems_of_project(project: PythonProject) -> Iterator[tuple[str, str, str
         yield "dependencies", message, "add it"
 
 
-def package_name(toolset: Toolset) -> str:
+def _package_name(toolset: Toolset) -> str:
     """What the package is called: the toolset's name in kebab case."""
     return "-".join(filter(None, toolset.name.split("_")))
 
@@ -119,7 +119,7 @@ def _manifests(
 ) -> dict[str, dict[str, Any]]:
     """Each manifest by its name; its first member says what it was made from."""
     mark = {"generated": signature(f"{toolset.folder}/")}
-    name, title = package_name(toolset), toolset.heading
+    name, title = _package_name(toolset), toolset.heading
     version, python = project.text_of("version"), project.text_of("requires-python")
     mcp = toolset.targets.get("mcp", {})
     said = stated(
@@ -134,23 +134,23 @@ def _manifests(
         one: stated(
             type="string",
             title=one,
-            description=said["description"],
-            required=said.get("required") or None,
+            description=asks["description"],
+            required=asks.get("required") or None,
             # Where it has no value at all, clients pass on the reference to it.
-            default=None if said.get("required") else said.get("default") or "",
-            sensitive=said.get("secret") or None,
+            default=None if asks.get("required") else asks.get("default") or "",
+            sensitive=asks.get("secret") or None,
         )
-        for one, said in variables.items()
+        for one, asks in variables.items()
     } or None
     listed = [
         stated(
             name=one,
-            description=said["description"],
-            isRequired=said.get("required") or None,
-            isSecret=said.get("secret") or None,
-            default=said.get("default"),
+            description=asks["description"],
+            isRequired=asks.get("required") or None,
+            isSecret=asks.get("secret") or None,
+            default=asks.get("default"),
         )
-        for one, said in variables.items()
+        for one, asks in variables.items()
     ]
     unpacked = ["run", "--directory", "${__dirname}", "python", "-m", module]
     with_ = f"{project.text_of('name')}=={version}"

@@ -7,12 +7,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.core.definitions.tool import (
-    WINDOWS_DEVICES,
-    command_name,
-    module_name,
-    spec_name,
-)
+from toolcast_runtime.core.definitions.tool import command_name, module_name, spec_name
 from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
 
 from ...edits.free_names import refuse_taken_name
@@ -26,7 +21,7 @@ from ...model.model import (
     Workspace,
 )
 from ...model.spec_files import FOLDERS
-from ...model.spec_schema import schemas_beside
+from ...model.spec_schema import is_device, schemas_beside
 from ...model.toolset_parts import (
     HandlerReference,
 )
@@ -112,7 +107,7 @@ def draft_mcp_spec(
     if not _MCP_NAME.fullmatch(name) or name.startswith("."):
         rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
         raise Refusal(f"`{name}` is not a {kind}'s name: {rule}")
-    if name.split(".")[0].lower() in WINDOWS_DEVICES:
+    if is_device(name):
         raise Refusal(f"Windows has no file `{name}.yaml`", "choose another name")
     targets = enabled(tuple(toolset.targets), workspace.extensions)
     if "mcp" not in {target.name for target in targets}:

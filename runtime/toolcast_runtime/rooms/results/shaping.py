@@ -38,7 +38,10 @@ def shaping(answer: Answer) -> Answer:
         tool: Tool, provider: Any, arguments: Mapping[str, Any], context: CallContext
     ) -> tuple[ToolResponse, CallOutcome]:
         response, outcome = await answer(tool, provider, arguments, context)
-        texts = [response.text(), *_texts(response)[0]]
+        form = tool.result
+        if form is None or (form.budget or form.fields) is None:
+            return response, outcome
+        texts = [response.text(), *(b.get("text", "") for b in response.content or ())]
         if sum(map(len, texts)) > _MOST_AT_ONCE:
             shape = partial(shaped, tool, arguments, response)
             sent, error = await in_thread(shape, tool.name)
