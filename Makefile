@@ -16,7 +16,7 @@ CODE := generator/toolcast runtime/toolcast_runtime letta/toolcast_letta example
 # Processes that tests start would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 # What says most in the shortest time, of the generator and of the runtime.
-FAST := tests/rules tests/docs/test_docs_pages.py tests/encoders tests/reading tests/rendering \
+FAST := tests/rules tests/docs/test_docs_pages.py tests/encoders tests/parsing tests/rendering \
   tests/runtime tests/validation tests/values tests/access tests/router tests/test_structure.py
 
 .DEFAULT_GOAL := help
@@ -49,10 +49,10 @@ test-display: $(STAMP) ## Run the tests that drive a real X display (needs xvfb 
 
 test-browser: $(STAMP) ## Run the catalogue in a real Chromium (needs chromium; sets up the rest once)
 	@$(PIP) 'playwright>=1.50,<2'
-	@$(BIN)/python -m tests.catalogue.browser_setup && $(PYTEST) -m browser tests/catalogue
+	@$(BIN)/python -m tests.catalog.browser_setup && $(PYTEST) -m browser tests/catalog
 
 test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node.js once)
-	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp tests/watching tests/language tests/package
+	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp tests/watching tests/spec_language tests/package
 
 test-letta-fake: $(STAMP) ## Run the tests of the extension for Letta, on a server of our own
 	@$(PYTEST) -n auto --dist worksteal letta/tests

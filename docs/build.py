@@ -16,15 +16,15 @@ from typing import Any
 import click
 import yaml
 
-from toolcast.changes.change import AUDIENCES, ChangeRule, Grade
-from toolcast.changes.comparison import rules as change_rules
-from toolcast.commands.entry import main as toolcast
+from toolcast.commands.command_group import main as toolcast
+from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
+from toolcast.diff.comparison import rules as change_rules
 from toolcast.encoders.markdown import fenced
 from toolcast.extensions import COMMANDS, fields_of, missing, values
-from toolcast.language.spec_language import schema
-from toolcast.rules.page import page
 from toolcast.rules.rule import Rule, limit
+from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in, rules
+from toolcast.spec_language.spec_language import schema
 from toolcast.targets.table import targets
 from toolcast.targets.target import Target
 

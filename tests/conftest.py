@@ -153,7 +153,7 @@ class Project:
 
     def generate(self) -> None:
         """Generates in this process, which is quicker, over whatever is there."""
-        from toolcast.commands.generating.generate import run
+        from toolcast.commands.generate.generate import run
 
         ended = run(str(self.root), force=True)
         assert ended.code == 0, ended.err

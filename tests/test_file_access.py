@@ -21,7 +21,7 @@ OTHER_READERS = {
     "toolcast_runtime/core/definitions/definitions.py",
     "toolcast_runtime/rooms/external/listing.py",
     "toolcast_runtime/rooms/resources/definitions_of_mcp.py",
-    "toolcast/commands/starting/init.py",
+    "toolcast/commands/init/init.py",
 }
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
@@ -29,7 +29,7 @@ ELSEWHERE = {
     # The terminal that a person sits at, by the name that it has for every process.
     ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.
-    ("toolcast/commands/generating/held_server.py", "os.open"),
+    ("toolcast/commands/generate/server_process.py", "os.open"),
     ("toolcast_runtime/serve/stdio/process.py", "os.open"),
     # An archive is put together in memory.
     ("toolcast/commands/package.py", "import zipfile"),

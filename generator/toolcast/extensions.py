@@ -24,7 +24,7 @@ COMMANDS = "toolcast.commands"
 """A click command, which becomes `toolcast NAME`."""
 FIELDS = "toolcast.fields"
 """A `Fields`."""
-CHANGES = "toolcast.changes"
+CHANGES = "toolcast.diff"
 """The `ChangeFunctions` of its fields."""
 _GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 

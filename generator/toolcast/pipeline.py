@@ -11,17 +11,17 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .facts.former_names import Mention, former_in_outputs
-from .facts.tool_names import tool_names
+from .analysis.former_names import Mention, former_in_outputs
+from .analysis.tool_names import tool_names
 from .findings import Finding, Place, Severity, has_errors, in_order
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
 from .rules.handler import gone_imports
-from .rules.running import by_their_authors, check_workspace, without_suppressed
+from .rules.runner import by_their_authors, check_workspace, without_suppressed
 
 if TYPE_CHECKING:
-    from .documents.filling import Document
+    from .markdown_regions.regions import Document
     from .rendering.renderer import TemplateFailure
 
 
@@ -79,7 +79,7 @@ def generate(
         return Generated(workspace, {}, findings)
 
     # Templates are needed only from here on, so that a check that fails stays quick.
-    from .documents.filling import fill_documents
+    from .markdown_regions.regions import fill_documents
     from .rendering.output_shape import ShapeViolation
     from .rendering.renderer import TemplateFailure
     from .targets.render_workspace import render_workspace

@@ -21,8 +21,8 @@ from tests.forked_servers import start
 __all__ = ["forked_toolcast"]
 
 _LOADED = (
-    "toolcast.commands.entry",
-    "toolcast.commands.generating.generate",
+    "toolcast.commands.command_group",
+    "toolcast.commands.generate.generate",
     "toolcast.commands.check",
     "toolcast.pipeline",
     "toolcast_letta.commands.operations",

@@ -14,7 +14,7 @@ import pytest
 from tests.commands.running import run
 from tests.commands.test_help_widths import too_wide
 from tests.repository import ROOT, copy_project
-from toolcast.commands.generating.watching import watched
+from toolcast.commands.generate.watch import watched
 from toolcast.model.loading import load_workspace
 from toolcast.targets.exposure import exposures
 from toolcast_letta.commands.letta import command as letta

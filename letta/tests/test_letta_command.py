@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from letta.tests.toy import TOKEN
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 KEY = "k3y-of-the-letta-server"
 SEVERAL = """
@@ -251,7 +251,7 @@ def test_one_of_several_toolsets_has_to_be_named(
 def test_help_imports_no_library(toy: Any) -> None:
     program = (
         "import sys\n"
-        "from toolcast.commands.entry import main\n"
+        "from toolcast.commands.command_group import main\n"
         "main(['letta', 'plan', '--help'], standalone_mode=False)\n"
         "assert not {'letta_client', 'httpx', 'mcp'} & set(sys.modules)\n"
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolcast.facts.tool_search import listed
+from toolcast.analysis.tool_search import listed
 from toolcast.findings import Severity
 from toolcast.json_schema.graph import JsonSchema, Reference
 from toolcast.model.model import Toolset, ToolSpec, Workspace
-from toolcast.python_code.call_graph import Noted, Reached, reached_from
-from toolcast.reading.tree import Path
+from toolcast.parsing.tree import Path
 from toolcast.rules.handler import place, way_to
-from toolcast.rules.places import Where
 from toolcast.rules.rule import Problem, at, rule
+from toolcast.rules.subjects import Where
+from toolcast.static_analysis.call_graph import Noted, Reached, reached_from
 from toolcast.suggestions import did_you_mean, quoted_list
 from toolcast.targets.table import enabled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast.facts.tool_lists import mcp_definition
+from toolcast.analysis.tool_lists import mcp_definition
 from toolcast.model.model import Toolset, ToolSpec
 
 from .plan.desired_state import LOOP_REASON, DesiredState, DesiredTool, desired_state

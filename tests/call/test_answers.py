@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.commands.calling.shown_answers import print_answer_to_call, raw_json
+from toolcast.commands.call.result_format import print_answer_to_call, raw_json
 
 CASES = sorted((Path(__file__).parent / "answers").iterdir())
 

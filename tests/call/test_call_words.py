@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.calling.one_call import WrongWords, arguments_of, usage
+from toolcast.commands.call.arguments import WrongWords, arguments_of, usage
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.rooms.cli.words import likely
 

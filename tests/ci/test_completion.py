@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.shell_completion import BashComplete
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 Make = Callable[..., Any]
@@ -111,7 +111,7 @@ def test_each_shell_gets_its_function(tmp_path: Path, shell: str) -> None:
 LOADED = """
 import sys
 from click.shell_completion import BashComplete
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 completion = BashComplete(main, {}, "toolcast", "_TOOLCAST_COMPLETE")
 assert completion.get_completions(["rename"], "") != []
 heavy = {"jsonschema_rs", "toolcast.pipeline", "toolcast.model.loading", "jinja2", "black"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 from click.testing import CliRunner
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 WIDTH = 80
 

@@ -54,7 +54,7 @@ def test_toolcast_from_a_file_is_named_to_make(
     """Where Toolcast is from no index, the new project cannot take it from one."""
     import importlib.metadata
 
-    from toolcast.commands.starting.init import installed_from
+    from toolcast.commands.init.init import installed_from
 
     wheel = tmp_path / "a b.whl"
     wheel.touch()

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from tests.program import toolcast
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 # Where no project adds those of extensions.
 with contextlib.chdir(os.sep):

@@ -128,7 +128,7 @@ def test_each_thing_is_added_as_the_page_says(
     assert "did you mean `main`?" in said[FIELD]
     assert "did you mean `queue`?" in said[FIELD]
     assert {name for name in changed[FIELD] if name.startswith("generator/")} == {
-        "generator/toolcast/language/tool.language.yaml",
+        "generator/toolcast/spec_language/tool.language.yaml",
         "generator/toolcast/model/model.py",
         "generator/toolcast/targets/registry.py",
     }

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolcast.imports.importing import importing
-from toolcast.imports.source_file import source_in
+from toolcast.importing.importing import importing
+from toolcast.importing.source_file import source_in
 from toolcast.model.model import Workspace
 from toolcast.project import WORKSPACE_FILE
 

@@ -25,7 +25,7 @@ from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.forked import Forks, forks
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, sent
-from toolcast.reading.exact_json import exact_text, read_json
+from toolcast.parsing.exact_json import exact_text, read_json
 from toolcast_runtime.core.definitions.tool import module_name
 
 HERE = Path(__file__).parent

@@ -13,12 +13,12 @@ from typing import Any
 import yaml
 
 from tests.repository import MISSING
-from toolcast.changes.change import Change
-from toolcast.changes.comparison import Comparison, compare
+from toolcast.diff.change import Change
+from toolcast.diff.comparison import Comparison, compare
 from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
-from toolcast.reading.project_files import Entry
+from toolcast.parsing.project_files import Entry
 
 __all__ = ["SingleChange", "loaded", "single_changes", "told"]
 

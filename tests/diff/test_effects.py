@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.conftest import ROOT
 from tests.diff.single_changes import loaded
-from toolcast.changes.comparison import compare
-from toolcast.changes.effects import Effect, EffectKind
-from toolcast.facts.token_costs import estimated_tokens
+from toolcast.analysis.token_costs import estimated_tokens
+from toolcast.diff.comparison import compare
+from toolcast.diff.effects import Effect, EffectKind
 
 CLIENTS = {"a": {"allow": "*"}, "b": {"allow": ["note"]}}
 TARGETS: dict[str, Any] = {"mcp": {}, "langchain": {}, "prompts": {}, "cli": {}}

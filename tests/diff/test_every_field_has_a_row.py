@@ -15,13 +15,13 @@ import yaml
 from tests.diff.single_changes import single_changes
 from tests.repository import EXTENSIONS, MISSING
 from tests.test_structure import none
-from toolcast.changes.comparison import rules
-from toolcast.changes.table import FILES, fields, language
-from toolcast.changes.walk import has_change
+from toolcast.diff.comparison import rules
+from toolcast.diff.table import FILES, fields, language
+from toolcast.diff.walk import has_change
 from toolcast.extensions import ExtensionFailure, Fields, fields_of
-from toolcast.language import spec_language
-from toolcast.language.spec_language import parts
 from toolcast.package_data import read_packaged
+from toolcast.spec_language import spec_language
+from toolcast.spec_language.spec_language import parts
 
 # Below them every keyword is a field: they have a table of their own.
 SCHEMAS = {"parameters", "returns"}
@@ -101,7 +101,7 @@ def test_every_kind_fires_in_a_case() -> None:
 
 def test_every_sentence_is_said_in_a_case() -> None:
     """With all that it names: one that names what nobody gives it fails where it is said."""
-    kinds = yaml.safe_load(read_packaged("changes", "rows.yaml"))["kinds"]
+    kinds = yaml.safe_load(read_packaged("diff", "rows.yaml"))["kinds"]
     said = defaultdict[str, set[str]](set)
     for case in single_changes():
         for change in (*case.compared.changes, *case.compared_back.changes):
@@ -153,7 +153,7 @@ def test_no_two_fields_have_a_kind_in_common() -> None:
 
 def test_former_ids_lead_to_present_ones() -> None:
     known = rules(EXTENSIONS)
-    former = yaml.safe_load(read_packaged("changes", "former_ids.yaml"))
+    former = yaml.safe_load(read_packaged("diff", "former_ids.yaml"))
     former |= fields_of(EXTENSIONS).former_changes
 
     assert len(former) > 250

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.program import toolcast
-from toolcast.changes.comparison import rules
+from toolcast.diff.comparison import rules
 
 
 def test_a_change_is_explained(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.diff.single_changes import loaded
-from toolcast.changes.comparison import Comparison, compare
+from toolcast.diff.comparison import Comparison, compare
 
 NASTY = [
     "::error::`file`%0A::set-output name=x::y",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.diff.single_changes import loaded
-from toolcast.changes import tools as matching
-from toolcast.changes.comparison import compare
+from toolcast.diff import tools as matching
+from toolcast.diff.comparison import compare
 
 NUMBER = 50
 

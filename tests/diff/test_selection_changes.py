@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.changes.change import Change, Grade
-from toolcast.changes.comparison import compare, rules
+from toolcast.diff.change import Change, Grade
+from toolcast.diff.comparison import compare, rules
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 

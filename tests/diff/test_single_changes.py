@@ -9,8 +9,8 @@ import pytest
 
 from tests.diff.single_changes import SingleChange, single_changes, told
 from tests.repository import EXTENSIONS
-from toolcast.changes.change import ABSENT, same
-from toolcast.changes.comparison import compare, rules
+from toolcast.diff.change import ABSENT, same
+from toolcast.diff.comparison import compare, rules
 
 CASES = single_changes()
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
-from toolcast.changes.change import Change
-from toolcast.changes.comparison import compare
+from toolcast.diff.change import Change
+from toolcast.diff.comparison import compare
 from toolcast.model.loading import load_workspace
 
 NOTE = "summary: Stores.\nparameters: {type: object, properties: {a: {type: string}}}\n"

@@ -48,7 +48,7 @@ def test_generated_pages_are_current() -> None:
 
 
 def test_every_kind_of_change_is_on_the_page() -> None:
-    from toolcast.changes.comparison import rules
+    from toolcast.diff.comparison import rules
 
     families = {re.split("[./]", id_)[0] for id_ in rules(())}
     assert families <= builder().CHANGES.keys()

@@ -35,7 +35,7 @@ from toolcast.encoders.python_types import (
     typed_dict,
     union,
 )
-from toolcast.reading.characters import is_plain
+from toolcast.parsing.characters import is_plain
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
 # Words and line breaks make long prose; `text()` makes everything else.

@@ -16,7 +16,7 @@ from toolcast.encoders.json_text import compact, pretty
 from toolcast.encoders.markdown import block, inline
 from toolcast.encoders.python import option_name
 from toolcast.encoders.yaml_block import scalar
-from toolcast.reading.yaml_reader import read_yaml
+from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.rooms.values.annotated_types import (
     class_name,

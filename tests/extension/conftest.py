@@ -28,8 +28,8 @@ from toolcast.encoders.code import Code, lines
 from toolcast.encoders.plain_text import row
 from toolcast.encoders.python import literal
 from toolcast.rendering.output_shape import PythonShape, TextShape
-from toolcast.changes.change import files_of
-from toolcast.changes.comparison import ChangeFunctions
+from toolcast.diff.change import files_of
+from toolcast.diff.comparison import ChangeFunctions
 
 
 class View(NamedTuple):
@@ -147,7 +147,7 @@ house = toolcast_house:command
 [toolcast.fields]
 house = toolcast_house:FIELDS
 
-[toolcast.changes]
+[toolcast.diff]
 house = toolcast_house:CHANGES
 """
 

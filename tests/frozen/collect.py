@@ -29,7 +29,7 @@ from tests.frozen.cases import (
     write,
 )
 from tests.program import toolcast
-from toolcast.changes.comparison import compare
+from toolcast.diff.comparison import compare
 from toolcast.model.loading import load_workspace
 from toolcast.pipeline import generate
 

@@ -15,8 +15,8 @@ import yaml
 from tests.program import toolcast
 from tests.repository import EXTENSIONS
 from tests.rules.layout import lay_out
+from toolcast.import_check import preflight
 from toolcast.model.loading import load_workspace
-from toolcast.preflight import preflight
 from toolcast.rules.table import former_ids, rules
 
 UNSUPPRESSABLE = (

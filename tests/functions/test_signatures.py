@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.python_code.function_tool import FunctionTool, NoTool, read_function
-from toolcast.python_code.modules import PythonModule
+from toolcast.static_analysis.function_tool import FunctionTool, NoTool, read_function
+from toolcast.static_analysis.modules import PythonModule
 
 
 class Of(NamedTuple):

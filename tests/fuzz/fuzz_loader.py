@@ -13,8 +13,8 @@ import atheris
 
 with atheris.instrument_imports(include=["toolcast"]):
     from toolcast.findings import has_errors
+    from toolcast.parsing.yaml_reader import read_yaml
     from toolcast.pipeline import generate
-    from toolcast.reading.yaml_reader import read_yaml
 
 ROOT = Path(tempfile.mkdtemp(prefix="toolcast-fuzz-"))
 SPEC = ROOT / "specs" / "x" / "a.yaml"

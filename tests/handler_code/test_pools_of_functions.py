@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.python_code.call_graph import Pools
-from toolcast.python_code.function_body import Node, read_node
-from toolcast.python_code.module_names import Definition
-from toolcast.python_code.modules import read_module
-from toolcast.python_code.resolver import Resolver
+from toolcast.static_analysis.call_graph import Pools
+from toolcast.static_analysis.function_body import Node, read_node
+from toolcast.static_analysis.module_names import Definition
+from toolcast.static_analysis.modules import read_module
+from toolcast.static_analysis.resolver import Resolver
 
 ACCESSORS = {f"handlers.work:pool{n}": f"p{n}" for n in range(3)}
 Calls = dict[str, list[str]]

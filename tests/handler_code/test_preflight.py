@@ -84,7 +84,7 @@ def test_a_handler_that_takes_its_process_along(
     why: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolcast.preflight._SECONDS", seconds)
+    monkeypatch.setattr("toolcast.import_check._SECONDS", seconds)
     tools = {"work": f"{NOTE}handlers.toy:work\n"}
     handlers = source + "def work(): ...\n"
     project = make_project(tools, toolset=TARGETS, handlers=handlers)

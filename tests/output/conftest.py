@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 GREET = """
 summary: Greet somebody.

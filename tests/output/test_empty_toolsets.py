@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 # Only the toolset's own modules; reading whole libraries takes long.
 STRICT = """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])

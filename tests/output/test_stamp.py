@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import toolcast
-from toolcast import stamp
-from toolcast.commands.generating.generate import run as generate
+from toolcast import up_to_date
+from toolcast.commands.generate.generate import run as generate
 from toolcast.commands.main import same_command
-from toolcast.stamp import Ended
+from toolcast.up_to_date import Ended
 
 
 def wait() -> None:
@@ -28,7 +28,7 @@ def wait() -> None:
 
 
 def repeated(small: Any) -> Ended | None:
-    return stamp.repeated(str(small.root), same_command())
+    return up_to_date.repeated(str(small.root), same_command())
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_change_is_seen_at_once(small: Any) -> None:
 def test_a_file_is_read_again_while_its_time_may_hide_a_change(
     changed: int, is_as_new: bool
 ) -> None:
-    assert stamp.is_as_new(changed, 10_000_000_000) is is_as_new
+    assert up_to_date.is_as_new(changed, 10_000_000_000) is is_as_new
 
 
 def test_what_cannot_be_read_hides_no_change_behind_it(small: Any) -> None:
@@ -215,7 +215,9 @@ def test_the_words_the_place_and_the_day_count(
 def test_our_own_files_and_what_is_installed_count(
     settled: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    places = stamp._read(str(settled.root), "last-run").split("\0\0\n")[1].split("\0")
+    places = (
+        up_to_date._read(str(settled.root), "last-run").split("\0\0\n")[1].split("\0")
+    )
     assert str(Path(toolcast.__file__).parent) in places
     assert any(place.endswith("/templates") for place in places)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
@@ -255,8 +257,8 @@ def test_a_project_cannot_bring_one(settled: Any, tmp_path: Path) -> None:
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
     copy = tmp_path / "copy"
     shutil.copytree(settled.root, copy)
-    assert stamp.repeated(str(copy), same_command()) is None
-    assert stamp.known_digests(str(copy)) == {}
+    assert up_to_date.repeated(str(copy), same_command()) is None
+    assert up_to_date.known_digests(str(copy)) == {}
 
 
 def test_links_and_pipes_in_the_cache_folder_are_not_followed(
@@ -321,7 +323,7 @@ opened = []
 def hook(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and os.path.isabs(arguments[0]):
         opened.append(arguments[0])
-from toolcast.commands.generating.generate import run
+from toolcast.commands.generate.generate import run
 sys.addaudithook(hook)
 assert run(sys.argv[1]).code == 0
 print(json.dumps(opened))
@@ -336,7 +338,9 @@ print(json.dumps(opened))
     wait()
     done = small.run("-c", program, str(small.root))
     assert done.returncode == 0, done.stderr
-    places = stamp._read(str(small.root), "last-run").split("\0\0\n")[1].split("\0")
+    places = (
+        up_to_date._read(str(small.root), "last-run").split("\0\0\n")[1].split("\0")
+    )
     root = os.path.join(small.root, "")
     own = [path for path in json.loads(done.stdout) if path.startswith(root)]
     assert any(path.endswith("greet.yaml") for path in own)

@@ -72,9 +72,9 @@ def test_the_generators_wheel_holds_templates_and_schemas(
         if file.is_file() and file.suffix not in (".py", ".pyc")
     }
     for kind in ("tool", "toolset", "workspace"):
-        assert f"toolcast/language/{kind}.language.yaml" in data
+        assert f"toolcast/spec_language/{kind}.language.yaml" in data
     assert "toolcast/schemas/diff.schema.json" in data
-    assert "toolcast/catalogue_page/catalogue.css" in data
+    assert "toolcast/catalog_page/catalogue.css" in data
     assert data <= held.keys()
 
 
@@ -93,7 +93,7 @@ def test_the_generator_runs_from_its_wheel(
     place.run("-m", "toolcast", *words, cwd=project)
     page = (project / "catalogue.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "count_words" in page
-    parts = sorted((ROOT / "generator/toolcast/catalogue_page").glob("*.*"))
+    parts = sorted((ROOT / "generator/toolcast/catalog_page").glob("*.*"))
     assert len(parts) >= 3
     for part in parts:
         # The HTML has places to be filled.

@@ -8,7 +8,7 @@ import pytest
 
 from generated.kirishima import provider_lists
 from generated.kirishima.registry import REGISTRY
-from toolcast.language.spec_language import schema
+from toolcast.spec_language.spec_language import schema
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.compiled import build
 from toolcast_runtime.providers import (

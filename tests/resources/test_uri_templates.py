@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mcp.shared.uri_template import UriTemplate
 
-from toolcast.facts.uri_templates import problems_with_template, variables_of
+from toolcast.analysis.uri_templates import problems_with_template, variables_of
 
 
 @pytest.mark.parametrize(

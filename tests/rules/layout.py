@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolcast.findings import Finding, has_errors, in_order
 from toolcast.model.loading import load_workspace
-from toolcast.rules.running import check_workspace, without_suppressed
+from toolcast.rules.runner import check_workspace, without_suppressed
 
 __all__ = ["TODAY", "findings_of", "lay_out"]
 

@@ -16,8 +16,8 @@ from tests.properties import tried
 from tests.rules.layout import findings_of, lay_out
 from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
-from toolcast.json_schema.refusals import ValueChecker, problems_with_schema
-from toolcast.reading.yaml_reader import AmbiguousScalar, resolve_plain
+from toolcast.json_schema.schema_errors import ValueChecker, problems_with_schema
+from toolcast.parsing.yaml_reader import AmbiguousScalar, resolve_plain
 from toolcast.rules.schema import pattern
 
 WORDS = st.sampled_from(

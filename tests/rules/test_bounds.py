@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.rules.layout import findings_of, lay_out
-from toolcast.reading.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
+from toolcast.parsing.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
 
 
 def rules_found(root: Path) -> set[str]:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.rules.places import folded
 from toolcast.rules.prompt import CrossToolInstructions, _pattern
+from toolcast.rules.subjects import folded
 
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
 

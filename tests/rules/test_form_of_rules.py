@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from tests.house import DISTRIBUTIONS
 from tests.test_structure import none
-from toolcast.changes.comparison import rules as kinds_of_changes
+from toolcast.diff.comparison import rules as kinds_of_changes
 from toolcast.model.binding import MOST_COPIED
-from toolcast.reading.yaml_reader import (
+from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_LARGE_NUMBERS,
     MAX_NODES,
 )
-from toolcast.rules.page import page
 from toolcast.rules.rule import Rule
+from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in
 
 RULES = DISTRIBUTIONS["toolcast"] / "rules"

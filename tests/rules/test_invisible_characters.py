@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcast.reading.characters import describe, invisible
-from toolcast.reading.yaml_reader import read_yaml
+from toolcast.parsing.characters import describe, invisible
+from toolcast.parsing.yaml_reader import read_yaml
 
 HIDDEN = {
     "zero-width space": "a\u200bb",

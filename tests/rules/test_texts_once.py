@@ -9,9 +9,8 @@ from functools import partial
 
 import pytest
 
-from toolcast.facts.texts import Owner
+from toolcast.analysis.texts import Owner
 from toolcast.model.model import ToolSpec
-from toolcast.rules.places import Text, Texts, folded
 from toolcast.rules.prompt import (
     MARKUP,
     OTHER_TOOLS,
@@ -20,6 +19,7 @@ from toolcast.rules.prompt import (
     Phrase,
     first_phrase,
 )
+from toolcast.rules.subjects import Text, Texts, folded
 
 FAMILIES = (MARKUP, SECRECY, SECRETS, OTHER_TOOLS)
 ALL = tuple(phrase for family in FAMILIES for phrase in family)

@@ -13,7 +13,7 @@ from tests.corpus.imported import import_lists
 from tests.rules.layout import findings_of
 from toolcast.findings import Finding, Severity
 from toolcast.model.loading import load_workspace
-from toolcast.rules.running import check_workspace
+from toolcast.rules.runner import check_workspace
 
 RULE = "name/unknown-tool"
 CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"

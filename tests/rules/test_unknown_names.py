@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Callable
 from typing import Any
 
-from toolcast.language.spec_language import KINDS as FILES
-from toolcast.language.spec_language import annotation_schema, fields
 from toolcast.pipeline import generate
 from toolcast.rules.unknown_names import KINDS
+from toolcast.spec_language.spec_language import KINDS as FILES
+from toolcast.spec_language.spec_language import annotation_schema, fields
 
 # A suppression's rule is held against its finding, and what an extension names is its own rule's.
 ELSEWHERE = {"rule", "tool"}

@@ -69,7 +69,7 @@ def run(root: str) -> None:
     from click.testing import CliRunner
 
     from toolcast.commands.check import command as check
-    from toolcast.commands.generating.generate import command as generate
+    from toolcast.commands.generate.generate import command as generate
 
     for command in (generate, check):
         result = CliRunner().invoke(command, ["--project", root])

@@ -13,7 +13,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 
 CORPUS = Path(__file__).parents[1] / "hostile"
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.repository import TOOLSETS
-from toolcast.reading.characters import forbidden
+from toolcast.parsing.characters import forbidden
 
 ROOT = Path(__file__).parents[2]
 

@@ -32,7 +32,7 @@ def hook(event, arguments):
             path = os.path.join(folder, os.fsdecode(arguments[0]))
             seen["written"].append(os.path.abspath(path))
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 sys.dont_write_bytecode = True
 sys.addaudithook(hook)
 try:

@@ -19,7 +19,7 @@ from typing import Any
 import black
 import pytest
 
-from toolcast.reading.yaml_reader import read_yaml
+from toolcast.parsing.yaml_reader import read_yaml
 
 CORPUS = Path(__file__).parents[1] / "hostile"
 CASES = sorted(folder.name for folder in CORPUS.iterdir() if folder.is_dir())

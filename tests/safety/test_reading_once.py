@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from toolcast.commands.entry import main
+from toolcast.commands.command_group import main
 from toolcast.pipeline import generate
-from toolcast.rules.running import check_workspace
+from toolcast.rules.runner import check_workspace
 
 
 def test_a_spec_that_changes_during_the_run(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toolcast.facts.skill_texts import front_matter_of, guidance_of
+from toolcast.analysis.skill_texts import front_matter_of, guidance_of
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 

@@ -20,9 +20,9 @@ from tests.mcp.servers import (
     stdio_server,
 )
 from tests.skills.readers import front_matter
+from toolcast.mcp_client.declared_servers import declared_listing
+from toolcast.mcp_client.server_listing import ServerListing
 from toolcast.model.loading import load_workspace
-from toolcast.servers.declared_servers import declared_listing
-from toolcast.servers.server_listing import ServerListing
 
 INVALID, UNKNOWN_METHOD = -32602, -32601
 EXTENSION = "io.modelcontextprotocol/skills"

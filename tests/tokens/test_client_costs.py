@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.repository import TOOLSETS, own_project
-from toolcast.facts.client_kinds import KINDS, Limited, limits_here
-from toolcast.facts.prompt_docs import prompt_blocks
-from toolcast.facts.token_costs import Cost, client_costs
-from toolcast.language.spec_language import schema
+from toolcast.analysis.client_kinds import KINDS, Limited, limits_here
+from toolcast.analysis.prompt_docs import prompt_blocks
+from toolcast.analysis.token_costs import Cost, client_costs
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
-from toolcast.rules.running import check_workspace
+from toolcast.rules.runner import check_workspace
+from toolcast.spec_language.spec_language import schema
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "mcp"

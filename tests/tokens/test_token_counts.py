@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.facts import token_costs
-from toolcast.facts.token_costs import (
+from toolcast.analysis import token_costs
+from toolcast.analysis.token_costs import (
     ENCODINGS,
     NoVocabulary,
     estimated_tokens,

@@ -19,7 +19,7 @@ import pytest
 
 from tests.http.serving import Served
 from tests.mcp.node_setup import installed
-from toolcast.commands.generating.watching import watched
+from toolcast.commands.generate.watch import watched
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
 HANDLERS = "from shop.texts import PONG\ndef ping() -> str:\n    return PONG\n"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.generating.watching import watched
+from toolcast.commands.generate.watch import watched
 
 PING = "summary: Answer at once.\nparameters: {type: object}\ncli: {keyword: ping}\n"
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from toolcast.findings import Severity
 from toolcast.model.model import ToolSpec
-from toolcast.rules.places import Where
 from toolcast.rules.rule import Problem, at, rule
+from toolcast.rules.subjects import Where
 
 
 @rule("owners/missing", on="tool", severity=Severity.WARNING)

@@ -37,8 +37,8 @@ def command(
     say the same of different names, the text counts them and names three places; notes that
     no spec can suppress are counted. --all shows each.
     """
-    from ..documents.filling import stale_regions
     from ..findings import has_errors, in_order
+    from ..markdown_regions.regions import stale_regions
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
@@ -61,7 +61,7 @@ def command(
         regions = stale_regions(generated.documents)
         findings = in_order([*findings, *found, *regions])
     if workspace is not None and is_tried and not has_errors(findings):
-        from ..preflight import preflight
+        from ..import_check import preflight
 
         findings = in_order([*findings, *preflight(workspace)])
     about = about_run(root, generated, every=every)

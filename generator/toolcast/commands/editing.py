@@ -21,8 +21,8 @@ from .exit_codes import (
 from .options import complete_tools, dry_run_option, project_option, toolset_option
 
 if TYPE_CHECKING:
-    from ..edits.project_edit import Left, Owned, ProjectEdit, Refusal
     from ..model.model import Workspace
+    from ..refactoring.project_edit import Left, Owned, ProjectEdit, Refusal
 
 _MOST_LEFT = 100
 
@@ -46,9 +46,9 @@ def _run_edit(
     Args:
         may_lose: files may be removed that git could not give back.
     """
-    from ..edits.project_edit import Refusal, tool_of, unified_diff
-    from ..edits.spec_text import CannotEdit
-    from ..edits.writing import refuse_loss, write
+    from ..refactoring.project_edit import Refusal, tool_of, unified_diff
+    from ..refactoring.spec_text import CannotEdit
+    from ..refactoring.writing import refuse_loss, write
 
     workspace = to_edit_or_end(project)
     root = workspace.root
@@ -126,7 +126,7 @@ def rename(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits.rename import rename as edited
+        from ..refactoring.rename import rename as edited
 
         return edited(workspace, owned, new, with_handler=handler)
 
@@ -162,7 +162,7 @@ def remove(
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
-        from ..edits.remove import remove as edited
+        from ..refactoring.remove import remove as edited
 
         return edited(workspace, owned, now=now, anyway=anyway, reason=reason)
 

@@ -16,7 +16,7 @@ from ..reports.formats import report_changes, report_findings
 from ..reports.item import About, summary
 
 if TYPE_CHECKING:
-    from ..changes.review.verdict import Limits, Verdict
+    from ..diff.review.verdict import Limits, Verdict
     from ..model.model import Toolset, Workspace
     from ..pipeline import Generated
 
@@ -85,7 +85,7 @@ def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Works
 
 def limits_or_end(words: str) -> Limits:
     """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
-    from ..changes.review.verdict import BadLimit, limits
+    from ..diff.review.verdict import BadLimit, limits
 
     try:
         return limits(words)

@@ -14,7 +14,7 @@ from .exit_codes import fail
 from .options import complete_rules, listed_extensions
 
 if TYPE_CHECKING:
-    from ..changes.change import ChangeRule
+    from ..diff.change import ChangeRule
     from ..rules.rule import Rule
 
 _GONE = "the changelog says why; remove what suppresses it"
@@ -28,7 +28,7 @@ def command(rule: str | None) -> None:
 
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
-    from ..changes.comparison import rules as change_rules
+    from ..diff.comparison import rules as change_rules
     from ..rules.table import former_ids, rules
     from ..suggestions import did_you_mean
 
@@ -86,7 +86,7 @@ def _rule(rule: Rule) -> None:
 
 
 def _change(rule: ChangeRule) -> None:
-    from ..changes.change import AUDIENCES
+    from ..diff.change import AUDIENCES
 
     click.echo(f"{rule.id} (a change)\n")
     click.echo("\n".join(textwrap.wrap(rule.means, 80)) + "\n")
@@ -98,7 +98,7 @@ def _change(rule: ChangeRule) -> None:
 
 
 def _grades(rule: ChangeRule) -> str:
-    from ..changes.change import AUDIENCES, Grade
+    from ..diff.change import AUDIENCES, Grade
 
     if set(rule.grades) == {Grade.BREAKING}:
         return "breaking for all"

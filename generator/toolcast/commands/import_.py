@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..imports.disagreements import (
+from ..importing.conflicts import (
     WrongPreference,
     disagreements,
     json_of_disagreements,
@@ -20,7 +20,7 @@ from ..imports.disagreements import (
     undecided,
     unsaid,
 )
-from ..imports.forms import Source
+from ..importing.formats import Source
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
@@ -41,9 +41,9 @@ from .options import (
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
-    from ..edits.project_edit import Refusal
-    from ..imports.importing import Imported
+    from ..importing.importing import Imported
     from ..model.model import Workspace
+    from ..refactoring.project_edit import Refusal
 
 
 def one_source_or_end(
@@ -137,9 +137,9 @@ def command(
     changed there changes in the specs: what you added to them stays. The spec of a tool that
     is not listed any more goes, and its name is reserved.
     """
-    from ..edits.project_edit import Refusal, unified_diff
-    from ..edits.writing import write
-    from ..imports.importing import importing
+    from ..importing.importing import importing
+    from ..refactoring.project_edit import Refusal, unified_diff
+    from ..refactoring.writing import write
 
     sources = [*_read(files), *_live(given)]
     if not sources:
@@ -177,8 +177,8 @@ def _workspace(project: str | None) -> Workspace:
 
 
 def _read(files: tuple[str, ...]) -> list[Source]:
-    from ..imports.source_file import read_source
-    from ..servers.server_listing import ListingError
+    from ..importing.source_file import read_source
+    from ..mcp_client.server_listing import ListingError
 
     sources, problems = [], []
     for file in files:
@@ -193,10 +193,10 @@ def _read(files: tuple[str, ...]) -> list[Source]:
 
 def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     """What live servers list, read twice, to tell what varies."""
-    from ..imports.forms import source_of_server
-    from ..imports.source_file import takable
-    from ..servers.read_server import read_server
-    from ..servers.server_listing import ListingError
+    from ..importing.formats import source_of_server
+    from ..importing.source_file import takable
+    from ..mcp_client.read_server import read_server
+    from ..mcp_client.server_listing import ListingError
 
     sources = []
     try:

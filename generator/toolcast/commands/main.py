@@ -26,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if words is None and sys.argv[1:2] == ["generate"] and _is_repeated():
         return
     gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
-    from .entry import main as program
+    from .command_group import main as program
 
     try:
         program(args=words, prog_name="toolcast")
@@ -49,7 +49,7 @@ def same_command() -> str:
 
 def _is_repeated() -> bool:
     from ..project import find_root
-    from ..stamp import repeated
+    from ..up_to_date import repeated
 
     # Where a stream cannot take it, the whole run knows what is to be done.
     with contextlib.suppress(OSError, UnicodeError):

@@ -149,8 +149,8 @@ def _servers(
         return ()
     from dataclasses import replace
 
-    from ..servers.declared_servers import command_server, headers_of, url_server
-    from ..servers.server_listing import ListingError
+    from ..mcp_client.declared_servers import command_server, headers_of, url_server
+    from ..mcp_client.server_listing import ListingError
 
     if headers and url is None:
         fail("--header goes with --mcp-url")
@@ -229,7 +229,7 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The kinds of clients, each with what people call it."""
-    from ..facts.client_kinds import KINDS
+    from ..analysis.client_kinds import KINDS
 
     return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
 
@@ -238,7 +238,7 @@ def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ids of findings and of changes, each with what it is about."""
-    from ..changes.comparison import rules as change_rules
+    from ..diff.comparison import rules as change_rules
     from ..rules.table import rules
 
     extensions = listed_extensions(_root(ctx))
@@ -273,7 +273,7 @@ def _tree(path: str) -> dict[str, Any]:
     """The mapping that a file holds; an empty one where it has errors."""
     from toolcast_runtime.core.regular_file import read_regular
 
-    from ..reading.yaml_reader import MAX_BYTES, read_yaml
+    from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
         document, _ = read_yaml(path, read_regular(path, MAX_BYTES + 1))

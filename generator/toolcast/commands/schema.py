@@ -12,11 +12,11 @@ import click
 from toolcast_runtime.core.folder import Folder
 from toolcast_runtime.core.regular_file import read_regular
 
-from ..changes.review.acceptances import ACCEPT_FILE
-from ..language.spec_language import SCHEMAS, schema_text
+from ..diff.review.acceptances import ACCEPT_FILE
 from ..model.spec_files import DEFINITIONS_FILE, FOLDERS, kind_of_file
 from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
+from ..spec_language.spec_language import SCHEMAS, schema_text
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
 

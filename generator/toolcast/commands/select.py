@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from toolcast_runtime.core.folder import Folder
 
 from ..reports.escaping import printable
-from ..selection.trial import cases_of, catalogues, try_cases
+from ..tool_selection.trial import cases_of, catalogues, try_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -240,7 +240,7 @@ def _try(
         if model is None:
             tried.append(try_cases(one, asked, client))
         else:
-            from ..selection.model_trial import try_cases_with
+            from ..tool_selection.model_trial import try_cases_with
 
             tried.append(try_cases_with(model, one, asked, client))
     trials = [trial for one in tried for trial in one.trials]

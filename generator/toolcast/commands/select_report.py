@@ -14,10 +14,11 @@ import click
 
 from toolcast_runtime.serve.mcp.found_tools import USUAL
 
-from ..facts.token_costs import estimated_tokens
-from ..facts.tool_search import is_searched
+from ..analysis.token_costs import estimated_tokens
+from ..analysis.tool_search import is_searched
 from ..reports.escaping import printable
-from ..selection.trial import (
+from ..suggestions import first_of
+from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
     Trial,
@@ -27,7 +28,6 @@ from ..selection.trial import (
     routed,
     same_words,
 )
-from ..suggestions import first_of
 from .exit_codes import counted, fail
 
 if TYPE_CHECKING:

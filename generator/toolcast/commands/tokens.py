@@ -18,7 +18,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..facts.token_costs import ClientCosts, Cost, Count
+    from ..analysis.token_costs import ClientCosts, Cost, Count
     from ..model.toolset_parts import Client
 from ..model.model import Toolset
 
@@ -68,8 +68,8 @@ def command(
     Tokens are estimated offline. With --encoding they are counted by tiktoken, from a
     vocabulary in the folder that TIKTOKEN_CACHE_DIR names; nothing is ever fetched.
     """
-    from ..facts.client_kinds import KINDS, callers
-    from ..facts.token_costs import client_costs
+    from ..analysis.client_kinds import KINDS, callers
+    from ..analysis.token_costs import client_costs
 
     if kind is not None:
         known_or_end("kind", kind, KINDS)
@@ -116,7 +116,7 @@ def command(
 
 
 def _count(encoding: str | None) -> Count:
-    from ..facts.token_costs import (
+    from ..analysis.token_costs import (
         ENCODINGS,
         FOLDER_VARIABLE,
         NoVocabulary,
@@ -151,7 +151,7 @@ def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
 
 
 def _by_section(costs: ClientCosts) -> list[tuple[str, Cost]]:
-    from ..facts.token_costs import total
+    from ..analysis.token_costs import total
 
     sections: dict[str, list[Cost]] = {}
     for one in costs.tools:
@@ -177,7 +177,7 @@ def _with_rest(
     toolset: Toolset, costs: ClientCosts, rows: list[tuple[str, Cost]]
 ) -> _Table:
     """The rows, what belongs to no tool, and the sum of all."""
-    from ..facts.token_costs import Cost, total
+    from ..analysis.token_costs import Cost, total
 
     whole = costs.whole
     in_docs = whole.prompt - total(cost for _, cost in rows).prompt

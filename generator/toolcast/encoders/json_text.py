@@ -10,8 +10,8 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
-from ..reading.characters import is_plain
-from ..reading.exact_json import SpelledNumber
+from ..parsing.characters import is_plain
+from ..parsing.exact_json import SpelledNumber
 from .code import Code
 from .python import WIDTH
 

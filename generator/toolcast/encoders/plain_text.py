@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ..reading.characters import is_plain
+from ..parsing.characters import is_plain
 from .code import Code
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..reading.characters import is_plain
+from ..parsing.characters import is_plain
 from .code import Code
 
 WIDTH = 88

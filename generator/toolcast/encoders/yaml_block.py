@@ -14,7 +14,7 @@ from toolcast_runtime.rooms.skills import (
     toolset_files,
 )
 
-from ..reading.characters import is_plain
+from ..parsing.characters import is_plain
 from .code import Code
 from .json_text import compact
 from .markdown import comment

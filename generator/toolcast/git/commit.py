@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from toolcast_runtime.core.regular_file import NoRegularFile
 
-from ..reading.project_files import Entry
+from ..parsing.project_files import Entry
 from .program import GitFailure, ask_git, repository_of
 
 _MAIN = ("origin/HEAD", "origin/main", "origin/master", "main", "master")

@@ -25,7 +25,7 @@ from toolcast_runtime.core.validation.references import (
     steps_of,
 )
 
-from ..reading.tree import SHARED, Path
+from ..parsing.tree import SHARED, Path
 from .dialects import KEYWORDS, dialect_of, is_address, metaschema
 
 _MANY_PATTERNS = 50

@@ -28,9 +28,9 @@ from toolcast_runtime.core.regular_file import NoRegularFile
 from ..extensions import fields_of
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..json_schema.graph import JsonSchema
-from ..reading.project_files import OutsideProject, ProjectFiles
-from ..reading.tree import SHARED, Document
-from ..reading.yaml_reader import MAX_BYTES, read_yaml
+from ..parsing.project_files import OutsideProject, ProjectFiles
+from ..parsing.tree import SHARED, Document
+from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 from .mcp_servers import McpServer
 from .model import (
     Case,

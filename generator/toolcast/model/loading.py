@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ..extensions import fields_of, install_command, missing
 from ..findings import Finding, Place, Severity, has_errors
+from ..parsing.project_files import DiskFiles, ProjectFiles
+from ..parsing.tree import Document, Path, Source
 from ..project import WORKSPACE_FILE
-from ..reading.project_files import DiskFiles, ProjectFiles
-from ..reading.tree import Document, Path, Source
 from ..suggestions import quoted_list
 from .binding import (
     bind,

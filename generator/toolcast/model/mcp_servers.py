@@ -11,7 +11,7 @@ from typing import NamedTuple
 from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..findings import Finding, Place, Severity
-from ..reading.project_files import ProjectFiles
+from ..parsing.project_files import ProjectFiles
 
 _LARGEST_LOCK = 32 * 1024 * 1024
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')

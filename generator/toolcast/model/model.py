@@ -25,7 +25,7 @@ from toolcast_runtime.core.definitions.tool import (
 from toolcast_runtime.rooms.results.picking import listed_parameters, listed_returns
 
 from ..json_schema.graph import JsonSchema
-from ..reading.tree import NOWHERE, Source
+from ..parsing.tree import NOWHERE, Source
 from .mcp_servers import McpServer, ToolRouter
 from .python_project import PythonProject
 from .toolset_parts import (

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..findings import Place
-from ..reading.project_files import ProjectFiles
-from ..reading.tree import span_in
+from ..parsing.project_files import ProjectFiles
+from ..parsing.tree import span_in
 
 PYPROJECT = "pyproject.toml"
 _MOST_BYTES = 1 << 20

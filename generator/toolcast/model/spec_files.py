@@ -9,9 +9,9 @@ from dataclasses import replace
 from toolcast_runtime.core.regular_file import NoRegularFile
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
-from ..reading.characters import decoded, describe, forbidden
-from ..reading.project_files import Entry, ProjectFiles
-from ..reading.tree import Document
+from ..parsing.characters import decoded, describe, forbidden
+from ..parsing.project_files import Entry, ProjectFiles
+from ..parsing.tree import Document
 from .binding import bind, read_document
 from .model import Workspace
 from .toolset_parts import PromptSpec, ResourceSpec

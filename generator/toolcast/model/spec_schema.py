@@ -15,10 +15,10 @@ from toolcast_runtime.core.validation.explanation import shortened
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
-from ..json_schema.refusals import refusals, types_of, worded
-from ..language.spec_language import schema
-from ..reading.tree import Document, Path
-from ..reading.yaml_reader import MAX_NODES, AmbiguousScalar, resolve_plain
+from ..json_schema.schema_errors import refusals, types_of, worded
+from ..parsing.tree import Document, Path
+from ..parsing.yaml_reader import MAX_NODES, AmbiguousScalar, resolve_plain
+from ..spec_language.spec_language import schema
 from ..suggestions import (
     Suggestions,
     did_you_mean,

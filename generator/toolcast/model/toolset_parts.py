@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..json_schema.graph import JsonSchema, Reference
-from ..reading.tree import NOWHERE, SHARED, Source
+from ..parsing.tree import NOWHERE, SHARED, Source
 
 
 class NameEntry(NamedTuple):

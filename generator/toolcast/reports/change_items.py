@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..changes.change import ABSENT, AUDIENCES, Change, Grade, Grades
+from ..diff.change import ABSENT, AUDIENCES, Change, Grade, Grades
 from ..suggestions import first_of
 from .item import NO_VALUES, Item
 
 if TYPE_CHECKING:
-    from ..changes.effects import Effect
-    from ..changes.review.verdict import Judged, Verdict
+    from ..diff.effects import Effect
+    from ..diff.review.verdict import Judged, Verdict
 
 _AROUND = 24
 _MOST_SPOTS = 4

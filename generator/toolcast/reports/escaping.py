@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..encoders.markdown import span
-from ..reading.characters import is_plain
+from ..parsing.characters import is_plain
 
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
 # references to issues, addresses, emphasis and HTML have other characters.

@@ -25,7 +25,7 @@ from .item import (
 )
 
 if TYPE_CHECKING:
-    from ..changes.review.verdict import Verdict
+    from ..diff.review.verdict import Verdict
 
 FORMATS = ("text", "json", "github", "sarif", "markdown")
 """The words of `--format`."""
@@ -122,7 +122,7 @@ def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
 
 def _rules_of_changes(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """Those of changes, and of the findings beside them."""
-    from ..changes.comparison import rules
+    from ..diff.comparison import rules
 
     # As many grades as severities: what is safe is a note.
     of_changes = {

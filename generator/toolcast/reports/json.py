@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..changes.change import ABSENT, AUDIENCES, Change
+from ..diff.change import ABSENT, AUDIENCES, Change
 from ..findings import Finding, to_show
 from .change_items import counts
 from .item import About, fingerprinted
 
 if TYPE_CHECKING:
-    from ..changes.effects import Effect
-    from ..changes.review.acceptances import Acceptance
-    from ..changes.review.verdict import Judged, Proposal, Verdict
+    from ..diff.effects import Effect
+    from ..diff.review.acceptances import Acceptance
+    from ..diff.review.verdict import Judged, Proposal, Verdict
 
 
 def findings(found: Sequence[Finding], about: About) -> str:

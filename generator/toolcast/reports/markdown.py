@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..changes.change import AUDIENCES, Change, Grade
-from ..changes.review.verdict import DEFAULT, Proposal, Verdict, limits_text
+from ..diff.change import AUDIENCES, Change, Grade
+from ..diff.review.verdict import DEFAULT, Proposal, Verdict, limits_text
 from ..encoders.markdown import fenced
 from ..findings import Finding, Place, grouped, to_show
 from ..suggestions import first_of
@@ -25,8 +25,8 @@ from .escaping import code_span, markdown_text, printable
 from .item import About, Item, summary
 
 if TYPE_CHECKING:
-    from ..changes.effects import Effect
-    from ..changes.review.verdict import Judged
+    from ..diff.effects import Effect
+    from ..diff.review.verdict import Judged
 
 _MOST_CHARACTERS = 60_000
 """Of 65,536 that GitHub takes; what an action puts around a report has room as well."""

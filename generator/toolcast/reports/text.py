@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..changes.change import AUDIENCES, Grade
+from ..diff.change import AUDIENCES, Grade
 from ..encoders.python import text_width
 from ..findings import Finding, Severity, grouped, to_show
 from ..suggestions import joined
@@ -23,8 +23,8 @@ from .escaping import log_line, printable
 from .item import About, Item, items_of_findings
 
 if TYPE_CHECKING:
-    from ..changes.effects import Effect
-    from ..changes.review.verdict import Verdict
+    from ..diff.effects import Effect
+    from ..diff.review.verdict import Verdict
 
 _WIDTH = 80
 _EXPLAIN_COLUMN = 60
@@ -219,7 +219,7 @@ def _closing(verdict: Verdict) -> Iterator[str]:
 
 def _decided(verdict: Verdict) -> str:
     # Findings need nothing of it, and it has all that compares.
-    from ..changes.review.verdict import DEFAULT, limits_text
+    from ..diff.review.verdict import DEFAULT, limits_text
 
     limits = (
         "" if verdict.limits == DEFAULT else f" --fail-on {limits_text(verdict.limits)}"

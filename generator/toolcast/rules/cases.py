@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
-from ..selection.trial import cases_of, messages_of
+from ..tool_selection.trial import cases_of, messages_of
 from .rule import Problem, at, rule
 from .unknown_names import unknown_names
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from toolcast_runtime.core.validation.protocol import Refusal
 
-from ..facts.tool_lists import mcp_definition, refusals_of
+from ..analysis.tool_lists import mcp_definition, refusals_of
 from ..findings import Severity
 from ..model.model import ToolSpec
-from .places import Where
 from .rule import Problem, at, rule
+from .subjects import Where
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 

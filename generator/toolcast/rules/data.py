@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..python_code.call_graph import Touched, reached_from
-from ..python_code.handler import is_below
-from ..python_code.modules import read_module
+from ..static_analysis.call_graph import Touched, reached_from
+from ..static_analysis.handler import is_below
+from ..static_analysis.modules import read_module
 from ..suggestions import did_you_mean, quoted_list
 from .handler import place, way_to
-from .places import Where
 from .rule import Problem, at, rule
+from .subjects import Where
 from .unknown_names import unknown_names
 
 unknown_pool = unknown_names("data/unknown-pool", "pool")

@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 from toolcast_runtime.serve.http.listening import is_safe_url
 
+from ..analysis.cli_commands import CliCommand, cli_commands, parse_usage
+from ..analysis.client_kinds import Limited, callers, crossed, kind_of, limits_of
+from ..analysis.network_reach import reach_of
+from ..analysis.prompt_docs import OTHER_SECTION
+from ..analysis.skill_texts import front_matter_of, name_path, skill_owners
+from ..analysis.tool_search import list_length, own_names
 from ..encoders.python import option_name
-from ..facts.cli_commands import CliCommand, cli_commands, parse_usage
-from ..facts.client_kinds import Limited, callers, crossed, kind_of, limits_of
-from ..facts.network_reach import reach_of
-from ..facts.prompt_docs import OTHER_SECTION
-from ..facts.skill_texts import front_matter_of, name_path, skill_owners
-from ..facts.tool_search import list_length, own_names
 from ..findings import Severity
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
-from ..reading.tree import Path
+from ..parsing.tree import Path
 from ..suggestions import Suggestions, did_you_mean, known_instead, quoted_list
 from ..targets.table import enabled
-from .places import Where
 from .rule import Problem, at, rule
+from .subjects import Where
 from .unknown_names import unknown_names
 
 unknown_client = unknown_names("expose/unknown-client", "client")

@@ -11,15 +11,16 @@ from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
 from toolcast_runtime.rooms.values.schema_types import SchemaTypes
 
+from ..analysis.annotation import Annotations
+from ..analysis.uri_templates import variables_of
 from ..encoders.json_text import compact
-from ..facts.annotation import Annotations
-from ..facts.uri_templates import variables_of
 from ..findings import Finding, Place, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
-from ..python_code.call_graph import Step, reached_from
-from ..python_code.classes import ClassField
-from ..python_code.handler import (
+from ..parsing.tree import Path
+from ..static_analysis.call_graph import Step, reached_from
+from ..static_analysis.classes import ClassField
+from ..static_analysis.handler import (
     HandlerCode,
     Signature,
     class_problem,
@@ -31,7 +32,7 @@ from ..python_code.handler import (
     is_below,
     names_of,
 )
-from ..python_code.modules import (
+from ..static_analysis.modules import (
     Imported,
     PythonModule,
     bindings_of,
@@ -39,11 +40,10 @@ from ..python_code.modules import (
     last_name,
     read_text,
 )
-from ..reading.tree import Path
 from ..suggestions import did_you_mean, known_instead
 from ..targets.table import enabled
-from .places import Where
 from .rule import Problem, at, rule
+from .subjects import Where
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 

@@ -15,9 +15,9 @@ from toolcast_runtime.core.definitions.tool import (
     module_name,
 )
 
-from ..facts.client_kinds import Limited, limits_here
-from ..facts.former_names import scanned
-from ..facts.skill_texts import (
+from ..analysis.client_kinds import Limited, limits_here
+from ..analysis.former_names import scanned
+from ..analysis.skill_texts import (
     LONGEST_NAME,
     front_matter_of,
     has_own_skill,
@@ -25,15 +25,15 @@ from ..facts.skill_texts import (
     shared_texts,
     skill_owners,
 )
-from ..facts.tool_lists import LANGCHAIN_LOSES, name_problem
-from ..facts.tool_names import NOT_LISTED, tool_names
-from ..facts.tool_search import own_names
+from ..analysis.tool_lists import LANGCHAIN_LOSES, name_problem
+from ..analysis.tool_names import NOT_LISTED, tool_names
+from ..analysis.tool_search import own_names
 from ..findings import Place, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.tree import Path
-from .places import Parameter, Texts, Where
+from ..parsing.tree import Path
 from .rule import Problem, at, rule
+from .subjects import Parameter, Texts, Where
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
@@ -77,7 +77,7 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if server.locked is None:
             continue
         # Its reader is not needed where there is no lock.
-        from ..servers.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, locked_listing
 
         try:
             listing = locked_listing(server.locked, server.lock or "")

@@ -15,23 +15,23 @@ from typing import Any
 from toolcast_runtime.rooms.ledger.secret_arguments import name_in_words, secrecy
 from toolcast_runtime.rooms.skills import LONGEST, MAIN, MOST_LINES, is_long
 
-from ..facts.client_kinds import Limited, callers, crossed, limits_here
-from ..facts.prompt_docs import prompt_blocks
-from ..facts.skill_texts import (
+from ..analysis.client_kinds import Limited, callers, crossed, limits_here
+from ..analysis.prompt_docs import prompt_blocks
+from ..analysis.skill_texts import (
     LONGEST_DESCRIPTION,
     front_matter_of,
     made_description,
     skill_files,
     skill_owners,
 )
-from ..facts.texts import summary_field
-from ..facts.token_costs import client_costs, estimated_tokens, list_tokens
+from ..analysis.texts import summary_field
+from ..analysis.token_costs import client_costs, estimated_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..reading.characters import describe
-from ..reading.tree import Path
-from .places import Parameter, Text, Texts, Where, folded
+from ..parsing.characters import describe
+from ..parsing.tree import Path
 from .rule import Problem, Rule, at, rule
+from .subjects import Parameter, Text, Texts, Where, folded
 from .unknown_names import unknown_names
 
 _CONFUSABLES = (

@@ -23,9 +23,9 @@ from typing import (
 from ..findings import Finding, Place, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
-from ..reading.tree import Path
-from .page import Paragraph, page
-from .places import Parameter, Texts, ToolSchema, Where
+from ..parsing.tree import Path
+from .rule_docs import Paragraph, page
+from .subjects import Parameter, Texts, ToolSchema, Where
 
 
 class Problem(NamedTuple):

@@ -26,15 +26,15 @@ from ..encoders.json_text import compact
 from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
 from ..json_schema.graph import JsonSchema
-from ..json_schema.refusals import ValueChecker, problems_with_schema
+from ..json_schema.schema_errors import ValueChecker, problems_with_schema
 from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
 from ..model.toolset_parts import PREFIX, Definitions, shared_name
-from ..reading.tree import SHARED, Path
+from ..parsing.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
-from .places import ToolSchema, Where
 from .rule import Problem, at, rule
+from .subjects import ToolSchema, Where
 
 
 def _patterns_that(

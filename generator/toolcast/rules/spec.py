@@ -14,21 +14,21 @@ from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.rooms.consent.confirmation import may_give_up
 from toolcast_runtime.rooms.results.picking import way_to
 
-from ..facts.network_reach import is_secret_text, secret_places, sent_variables
-from ..facts.uri_templates import problems_with_template, variables_of
+from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
+from ..analysis.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
-from ..json_schema.refusals import problems_with_schema
-from ..language.spec_language import read_by, schema_text
+from ..json_schema.schema_errors import problems_with_schema
 from ..model.mcp_servers import McpServer, reference_problem
 from ..model.model import Actions, Toolset, ToolSpec, Workspace
 from ..model.spec_schema import named_schemas
 from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
-from ..reading.tree import Path
+from ..parsing.tree import Path
+from ..spec_language.spec_language import read_by, schema_text
 from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
 from ..targets.table import enabled, targets
-from .places import Where
 from .rule import Problem, at, rule
+from .subjects import Where
 from .unknown_names import unknown_names
 
 unknown_permission = unknown_names("spec/unknown-permission", "permission")
@@ -439,8 +439,8 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield at(toolset, (*path, "lock"), message, update)
             continue
         # Its reader is not needed where there is no lock.
-        from ..reading.exact_json import JsonProblem, read_json
-        from ..servers.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..parsing.exact_json import JsonProblem, read_json
 
         anew = f"take it from a commit, or {update} anew"
         try:

@@ -16,8 +16,8 @@ import yaml
 from ..extensions import RULES, ExtensionFailure, guarded, values
 from ..findings import Severity
 from ..package_data import read_packaged
-from .page import PageError
 from .rule import Check, Problem, Rule, family_page, page_beside
+from .rule_docs import PageError
 
 _WITHOUT_CHECKS = frozenset(["yaml", "output", "accept"])
 FAMILIES = (

@@ -9,13 +9,13 @@ from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as Weight
 from toolcast_runtime.rooms.providers.provider_names import collisions
 
-from ..facts.tool_lists import declared_providers, provider_lists
+from ..analysis.tool_lists import declared_providers, provider_lists
 from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PYPROJECT
 from ..suggestions import Suggestions, did_you_mean, quoted_list
-from ..targets.own_templates import originals, own_templates
 from ..targets.package import problems
+from ..targets.project_templates import originals, own_templates
 from .rule import Problem, at, rule
 from .unknown_names import unknown_names
 

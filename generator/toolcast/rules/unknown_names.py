@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..facts.prompt_docs import prompt_blocks
+from ..analysis.prompt_docs import prompt_blocks
 from ..findings import Severity
-from ..language.named_places import named_places
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
-from ..reading.tree import Path
+from ..parsing.tree import Path
+from ..spec_language.name_fields import named_places
 from ..suggestions import Suggestions, known_instead, quoted_list
 from ..targets.table import enabled, target_named, target_names
 from .rule import Problem, Rule, at, family_page

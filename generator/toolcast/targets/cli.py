@@ -7,10 +7,10 @@ from typing import Any
 
 from toolcast_runtime.rooms.prompts import command_rows
 
+from ..analysis.cli_commands import cli_commands, cli_program, cli_texts
+from ..analysis.prompt_docs import comment_of
 from ..encoders.markdown import row
 from ..encoders.python import literal, optional, words
-from ..facts.cli_commands import cli_commands, cli_program, cli_texts
-from ..facts.prompt_docs import comment_of
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, markdown_header, package_of

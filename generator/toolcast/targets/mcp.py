@@ -8,6 +8,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
+from ..analysis.uri_templates import variables_of
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.python import (
@@ -18,7 +19,6 @@ from ..encoders.python import (
     tuple_of_names,
     words,
 )
-from ..facts.uri_templates import variables_of
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec, stated

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
+from ..analysis.network_reach import is_secret_text, variables_of
 from ..encoders.json_text import pretty
-from ..facts.network_reach import is_secret_text, variables_of
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
 from ..model.toolset_parts import stated

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from toolcast_runtime.core.definitions.tool import module_name
 
+from ..analysis.cli_commands import cli_texts
+from ..analysis.prompt_docs import sections_of, tool_line, usage_lines
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline
 from ..encoders.python import literal, names
-from ..facts.cli_commands import cli_texts
-from ..facts.prompt_docs import sections_of, tool_line, usage_lines
 from ..model.model import Section, Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, markdown_header, package_of

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from toolcast_runtime.providers import PROVIDERS
 
+from ..analysis.prompt_docs import listed_sections
+from ..analysis.tool_lists import declared_providers, provider_lists
 from ..encoders.plain_text import line
 from ..encoders.python import optional
-from ..facts.prompt_docs import listed_sections
-from ..facts.tool_lists import declared_providers, provider_lists
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, TextShape, View
 from .target import Context, Target, header, signature

@@ -8,20 +8,20 @@ from typing import Any
 
 from toolcast_runtime.core.server_settings import ExternalServer
 
+from ..analysis.cli_commands import CliCommand, cli_commands
+from ..analysis.prompt_docs import comment_of, listed_sections, usage_lines
+from ..analysis.tool_lists import mcp_definition, refused_by
+from ..analysis.tool_search import has_hints
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
 from ..encoders.plain_text import word
 from ..encoders.python import identifier, literal, names, optional
-from ..facts.cli_commands import CliCommand, cli_commands
-from ..facts.prompt_docs import comment_of, listed_sections, usage_lines
-from ..facts.tool_lists import mcp_definition, refused_by
-from ..facts.tool_search import has_hints
+from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
-from ..servers.server_listing import MARK, ListingError, lock_members, locked_listing
 from .target import Context, Target, header, package_file, signature
 from .tool_types import types_file
 

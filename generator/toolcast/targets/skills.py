@@ -10,11 +10,8 @@ from typing import Any
 
 from toolcast_runtime.rooms.skills import MAIN
 
-from ..encoders.markdown import inline
-from ..encoders.python import literal
-from ..encoders.yaml_block import signed
-from ..facts.prompt_docs import usage_lines
-from ..facts.skill_texts import (
+from ..analysis.prompt_docs import usage_lines
+from ..analysis.skill_texts import (
     front_matter_of,
     guidance_of,
     has_own_skill,
@@ -24,6 +21,9 @@ from ..facts.skill_texts import (
     skill_files,
     skill_owners,
 )
+from ..encoders.markdown import inline
+from ..encoders.python import literal
+from ..encoders.yaml_block import signed
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, signature

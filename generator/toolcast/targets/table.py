@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from ..extensions import TARGETS, ExtensionFailure, guarded, values
-from ..language.spec_language import annotated, read_by
+from ..spec_language.spec_language import annotated, read_by
 from .target import Target
 
 BUILT_IN = (

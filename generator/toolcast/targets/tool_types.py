@@ -39,8 +39,8 @@ from ..encoders.python_types import (
 )
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
-from .printed_types import RUNTIME_TYPES, PrintedTypes, wider
 from .target import Context, header
+from .type_text import RUNTIME_TYPES, PrintedTypes, wider
 
 
 def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:

@@ -22,7 +22,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
     workspace = SimpleNamespace(toolsets=toolsets)
     loaded = SimpleNamespace(workspace=workspace, findings=[])
     monkeypatch.setattr("toolcast.model.loading.load_workspace", lambda _: loaded)
-    monkeypatch.setattr("toolcast.rules.running.check_workspace", lambda _: [])
+    monkeypatch.setattr("toolcast.rules.runner.check_workspace", lambda _: [])
     return letta._chosen(".", name)[1].name
 
 

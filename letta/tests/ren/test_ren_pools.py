@@ -17,7 +17,7 @@ from examples.ren.pools import main_pool, memory_pool
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.ren.conftest import Call
 from letta.tests.ren.story import tell
-from toolcast.python_code.tables import tables_in_sql
+from toolcast.static_analysis.tables import tables_in_sql
 from toolcast_runtime import current_call
 
 SPECS = Path(__file__).parents[3] / "specs" / "ren"

@@ -130,7 +130,7 @@ def runbook(project: Any, *words: str) -> str:
 def test_every_command_of_the_runbook_is_real(
     generated: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from toolcast.commands.entry import main
+    from toolcast.commands.command_group import main
 
     monkeypatch.chdir(generated.root)
     makefiles = [

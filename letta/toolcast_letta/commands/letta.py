@@ -345,7 +345,7 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     """
     from toolcast.findings import has_errors, in_order
     from toolcast.model.loading import load_workspace
-    from toolcast.rules.running import check_workspace
+    from toolcast.rules.runner import check_workspace
     from toolcast.suggestions import did_you_mean
 
     from ..specs import has_settings

@@ -18,9 +18,9 @@ import pytest
 import yaml
 
 from tests.diff.histories.releases import FOLDER, HISTORIES, release
-from toolcast.changes.change import Grade
-from toolcast.changes.comparison import Comparison, compare, rules
-from toolcast.changes.review.verdict import judge, limits
+from toolcast.diff.change import Grade
+from toolcast.diff.comparison import Comparison, compare, rules
+from toolcast.diff.review.verdict import judge, limits
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
 from toolcast.reports.item import About

@@ -17,8 +17,8 @@ import pytest
 from tests.diff.histories.releases import FOLDER, HISTORIES
 from tests.diff.reports.layout import hold_json, hold_sarif
 from tests.house import ROOT
+from tests.mcp_client.test_read_server import REPLAYING
 from tests.program import toolcast
-from tests.servers.test_read_server import REPLAYING
 
 SEND: dict[str, Any] = {
     "name": "send",

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from toolcast.language.spec_language import schema
+from toolcast.spec_language.spec_language import schema
 
 __all__ = ["CASES", "FORMATS", "HERE", "hold_json", "hold_sarif"]
 

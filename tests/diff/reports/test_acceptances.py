@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.program import toolcast
-from toolcast.changes.review.acceptances import (
+from toolcast.diff.review.acceptances import (
     UnreadableAcceptances,
     accepted_in,
 )

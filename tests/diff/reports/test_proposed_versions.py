@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from toolcast.changes.change import Change, ChangeRule, Grade, Grades
-from toolcast.changes.comparison import Comparison, rules
-from toolcast.changes.review.verdict import judge, proposals
+from toolcast.diff.change import Change, ChangeRule, Grade, Grades
+from toolcast.diff.comparison import Comparison, rules
+from toolcast.diff.review.verdict import judge, proposals
 from toolcast.findings import Place
 from toolcast.model.model import Toolset, Workspace
-from toolcast.reading.tree import Source
+from toolcast.parsing.tree import Source
 from toolcast.reports.formats import report_versions
 
 SAFE, RISKY, BREAKING = Grade

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.diff.reports.layout import CASES, hold_json, hold_sarif
-from toolcast.changes.change import ABSENT, Change, ChangeRule, Grade, Grades
-from toolcast.changes.comparison import Comparison
-from toolcast.changes.effects import Effect, EffectKind
-from toolcast.changes.review.verdict import DEFAULT, Verdict, judge
+from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
+from toolcast.diff.comparison import Comparison
+from toolcast.diff.effects import Effect, EffectKind
+from toolcast.diff.review.verdict import DEFAULT, Verdict, judge
 from toolcast.findings import Finding, Place, Severity
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes, report_findings, sarif

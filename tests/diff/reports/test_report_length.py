@@ -12,8 +12,8 @@ from typing import Any
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
 from tests.diff.single_changes import loaded
-from toolcast.changes.comparison import compare, rules
-from toolcast.changes.review.verdict import Verdict, judge, limits
+from toolcast.diff.comparison import compare, rules
+from toolcast.diff.review.verdict import Verdict, judge, limits
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes

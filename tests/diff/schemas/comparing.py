@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcast.changes.change import Change, ToolPair
-from toolcast.changes.schemas.schema_family import compare
+from toolcast.diff.change import Change, ToolPair
+from toolcast.diff.schemas.schema_family import compare
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 
 __all__ = ["compared", "told"]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.diff.schemas.comparing import compared
 from tests.diff.schemas.oracle import accepts, difference
 from tests.diff.schemas.schema_pairs import changed, independent
-from toolcast.changes.change import ABSENT, Change, Grade
+from toolcast.diff.change import ABSENT, Change, Grade
 from toolcast.model.model import Toolset
 
 Pairs = Callable[[Random], tuple[dict[str, Any], dict[str, Any]]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.diff.schemas.comparing import compared, told
-from toolcast.changes.change import ABSENT, Grade
+from toolcast.diff.change import ABSENT, Grade
 from toolcast.model.model import Action, Actions
 
 

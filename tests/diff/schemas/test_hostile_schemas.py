@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.diff.schemas.comparing import compared
-from toolcast.changes.change import Grade
+from toolcast.diff.change import Grade
 
 SECONDS = 3.0
 OLD = {"type": "integer", "maximum": 10}

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 
-from toolcast.changes.change import Grade
-from toolcast.changes.schemas.schema_rules import (
+from toolcast.diff.change import Grade
+from toolcast.diff.schemas.schema_rules import (
     EFFECTS,
     FIELDS,
     KEYWORDS,

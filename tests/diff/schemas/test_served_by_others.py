@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.diff.schemas.comparing import TOOLSET, compared
-from toolcast.changes.change import Grade
+from toolcast.diff.change import Grade
 from toolcast.model.model import Toolset
 
 IMPORTED = replace(TOOLSET, handlers=None)

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from tests.diff.schemas.comparing import compared, told
-from toolcast.changes.change import ABSENT, Grade
-from toolcast.changes.schemas.schema_rules import RULES
+from toolcast.diff.change import ABSENT, Grade
+from toolcast.diff.schemas.schema_rules import RULES
 
 CASES = [
     pytest.param(case, id=f"{file.stem}: {case['name']}")

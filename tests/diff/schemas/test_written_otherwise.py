@@ -10,8 +10,8 @@ import pytest
 
 from tests.diff.schemas.oracle import difference
 from tests.diff.schemas.schema_pairs import changed, independent
-from toolcast.changes.schemas.inclusion import Effort, accept_the_same
-from toolcast.changes.schemas.schema_side import SchemaSide
+from toolcast.diff.schemas.inclusion import Effort, accept_the_same
+from toolcast.diff.schemas.schema_version import SchemaSide
 
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
 TEXT, NULL = {"type": "string"}, {"type": "null"}

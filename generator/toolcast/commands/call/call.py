@@ -1,0 +1,161 @@
+"""`toolcast call`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ..exit_codes import fail, workspace_or_end
+from ..options import client_option, project_option, server_options, toolset_option
+
+if TYPE_CHECKING:
+    from toolcast_runtime.core.server_settings import ExternalServer
+
+    from ...model.mcp_servers import McpServer
+    from ...model.model import Toolset, Workspace
+    from .arguments import Request
+
+
+@click.command(name="call")
+@click.argument("tool", required=False)
+@click.argument("words", metavar="[NAME=TEXT | NAME:=JSON]...", nargs=-1)
+@click.option(
+    "--arguments",
+    "json_text",
+    metavar="JSON",
+    help="Arguments as one JSON object, to which the words add; `-` reads standard input,"
+    " `@FILE` a file.",
+)
+@toolset_option("The toolset that has the tool.")
+@client_option("Call as this client of the toolset.")
+@click.option(
+    "--server", metavar="NAME", help="Call a server of the toolset's `mcp_servers`."
+)
+@server_options
+@click.option("--json", "is_json", is_flag=True, help="Print the answer as it is.")
+@click.option(
+    "--save",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False),
+    default=".",
+    help="Where images, sounds and files are written. Default: here.",
+)
+@project_option
+def command(
+    tool: str | None,
+    words: tuple[str, ...],
+    json_text: str | None,
+    toolset: str | None,
+    client: str | None,
+    server: str | None,
+    given: tuple[ExternalServer, ...],
+    is_json: bool,
+    folder: str,
+    project: str | None,
+) -> None:
+    """Call a tool: of the generated toolsets, or of any MCP server.
+
+    \b
+    toolcast call add a=2 b=3
+    toolcast call search query='lost keys' filter:='{"tag": "home"}'
+    toolcast call echo text=hello --mcp-stdio 'npx my-server'
+
+    Texts become values by the schema of their parameter. What is wrong with the arguments
+    is told before anything is called. Without TOOL it lists the tools.
+    """
+    from .arguments import Request
+
+    if len(given) + (server is not None) > 1:
+        fail("give one of --server, --mcp-stdio and --mcp-url")
+    request = Request(tool, words, json_text, client, is_json, folder)
+    if given:
+        if client is not None or toolset is not None:
+            fail("--client and --toolset are about the project's own toolsets")
+        sys.exit(_on_server(given[0], request))
+    workspace = workspace_or_end(project)
+    if server is not None:
+        sys.exit(_on_server(_declared(workspace, toolset, server), request))
+    chosen = _toolset(workspace, toolset, tool)
+    sys.exit(_in_toolset(workspace, chosen, request))
+
+
+def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
+    """The server of the `mcp_servers` of a toolset, as that has it."""
+    from ..exit_codes import known_or_end, toolsets_or_end
+
+    there: dict[str, McpServer] = {}
+    for one in toolsets_or_end(workspace, toolset, None):
+        for server in one.mcp_servers:
+            if there.setdefault(server.name, server) is not server:
+                fail(f"several toolsets have a server `{name}`\n  help: --toolset NAME")
+    known_or_end("server", name, there)
+    return there[name]
+
+
+def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
+    """The toolset that is called: the named one, or the only one that has the tool."""
+    from ...suggestions import known_instead
+    from ..exit_codes import toolsets_or_end
+
+    toolsets = toolsets_or_end(workspace, named, None)
+    if len(toolsets) == 1:
+        return toolsets[0]
+    names = {
+        one.name: {n for t in one.tools for n in (t.name, *t.renamed_from)}
+        for one in toolsets
+    }
+    having = [one for one in toolsets if tool in names[one.name]]
+    if len(having) == 1:
+        return having[0]
+    if tool is None or having:
+        among = ", ".join(one.name for one in having or toolsets)
+        message = f"name the toolset: --toolset NAME, one of {among}"
+    else:
+        instead = known_instead(tool, sorted(set().union(*names.values())))
+        message = (
+            f"no toolset has a tool `{tool}`\n  help: {instead}; one of a toolset's"
+            " servers is called with --toolset NAME"
+        )
+    return fail(message)
+
+
+def _on_server(server: ExternalServer, request: Request) -> int:
+    from .arguments import CannotCall
+
+    try:
+        from .server_call import call_on_server
+    except ImportError:
+        fail(
+            "MCP servers need a package that is not installed\n"
+            "  help: pip install 'toolcast-runtime[mcp]'"
+        )
+    try:
+        return call_on_server(server, request)
+    except CannotCall as error:
+        fail(str(error))
+
+
+def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
+    """Calls in a process of its own: no generated code and no handler is imported here."""
+    from ...import_check import environment_of
+
+    package = ".".join(filter(None, (workspace.package, toolset.name)))
+    words = [package, json.dumps(dataclasses.asdict(request))]
+    # The folder of a person who calls from elsewhere is not on the path; the project's is.
+    program = [sys.executable, "-P", "-m", "toolcast.commands.call.local_call", *words]
+    sys.stdout.flush()
+    try:
+        done = subprocess.run(  # noqa: S603  # our own module, without a shell
+            program,
+            env=environment_of(workspace),
+            check=False,
+        )
+    except KeyboardInterrupt:
+        return 130
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode

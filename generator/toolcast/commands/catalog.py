@@ -1,0 +1,336 @@
+"""`toolcast catalogue`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from ..analysis.client_kinds import callers
+from ..analysis.token_costs import client_costs, list_tokens, prompt_tokens
+from ..diff.change import AUDIENCES, Change, Grade
+from ..diff.comparison import Comparison, compare
+from ..encoders.json_text import compact
+from ..encoders.markdown import document, element_text, script_json, source_hash
+from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
+from ..package_data import read_packaged
+from ..targets.exposure import Exposure, exposures
+from ..targets.table import enabled
+from .compared_versions import sides_or_end
+from .exit_codes import counted, project_root, workspace_or_end, write_or_end
+from .options import project_option
+
+_NOTHING = Comparison([], [])
+
+
+@click.command(name="catalogue")
+@project_option
+@click.option("--output", metavar="FILE", required=True, help="The HTML file to write.")
+@click.option(
+    "--against",
+    metavar="REF|DIR",
+    help="Show what has changed since a git reference, or against another folder with a"
+    " toolcast.yaml.",
+)
+def command(project: str | None, output: str, against: str | None) -> None:
+    """Write one HTML file in which people look up the tools.
+
+    It has search, filters, schemas, who gets which tool and why not, and token costs. It
+    loads nothing, so it can be mailed or put on any server. It is not for git: it says
+    again what the specs say, and `toolcast check` does not look at it.
+    """
+    if against is None:
+        after, comparison, name = workspace_or_end(project), _NOTHING, ""
+    else:
+        sides = sides_or_end(project_root(project), against)
+        after, name = sides.after, sides.against
+        comparison = _NOTHING if sides.before is None else compare(sides.before, after)
+    page = _page(_data(after, comparison, name))
+    write_or_end(after, output, page, _MARK, "catalogue", "catalogue.html")
+    tools = sum(len(toolset.tools) for toolset in after.toolsets)
+    click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
+
+
+def _mcp_specs(workspace: Workspace) -> list[dict[str, Any]]:
+    """The resources and MCP prompts of all toolsets, in their order."""
+    return [
+        {"toolset": number, **_spec(toolset, spec)}
+        for number, toolset in enumerate(workspace.toolsets)
+        for spec in toolset.mcp_specs
+    ]
+
+
+def _spec(toolset: Toolset, spec: ResourceSpec | PromptSpec) -> dict[str, Any]:
+    facts = _of_resource(spec) if isinstance(spec, ResourceSpec) else _of_prompt(spec)
+    handler = {"handler": str(spec.handler)} if spec.handler else {}
+    clients = {"clients": ", ".join(spec.clients or ()) or "nobody"}
+    return {
+        "kind": _kind(spec),
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "clients": spec.clients,
+        "facts": {
+            **dict(facts),
+            **handler,
+            **({"uses": ", ".join(spec.uses)} if spec.uses else {}),
+            **(clients if toolset.clients else {}),
+            "spec": spec.source.file,
+        },
+    }
+
+
+def _kind(spec: ResourceSpec | PromptSpec) -> str:
+    is_template = isinstance(spec, ResourceSpec) and spec.uri_template is not None
+    return "template" if is_template else spec.kind
+
+
+def _of_resource(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
+    if address := spec.uri or spec.uri_template:
+        yield "URI", address
+    if spec.mime_type:
+        yield "media type", spec.mime_type
+    for name, values in spec.variables.items():
+        yield f"{{{name}}}", f"one of {', '.join(values)}"
+    if spec.file:
+        yield "file", spec.file
+
+
+def _of_prompt(spec: PromptSpec) -> Iterator[tuple[str, str]]:
+    for one in spec.arguments:
+        parts = ["required" if one.required else "optional"]
+        parts += [f"one of {', '.join(one.enum)}"] if one.enum else []
+        parts += [one.description] if one.description else []
+        yield f"{{{{{one.name}}}}}", "; ".join(parts)
+
+
+_WORDS = 400
+_LONGEST = 800
+
+
+def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[str, Any]:
+    """The workspace as the catalogue's script reads it.
+
+    Schemas are JSON texts in it, so that their numbers stay as they are and the page does
+    not read those of tools that nobody opens.
+
+    Args:
+        comparison: what is different from another state of the specs.
+        against: what a person calls that state; empty without one.
+
+    Raises:
+        ExtensionFailure: a listed extension cannot be used.
+    """
+    worst = _worst(comparison.changes)
+    tools = []
+    for number, toolset in enumerate(workspace.toolsets):
+        found = exposures(workspace, toolset)
+        for tool in _in_sections(toolset):
+            shown = _tool(toolset, tool, found[tool.name])
+            grade = worst.get((toolset.name, tool.name))
+            word = None if grade is None else grade.word
+            tools.append({"toolset": number, **shown, "worst": word})
+    return {
+        "title": os.path.basename(workspace.root) or "toolcast",
+        "against": against,
+        "toolsets": [_toolset(workspace, toolset) for toolset in workspace.toolsets],
+        "tools": tools,
+        "mcp_specs": _mcp_specs(workspace),
+        "changes": [_change(change) for change in comparison.changes],
+        "effects": [
+            {"toolset": one.toolset, "tool": one.tool, "message": one.message}
+            for one in comparison.effects
+        ],
+    }
+
+
+def _worst(changes: Sequence[Change]) -> dict[tuple[str, str], Grade]:
+    worst: dict[tuple[str, str], Grade] = {}
+    for change in changes:
+        key = change.toolset, change.tool
+        worst[key] = max(worst.get(key, Grade.SAFE), change.grades.worst)
+    return worst
+
+
+def _in_sections(toolset: Toolset) -> Iterator[ToolSpec]:
+    """The tools by section in the declared order, those without one last."""
+    names = [section.name for section in toolset.sections]
+    places = {name: at for at, name in enumerate(names)}
+    last = len(places)
+    yield from sorted(toolset.tools, key=lambda t: places.get(t.section or "", last))
+
+
+def _toolset(workspace: Workspace, toolset: Toolset) -> dict[str, Any]:
+    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    return {
+        "name": toolset.name,
+        "title": toolset.title,
+        "clients": [client.name for client in toolset.clients],
+        "targets": [target.name for target in chosen],
+        "router": toolset.router is not None,
+        "costs": [_cost(workspace, toolset, client) for client in callers(toolset)],
+    }
+
+
+def _cost(workspace: Workspace, toolset: Toolset, client: Client | None) -> Any:
+    """What all of a client's tools cost it, as `toolcast tokens` has it."""
+    costs = client_costs(toolset, client, workspace.package)
+    return {
+        "client": None if client is None else client.name,
+        "kind": None if costs.kind is None else costs.kind.title,
+        "upfront": costs.whole.upfront,
+        "names": costs.whole.names,
+        "on_demand": costs.whole.on_demand,
+    }
+
+
+def _tool(toolset: Toolset, tool: ToolSpec, exposure: Exposure) -> dict[str, Any]:
+    headings = {section.name: section.heading for section in toolset.sections}
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "summary": tool.summary,
+        "description": tool.description,
+        "when_to_use": tool.when_to_use,
+        "guidance": tool.guidance,
+        "section": headings.get(tool.section or "", tool.section),
+        "parameters": compact(tool.listed_parameters),
+        "returns": None if tool.returns is None else compact(tool.listed_returns),
+        "words": list(_words(tool.listed_parameters))[:_WORDS],
+        "annotations": tool.annotations,
+        "clients": exposure.clients,
+        "targets": exposure.targets,
+        "always": tool.always,
+        "confirm": None if tool.confirm is None else _confirm(tool.confirm),
+        "deprecated": _deprecated(tool),
+        "renamed_from": tool.renamed_from,
+        "costs": {"list": list_tokens(tool), "prompt": prompt_tokens(tool)},
+        "examples": [
+            {"title": example.title, "call": compact(_call(example))}
+            for example in tool.examples
+        ],
+        "facts": _facts(toolset, tool),
+    }
+
+
+def _call(example: Example) -> dict[str, Any]:
+    """The call, and what it gives."""
+    return {key: value for key, value in example.as_json.items() if key != "title"}
+
+
+def _words(schema: Any) -> Iterator[str]:
+    """Names and descriptions of parameters, which the search finds, from the outside in."""
+    waiting = [schema]
+    for node in waiting:
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, Mapping):
+            properties = node.get("properties")
+            if isinstance(properties, Mapping):
+                yield from (str(name) for name in properties)
+            description = node.get("description")
+            if isinstance(description, str):
+                yield description
+            waiting += node.values()
+
+
+def _deprecated(tool: ToolSpec) -> str | None:
+    if tool.deprecated is None:
+        return None
+    parts = ["Deprecated"]
+    if removal := tool.deprecated.get("removal"):
+        parts.append(f"removed on {removal}")
+    if replacement := tool.deprecated.get("replacement"):
+        parts.append(f"use {replacement} instead")
+    if reason := tool.deprecated.get("reason"):
+        parts.append(str(reason))
+    return "; ".join(parts)
+
+
+def _confirm(confirm: Confirm) -> dict[str, str | None]:
+    when = None if confirm.when is None else compact(confirm.when)
+    return {"message": confirm.message, "when": when}
+
+
+def _facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
+    facts = {
+        "spec": tool.source.file,
+        "handler": tool.handler and str(tool.handler),
+        "uses": ", ".join(tool.uses),
+        "opened by": tool.uses and toolset.lifespan,
+        "command": tool.cli and tool.cli.keyword,
+        "permission": tool.permission,
+        "service": tool.service,
+        "time-out": tool.timeout and f"{tool.timeout:g} s",
+        "recorded": "in the ledger" if tool.persistent else None,
+        "former names": ", ".join(tool.renamed_from),
+        "since": tool.since,
+    }
+    return {name: str(value) for name, value in facts.items() if value}
+
+
+def _text(value: Any) -> str | None:
+    """A text on one side of a change, cut where it is long; None of other values."""
+    if not isinstance(value, str):
+        return None
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+
+
+def _change(change: Change) -> dict[str, Any]:
+    grades = zip(AUDIENCES, change.grades, strict=True)
+    return {
+        "rule": change.rule.id,
+        "toolset": change.toolset,
+        "tool": change.tool,
+        "message": change.message,
+        "before": _text(change.before),
+        "after": _text(change.after),
+        "reason": change.reason,
+        "grades": {audience: grade.word for audience, grade in grades},
+    }
+
+
+_MARK = b'<meta name="generator" content="toolcast catalogue">'
+"""By which a catalogue is known: no other file is overwritten."""
+_PARTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
+
+
+def _page(data: Mapping[str, Any]) -> bytes:
+    """The file.
+
+    Nothing may run or load in it but its own script and style sheet, which a policy names by
+    their digests. What specs say stands in a JSON value, and the script makes text of it.
+
+    Args:
+        data: see `_data`.
+    """
+    picture, style = (
+        read_packaged("catalog_page", f"catalogue.{kind}").decode("utf-8")
+        for kind in ("html", "css")
+    )
+    script = _script()
+    policy = (
+        f"default-src 'none'; style-src {source_hash(style)};"
+        f" script-src {source_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    page = document(
+        picture,
+        policy=policy,
+        title=element_text(f"Tools of {data['title']}"),
+        style=style,
+        script=script,
+        data=script_json(data),
+    )
+    return page.encode("utf-8")
+
+
+def _script() -> str:
+    """The parts of the script, in one function."""
+    texts = (
+        read_packaged("catalog_page", f"{name}.js").decode("utf-8") for name in _PARTS
+    )
+    whole = "\n".join(texts)
+    return f'"use strict";\n(() => {{\n{whole}}})();\n'

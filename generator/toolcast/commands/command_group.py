@@ -1,0 +1,200 @@
+"""The `toolcast` command; each subcommand is imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from .. import __version__
+
+_GROUPS = {
+    "Begin": {
+        "init": "Lay out a project that generates, checks and tests at once.",
+        "import": "Write the specs of tools that exist already.",
+        "new": "Write a tool spec and a typed handler stub.",
+    },
+    "Every day": {
+        "generate": "Generate the outputs from the specs.",
+        "dev": "Serve a toolset, and again after every change.",
+        "check": "Check specs, rules, and that the outputs are up to date.",
+        "diff": "Tell what a change of the specs means, and for whom.",
+        "explain": "Tell what a rule checks, why, and how to mend it.",
+    },
+    "Hold servers to what was reviewed": {
+        "verify": "Compare a live MCP server with the definitions of a toolset.",
+        "lock": "Compare external servers with their locks, or renew those.",
+    },
+    "Look at the tools": {
+        "call": "Call a tool, of a toolset or of any MCP server.",
+        "catalogue": "Write one HTML file in which people look up the tools.",
+        "select": "Try which tool the words of a message speak for.",
+        "tokens": "Show what the tools cost a model.",
+    },
+    "Change a tool that others use": {
+        "rename": "Give a tool another name; calls by the old one go on.",
+        "remove": "Remove a tool whose announced day has come.",
+    },
+    "Ship the tools": {
+        "package": "Build the archive of a toolset that people install.",
+    },
+    "Shape what is generated": {
+        "templates": "List the templates of the outputs, or copy one out.",
+    },
+    "For editors": {
+        "schema": "Print the JSON Schema of spec files, or renew them.",
+    },
+}
+_COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
+# Where a command is that has no module of its own name here.
+_PLACES = {
+    "init": "init.init:command",
+    "new": "init.new:command",
+    "templates": "init.templates:command",
+    "import": "import_:command",
+    "dev": "generate.dev:command",
+    "generate": "generate.generate:command",
+    "call": "call.call:command",
+    "diff": "diff.diff:command",
+    "lock": "diff.live_servers:lock",
+    "verify": "diff.live_servers:verify",
+    "catalogue": "catalog:command",
+    "rename": "editing:rename",
+    "remove": "editing:remove",
+}
+
+
+class _Lazy(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            # Who has not looked for extensions cannot have failed with one.
+            extensions = sys.modules.get("toolcast.extensions")
+            if extensions and isinstance(error, extensions.ExtensionFailure):
+                from .exit_codes import fail
+
+                fail(str(error))
+            raise
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*_COMMANDS, *_of_extensions(ctx.meta.get(__name__, []))]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return _of_extension(cmd_name, ctx.meta.get(__name__, []))
+        place = _PLACES.get(cmd_name, f"{cmd_name}:command")
+        path, _, attribute = place.partition(":")
+        module = importlib.import_module(f".{path}", __package__)
+        command: click.Command = getattr(module, attribute)
+        return command
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        # Click would import every command for the first line of its help.
+        added = _of_extensions(ctx.meta.get(__name__, []))
+        rows = _COMMANDS | {n: one.get_short_help_str() for n, one in added.items()}
+        items = [
+            CompletionItem(name, help=help_)
+            for name, help_ in rows.items()
+            if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # Those of an extension are there when the project lists it, which they may name.
+        ctx.meta[__name__] = args
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not near:
+                from .options import named_project
+
+                if named_project(args) is None:
+                    hint = (
+                        "Commands of extensions are there in a project that lists them."
+                    )
+                    raise click.UsageError(f"{error.message} {hint}", ctx) from error
+                raise
+            hint = f"{error.message} Did you mean `{near[0]}`?"
+            raise click.UsageError(hint, ctx) from error
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        # One column for all groups, so that they read as one list.
+        width = max(map(len, _COMMANDS))
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(width), text) for name, text in group.items()]
+                formatter.write_dl(rows)
+        added = _of_extensions(ctx.meta.get(__name__, []))
+        if added:
+            rows = [(name, one.get_short_help_str(200)) for name, one in added.items()]
+            with formatter.section("Commands of extensions"):
+                formatter.write_dl(rows)
+
+
+def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
+    """The commands of the extensions that the project lists.
+
+    `arguments` are the command line's; they may name the project.
+    """
+    from ..extensions import COMMANDS, ExtensionFailure, values
+    from .options import listed_extensions, named_project
+
+    found: dict[str, click.Command] = {}
+    for name in listed_extensions(named_project(arguments)):
+        for where, value in values([name], COMMANDS):
+            if not isinstance(value, click.Command):
+                raise ExtensionFailure(f"{where} is not a click command")
+            if name in _COMMANDS:
+                raise ExtensionFailure(
+                    f"the command `{name}` of {where} is there already"
+                )
+            found[name] = value
+    return found
+
+
+def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
+    """One of those commands; None when no listed extension has it.
+
+    Ends the program with exit code 2 where it might be missing because of what is wrong
+    with toolcast.yaml, an extension that is not installed for one.
+    """
+    found = _of_extensions(arguments).get(name)
+    if found is None:
+        from .options import named_project
+
+        root = named_project(arguments)
+        if root is not None:
+            from ..model.loading import read_workspace
+            from .exit_codes import USAGE, print_findings
+
+            loaded = read_workspace(root)
+            if loaded.workspace is None:
+                print_findings(loaded.findings, "text")
+                sys.exit(USAGE)
+        return None
+    from ..extensions import guarded
+
+    # A reader that has gone, and all that click ends a command with, is for click to tell.
+    passes = (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError)
+    what = f"the command `{name}` of the extension `{name}`"
+    found.invoke = guarded(what, found.invoke, passes)  # type: ignore[method-assign]
+    return found
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="toolcast")
+def main() -> None:
+    """One YAML spec per tool, generated into everything an agent platform shows or runs."""

@@ -1,0 +1,374 @@
+"""The commands that hold live servers to what was reviewed: `toolcast verify` and `lock`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from ...reports.escaping import printable
+from ...suggestions import first_of, known_instead
+from ..exit_codes import (
+    CLEAN,
+    FINDINGS,
+    USAGE,
+    counted,
+    fail,
+    known_or_end,
+    limits_or_end,
+    print_verdict,
+    tell_error,
+    toolsets_or_end,
+    workspace_or_end,
+)
+from ..options import (
+    changes_format_option,
+    client_option,
+    project_option,
+    server_options,
+    toolset_option,
+)
+
+if TYPE_CHECKING:
+    from toolcast_runtime.core.server_settings import ExternalServer
+
+    from ...diff.change import Change
+    from ...diff.lists import ListingChanges
+    from ...diff.review.verdict import Limits
+    from ...mcp_client.server_listing import ServerListing
+    from ...model.mcp_servers import McpServer
+    from ...model.model import Toolset, Workspace
+
+_ANY = "any"
+_MOST_NAMED = 5
+_RUNS = "the server has to run, and to list its tools"
+_RENAMED = "tool/renamed-without-former-name"
+
+_fail_on_option = click.option(
+    "--fail-on",
+    metavar="LIMITS",
+    default=_ANY,
+    show_default=True,
+    help="The least grade that fails, as `diff` takes it: `risky`, `breaking`, one for"
+    " each audience, or `none`; `any` for every difference.",
+)
+
+
+def _tell(
+    found: Sequence[Change],
+    against: str,
+    least: Limits | None,
+    format_: str,
+    root: str,
+) -> int:
+    """Prints what differs of servers, and gives the exit code.
+
+    Args:
+        against: what a person calls that with which they are compared.
+        least: the grades that fail; None where every difference does.
+    """
+    from ...diff.change import AUDIENCES, Grade
+    from ...diff.review.verdict import DEFAULT, Judged, Verdict, failing
+    from ...reports.item import About
+
+    changes = []
+    for change in found:
+        graded = zip(AUDIENCES, change.grades, strict=True)
+        worst = [audience for audience, grade in graded if grade > Grade.SAFE]
+        fails = worst or AUDIENCES if least is None else failing(change.grades, least)
+        changes.append(Judged(change, change.place, None, tuple(fails)))
+    at = DEFAULT if least is None else least
+    verdict = Verdict(against, tuple(changes), (), (), at, ())
+    return print_verdict(verdict, format_, About(root))
+
+
+def _note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
+    """Tells on stderr what was odd of a server, and what it says otherwise at each start."""
+    for words in listing.notes:
+        click.echo(f"note: {name}: {words}", err=True)
+    for one in varying:
+        words = f"{one.message}; it differs at each start, which fails nothing"
+        click.echo(f"note: {name}: {printable(words)}", err=True)
+
+
+@click.command(name="verify")
+@click.argument("server", required=False)
+@project_option
+@server_options
+@toolset_option(
+    "Whose definitions the server is compared with. Default: of those whose tools it"
+    " lists, the one with most of them."
+)
+@client_option("The client of the toolset that the server serves.")
+@_fail_on_option
+@changes_format_option
+def verify(
+    server: str | None,
+    project: str | None,
+    given: tuple[ExternalServer, ...],
+    toolset: str | None,
+    client: str | None,
+    fail_on: str,
+    format_: str,
+) -> None:
+    """Compare a live MCP server with the definitions of a toolset.
+
+    SERVER is a URL, or the name of an entry of `mcp_servers`; --mcp-stdio starts one. It is
+    read twice, as raw JSON-RPC. A tool that is missing, new, renamed or changed is told with
+    the grades of `toolcast diff`, as if the definitions had become what the server lists;
+    what differs at each start by itself is a note. Ends with exit code 1 where the server
+    is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
+    """
+    from ...diff.lists import Owner, listing_changes
+    from ...mcp_client.declared_servers import (
+        behind,
+        declared_listing,
+        own_part,
+        url_server,
+    )
+    from ...mcp_client.read_server import read_server
+    from ...mcp_client.server_listing import ListingError
+
+    least = None if fail_on == _ANY else limits_or_end(fail_on)
+    if len(given) + (server is not None) != 1:
+        fail(
+            "name one server\n  help: SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
+        )
+    workspace = workspace_or_end(project)
+    toolsets = toolsets_or_end(workspace, toolset, client)
+    entry = None
+    try:
+        if server is None:
+            (meant,) = given
+        elif "://" in server:
+            meant = url_server(server)
+        else:
+            toolsets, entry = _entry(toolsets, server)
+            meant = entry
+        listing = read_server(meant, twice=True)
+    except ListingError as error:
+        fail(f"{error}\n  help: {_RUNS}")
+    own = _toolset(toolsets, listing)
+    is_proxied = entry is not None and entry.name in own.proxied_servers
+    if entry is not None and is_proxied:
+        own = behind(own, entry)
+    elif entry is None:
+        listing, others = own_part(own, listing)
+        if others:
+            verb = "is" if others == 1 else "are"
+            words = f"{counted(others, 'tool')} of `mcp_servers` {verb} not compared"
+            click.echo(f"note: {meant.name}: {words}", err=True)
+    has_skills = "skills" in own.targets and not is_proxied
+    declared = declared_listing(own, listing, client, has_skills=has_skills)
+    files = {tool.name: tool.source.file for tool in own.tools}
+    owner = Owner(own.name, own.source.file, files)
+    changes = listing_changes(declared, listing, owner)
+    named = {tool["name"] for tool in declared.tools}
+    is_renamed = any(one.rule.id == _RENAMED for one in changes.changes)
+    if named and not is_renamed and named.isdisjoint(_names(listing)) and listing.tools:
+        _another(meant.name, own.name, listing, entry)
+    _note(meant.name, listing, changes.varying)
+    against = f"the toolset {own.name}"
+    sys.exit(_tell(changes.changes, against, least, format_, workspace.root))
+
+
+def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
+    """The toolsets with which an entry of `mcp_servers` may be compared, and the entry."""
+    pairs = [
+        (toolset, server) for toolset in toolsets for server in toolset.mcp_servers
+    ]
+    found = [pair for pair in pairs if pair[1].name == name]
+    if not found:
+        known = sorted({server.name for _, server in pairs})
+        near = known_instead(name, known) if known else ""
+        help_ = near or "a command is given with `--mcp-stdio`"
+        fail(f"`mcp_servers` has no `{name}`\n  help: {help_}")
+    proxying = [pair for pair in found if name in pair[0].proxied_servers]
+    if proxying:
+        return [proxying[0][0]], proxying[0][1]
+    return toolsets, found[0][1]
+
+
+def _toolset(toolsets: list[Toolset], listing: ServerListing) -> Toolset:
+    """Of several toolsets the one whose tools a server lists."""
+    if not toolsets:
+        fail("there is no toolset to compare with\n  help: `toolcast import` makes one")
+    listed = _names(listing)
+
+    def has(toolset: Toolset) -> int:
+        return len(listed.intersection(tool.name for tool in toolset.tools))
+
+    best = sorted(toolsets, key=has, reverse=True)
+    if len(best) > 1 and has(best[0]) == has(best[1]):
+        fail(
+            f"{listing.source}: it cannot be told which toolset it is"
+            "\n  help: `--toolset NAME` names one"
+        )
+    return best[0]
+
+
+def _names(listing: ServerListing) -> set[str]:
+    return {tool["name"] for tool in listing.tools}
+
+
+def _another(
+    name: str, toolset: str, listing: ServerListing, entry: McpServer | None
+) -> None:
+    """Ends the program: the server has none of a toolset's tools."""
+    from toolcast_runtime.core.calls.untrusted_text import escaped
+
+    names = [f"`{escaped(tool['name'], 60)}`" for tool in listing.tools]
+    help_ = "`--toolset NAME` names another toolset"
+    if entry is not None and entry.lock is not None:
+        help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
+    fail(
+        f"{name}: it lists none of the tools of {toolset}, but {first_of(names, _MOST_NAMED)}"
+        f"\n  help: {help_}"
+    )
+
+
+class _Locked(NamedTuple):
+    """A server that has a lock.
+
+    Attributes:
+        path: the lock's, below the project's root.
+        owner: what its changes are told of.
+    """
+
+    path: str
+    owner: str
+    server: McpServer
+
+
+@click.command(name="lock")
+@click.argument("servers", metavar="[SERVER]...", nargs=-1)
+@project_option
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Write what the servers list now into their locks. Read what is printed first.",
+)
+@_fail_on_option
+@changes_format_option
+def lock(
+    servers: tuple[str, ...],
+    project: str | None,
+    update: bool,
+    fail_on: str,
+    format_: str,
+) -> None:
+    """Compare external servers with their locks, or renew those.
+
+    A lock (`mcp_servers.X.lock`) holds what a server listed when somebody reviewed it. Each
+    SERVER, all that have a lock by default, is started or called, and read twice. What has
+    changed is graded as `toolcast diff` grades it; what differs at each start by itself is
+    a note. Ends with exit code 1 where something has changed or has no lock yet, with 2
+    where a server or a lock cannot be read; with --update with 0 where all was written.
+    """
+    from ...mcp_client.read_server import read_server
+    from ...mcp_client.server_listing import ListingError
+
+    least = None if fail_on == _ANY else limits_or_end(fail_on)
+    workspace = workspace_or_end(project)
+    found, compared, lacking, is_failed = [], [], 0, False
+    for one in _locked(workspace, servers):
+        # One that fails hides none of the others.
+        try:
+            listing = read_server(one.server, twice=True)
+        except ListingError as error:
+            left = "; its lock is left as it is" if update else ""
+            tell_error(f"{error}{left}\n  help: {_RUNS}")
+            is_failed = True
+            continue
+        changes = None
+        renew = f"`toolcast lock --update {one.server.name}` writes it anew"
+        try:
+            changes = _changes(one, listing)
+        except ListingError as error:
+            if not update:
+                tell_error(f"{error}\n  help: take it from a commit, or {renew}")
+                is_failed = True
+        _note(one.server.name, listing, [] if changes is None else changes.varying)
+        if changes is not None:
+            found += changes.changes
+            compared.append(one.path)
+        elif one.server.locked is None and not update:
+            lacking += 1
+            click.echo(f"{one.path}: there is no lock yet; {renew}", err=True)
+        if update and not _write(workspace.root, one.path, listing):
+            is_failed = True
+    code = CLEAN
+    if compared or format_ != "text":
+        against = compared[0] if len(compared) == 1 else "the locks"
+        code = _tell(found, against, least, format_, workspace.root)
+    if is_failed:
+        sys.exit(USAGE)
+    sys.exit(CLEAN if update else FINDINGS if lacking else code)
+
+
+def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
+    """The servers that have locks; ends the program where a named one has none."""
+    there = [
+        (toolset, server)
+        for toolset in workspace.toolsets
+        for server in toolset.mcp_servers
+    ]
+    locked = [
+        _Locked(f"{toolset.folder}/{one.lock}", f"{toolset.name}/{one.name}", one)
+        for toolset, one in there
+        if one.lock is not None
+    ]
+    known = {one.server.name for one in locked}
+    for name in names:
+        if name in known:
+            continue
+        if any(server.name == name for _, server in there):
+            help_ = "give it a file below the toolset's folder: `lock: locks/NAME.json`"
+            fail(f"the server `{name}` has no `lock`\n  help: {help_}")
+        known_or_end("server", name, sorted(known))
+    if not locked:
+        fail("no server has a `lock`\n  help: `mcp_servers.NAME.lock: locks/NAME.json`")
+    owners: dict[str, str] = {}
+    for one in locked:
+        other = owners.setdefault(one.path, one.owner)
+        if other != one.owner:
+            help_ = "give each a file of its own"
+            fail(f"{other} and {one.owner} have one lock, {one.path}\n  help: {help_}")
+    return [one for one in locked if not names or one.server.name in names]
+
+
+def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
+    """What is not as the lock has it; None where there is none.
+
+    Raises:
+        ListingError: what is there is no lock.
+    """
+    from ...diff.lists import Owner, listing_changes
+    from ...mcp_client.server_listing import locked_listing
+
+    if locked.server.locked is None:
+        return None
+    before = locked_listing(locked.server.locked, locked.path)
+    return listing_changes(before, listing, Owner(locked.owner, locked.path))
+
+
+def _write(root: str, path: str, listing: ServerListing) -> bool:
+    """Whether the lock was written."""
+    from toolcast_runtime.core.folder import Folder
+
+    from ...encoders.json_text import pretty
+    from ...mcp_client.server_listing import KINDS, lock_members
+
+    data = pretty(lock_members(listing), tuple(KINDS)).encode()
+    above, _, name = path.rpartition("/")
+    try:
+        with Folder.at(root) as project, project.below(above, create=True) as folder:
+            folder.write(name, data)
+    except OSError as error:
+        words = error.strerror or error
+        tell_error(f"{path}: {words}\n  help: it was not written")
+        return False
+    click.echo(f"{path}: {counted(len(listing.tools), 'tool')} locked", err=True)
+    return True

@@ -1,0 +1,188 @@
+"""`toolcast generate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from ..exit_codes import (
+    CLEAN,
+    FINDINGS,
+    USAGE,
+    about_run,
+    code_of,
+    counted,
+    fail,
+    project_root,
+    report,
+    wants_colour,
+)
+from ..main import same_command
+from ..options import all_option, findings_format_option, project_option
+
+if TYPE_CHECKING:
+    from ...findings import Finding
+    from ...model.model import Workspace
+    from ...output.output_folder import Written
+    from ...pipeline import Generated
+    from ...reports.item import About
+    from ...up_to_date import Ended
+
+
+@click.command(name="generate")
+@project_option
+@click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
+@all_option
+@findings_format_option
+@click.option("--watch", is_flag=True, help="Generate again whenever a spec changes.")
+def command(
+    project: str | None, force: bool, every: bool, format_: str, watch: bool
+) -> None:
+    """Generate the outputs of all specs.
+
+    With an error in a spec nothing is written. An output that somebody has edited by hand
+    is named, and nothing is written; --force overwrites it, and files that are in the way.
+    What git has staged or committed, or an earlier run has written, is overwritten without
+    a word. Files in the output folder that nobody generated are named and stay.
+
+    --watch also looks at toolcast.yaml, pyproject.toml, templates and handlers, goes on
+    after errors, and ends with Ctrl-C. --force is then for the first run.
+    """
+    root = project_root(project)
+    if watch:
+        from .watch import watch_and_generate
+
+        options = ["--format", format_, *(["--all"] if every else [])]
+        watch_and_generate(root, options, force=force)
+        return
+    ended = run(root, force=force, every=every, format_=format_)
+    click.echo(ended.err, nl=False, err=True, color=wants_colour(format_))
+    click.echo(ended.out, nl=False)
+    sys.exit(ended.code)
+
+
+def run(
+    root: str, *, force: bool = False, every: bool = False, format_: str = "text"
+) -> Ended:
+    """Generates a project; what it would print and its exit code.
+
+    Args:
+        root: the folder of toolcast.yaml.
+        force: overwrite what was edited by hand.
+        every: print each of many findings that are alike.
+        format_: how findings are printed, one of `FORMATS`.
+
+    Ends the program with exit code 2 when the project cannot be written.
+    """
+    from toolcast_runtime.core.folder import AnotherRun
+
+    from ...findings import in_order
+    from ...output.disk_differences import Recoverable, digests
+    from ...output.output_folder import Replacement, write
+    from ...pipeline import generate
+    from ...up_to_date import known_digests, note_digests, remember
+    from ..progress import progress
+    from .run_inputs import run_inputs
+
+    began = time.time_ns()
+    with progress() as shown:
+        generated = generate(root, progress=shown)
+    workspace, findings = generated.workspace, generated.findings
+    about = about_run(root, generated, every=every)
+    if workspace is None:
+        return _ended(USAGE, findings, format_, about)
+    if code_of(findings) != CLEAN:
+        ended = _ended(FINDINGS, findings, format_, about, err="nothing was written\n")
+        remember(root, same_command(), began, run_inputs(workspace), None, {}, ended)
+        return ended
+    output, files = workspace.output, generated.files
+    given = digests(files)
+    try:
+        with progress() as shown:
+            shown.stage("writing")
+            written = write(
+                root,
+                output,
+                files,
+                Recoverable(root, output, known_digests(root)),
+                [
+                    Replacement(one.path, one.before, one.after)
+                    for one in generated.documents
+                    if one.stale
+                ],
+                force=force,
+                before=partial(note_digests, root, given),
+                step=shown.step,
+            )
+    except AnotherRun as error:
+        fail(str(error))
+    except OSError as error:
+        name = os.path.relpath(str(error.filename or root), root)
+        fail(f"{name}: {error.strerror or error}")
+    refused, foreign = written.decision.refused, written.decision.foreign
+    if refused:
+        left = in_order([*findings, *refused, *foreign])
+        return _ended(FINDINGS, left, format_, about, err="nothing was written\n")
+    out = _summary(generated, workspace, written) if format_ == "text" else ""
+    if foreign and not force:
+        left = in_order([*findings, *foreign])
+        return _ended(FINDINGS, left, format_, about, out=out)
+    ended = _ended(CLEAN, findings, format_, about, out=out)
+    if not foreign:
+        unchanged = written._replace(
+            written=0, unchanged=len(files), removed=0, replaced=0
+        )
+        out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
+        again = _ended(CLEAN, findings, format_, about, out=out)
+        folder = os.path.join(root, output)
+        remember(
+            root, same_command(), began, run_inputs(workspace), folder, given, again
+        )
+    return ended
+
+
+def _ended(
+    code: int,
+    findings: Sequence[Finding],
+    format_: str,
+    about: About,
+    *,
+    out: str = "",
+    err: str = "",
+) -> Ended:
+    from ...up_to_date import Ended
+
+    colour = wants_colour(format_)
+    text = report(findings, format_, about._replace(colour=colour), with_notes=False)
+    if format_ == "text":
+        return Ended(code, out, text + err)
+    return Ended(code, text + out, err)
+
+
+def _summary(generated: Generated, workspace: Workspace, written: Written) -> str:
+    tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
+    next_step = "" if tools else "`toolcast new NAME` writes a first tool\n"
+    return (
+        f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
+        f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
+        f" ({written.written} written, {written.unchanged} unchanged,"
+        f" {written.removed} removed)\n{_of_documents(generated, written)}{next_step}"
+    )
+
+
+def _of_documents(generated: Generated, written: Written) -> str:
+    documents = generated.documents
+    if not documents:
+        return ""
+    stale = [one.path for one in documents if one.stale and written.replaced]
+    named = f": {', '.join(stale)}" if stale else ""
+    counts = (
+        f"{written.replaced} written, {len(documents) - written.replaced} unchanged"
+    )
+    return f"{counted(len(documents), 'document')} ({counts}){named}\n"

@@ -1,0 +1,417 @@
+"""Each form of a tool list becomes MCP's, with nothing changed on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.importing.conflicts import (
+    WrongPreference,
+    disagreements,
+    preference,
+)
+from toolcast.importing.formats import Source
+from toolcast.importing.source_file import read_source, source_in
+from toolcast.mcp_client.server_listing import ListingError
+from toolcast.parsing.exact_json import exact_text, read_json
+
+CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "mcp").glob("*.json"))
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["b", "a"],
+    "properties": {"b": {"type": "integer", "default": 1}, "a": {}},
+}
+TOOL = {"name": "add", "description": "Adds.", "inputSchema": SCHEMA}
+
+
+def read(value: Any, name: str = "list.json") -> Source:
+    return source_in(json.dumps(value).encode(), name)
+
+
+@pytest.mark.parametrize(
+    ("form", "value"),
+    [
+        ("MCP's form", [TOOL]),
+        ("MCP's form", {"tools": [TOOL]}),
+        ("MCP's form", TOOL),
+        ("MCP's form", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
+        (
+            "OpenAI's chat form",
+            [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "add",
+                        "description": "Adds.",
+                        "parameters": SCHEMA,
+                    },
+                }
+            ],
+        ),
+        (
+            "OpenAI's chat form",
+            {
+                "model": "m",
+                "messages": [],
+                "tools": [
+                    {
+                        "type": "function",
+                        "function": {
+                            "name": "add",
+                            "description": "Adds.",
+                            "parameters": SCHEMA,
+                        },
+                    }
+                ],
+            },
+        ),
+        (
+            "OpenAI's Responses form",
+            [
+                {
+                    "type": "function",
+                    "name": "add",
+                    "description": "Adds.",
+                    "parameters": SCHEMA,
+                }
+            ],
+        ),
+        (
+            "OpenAI's Responses form",
+            [
+                {
+                    "type": "namespace",
+                    "name": "sums",
+                    "tools": [
+                        {
+                            "type": "function",
+                            "name": "add",
+                            "description": "Adds.",
+                            "parameters": SCHEMA,
+                        }
+                    ],
+                }
+            ],
+        ),
+        (
+            "Anthropic's form",
+            [{"name": "add", "description": "Adds.", "input_schema": SCHEMA}],
+        ),
+        (
+            "Gemini's form",
+            [
+                {
+                    "functionDeclarations": [
+                        {
+                            "name": "add",
+                            "description": "Adds.",
+                            "parametersJsonSchema": SCHEMA,
+                        }
+                    ]
+                }
+            ],
+        ),
+        (
+            "Bedrock's form",
+            {
+                "toolConfig": {
+                    "tools": [
+                        {
+                            "toolSpec": {
+                                "name": "add",
+                                "description": "Adds.",
+                                "inputSchema": {"json": SCHEMA},
+                            }
+                        }
+                    ]
+                }
+            },
+        ),
+        (
+            "a form without a provider",
+            [{"name": "add", "description": "Adds.", "parameters": SCHEMA}],
+        ),
+        (
+            "a form without a provider",
+            {"add": {"description": "Adds.", "parameters": SCHEMA}},
+        ),
+        (
+            "a form without a provider",
+            {
+                "functions": [
+                    {"name": "add", "description": "Adds.", "parameters": SCHEMA}
+                ]
+            },
+        ),
+    ],
+)
+def test_form(form: str, value: Any) -> None:
+    source = read(value)
+    assert source.forms == (form,)
+    assert [exact_text(one) for one in source.listing.tools] == [exact_text(TOOL)]
+    assert source.notes == ()
+
+
+def test_a_tool_a_line() -> None:
+    lines = json.dumps(TOOL) + "\n\r\n" + json.dumps({**TOOL, "name": "more"}) + "\n"
+    source = source_in(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")
+    assert [tool["name"] for tool in source.listing.tools] == ["add", "more"]
+    with pytest.raises(ListingError, match=r"list\.jsonl:2:10: no JSON: `NaN`"):
+        source_in(json.dumps(TOOL).encode() + b'\n{"name": NaN}', "list.jsonl")
+
+
+@pytest.mark.rows(8)
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_lists_of_real_servers(path: Path) -> None:
+    """Taken in whole; and by way of each provider's form, but for what that cannot say."""
+    source = read_source(str(path))
+    value, _ = read_json(path.read_bytes())
+    tools = value if isinstance(value, list) else value["tools"]
+    assert exact_text(list(source.listing.tools)) == exact_text(tools)
+    plain = [
+        {
+            key: tool[key]
+            for key in ("name", "description", "inputSchema")
+            if key in tool
+        }
+        for tool in tools
+    ]
+    for form in (openai_chat, openai_responses, anthropic):
+        text = exact_text([form(tool) for tool in plain])
+        other = source_in(text.encode(), "other")
+        assert exact_text(list(other.listing.tools)) == exact_text(plain)
+        assert disagreements([source, other]) == []
+
+
+def openai_chat(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": renamed(tool, "parameters")}
+
+
+def openai_responses(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", **renamed(tool, "parameters")}
+
+
+def anthropic(tool: dict[str, Any]) -> dict[str, Any]:
+    return renamed(tool, "input_schema")
+
+
+def renamed(tool: dict[str, Any], schema: str) -> dict[str, Any]:
+    return {schema if key == "inputSchema" else key: tool[key] for key in tool}
+
+
+def test_numbers_keep_their_spelling() -> None:
+    text = b'[{"name": "a", "parameters": {"maximum": 1.50, "minimum": -0, "x": 1E3}}]'
+    [tool] = source_in(text, "list.json").listing.tools
+    assert exact_text(tool["inputSchema"]) == '{"maximum":1.50,"minimum":-0,"x":1E3}'
+
+
+def test_a_function_without_parameters_takes_none() -> None:
+    [tool] = read([{"type": "function", "function": {"name": "now"}}]).listing.tools
+    assert tool == {
+        "name": "now",
+        "inputSchema": {"type": "object", "properties": {}},
+    }
+
+
+def test_what_is_not_taken_is_named() -> None:
+    source = read(
+        [
+            {"name": "a", "input_schema": {}, "cache_control": {"type": "ephemeral"}},
+            {
+                "name": "b",
+                "input_schema": {},
+                "type": "custom",
+                "input_examples": [{"x": 1}],
+            },
+            {"type": "web_search_20250305", "name": "web_search"},
+            {"type": "function", "function": {"name": "c", "strict": True}},
+            {"name": "d", "parameters": {}, "returns": "text", "depends_on": []},
+            {"name": "e", "parameters": {}, "depends_on": ["d\x1b"], "always": True},
+        ]
+    )
+    assert source.notes == (
+        "`web_search` (`web_search_20250305`) is a tool of the provider's own; it is left"
+        " out",
+        "`a`: `cache_control` is not taken",
+        "`c`: `strict` is not taken",
+        "`d`: `returns` is not taken",
+        "`e`: `depends_on` is not taken",
+    )
+    assert source.fields == {
+        "b": {"examples": [{"arguments": {"x": 1}}]},
+        "e": {"always": True},
+    }
+
+
+def test_tools_of_providers_are_each_named() -> None:
+    mine = {"name": "f", "parameters": {}}
+    source = read(
+        [
+            {**mine, "type": "function"},
+            {"type": "web_search"},
+            {
+                "type": "mcp",
+                "server_label": "a\x1b[31m",
+                "server_url": "https://a.example",
+            },
+            {"type": "mcp", "server_label": "b", "server_url": "https://b.example"},
+            {"type": "mcp_toolset", "mcp_server_name": "c"},
+            {"type": "custom", "name": "d", "format": {"type": "text"}},
+            {"functionDeclarations": [], "googleSearch": {}},
+            {"cachePoint": {"type": "default"}},
+        ]
+    )
+    assert source.notes == (
+        "`web_search` is a tool of the provider's own; it is left out",
+        r"`a\x1b[31m` (`mcp`) is a tool of the provider's own; it is left out",
+        "`b` (`mcp`) is a tool of the provider's own; it is left out",
+        "`c` (`mcp_toolset`) is a tool of the provider's own; it is left out",
+        "`d` (`custom`) takes free text, and no parameters; it is left out",
+        "`googleSearch` is a tool of the provider's own; it is left out",
+        "`cachePoint` is a tool of the provider's own; it is left out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([{"type": "web_search"}], "`web_search` is a tool of the provider's own"),
+        (
+            [
+                {
+                    "functionDeclarations": [
+                        {"name": "f", "parameters": {"type": "OBJECT"}}
+                    ]
+                }
+            ],
+            "tools[0].functionDeclarations[0]: its `parameters` are Gemini's own",
+        ),
+        ({"mcpServers": {"a": {"command": "b"}}}, "it names servers, and no tools"),
+    ],
+)
+def test_lists_of_which_nothing_can_be_taken(value: Any, told: str) -> None:
+    with pytest.raises(ListingError, match=re.escape(told)):
+        read(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("a.py", "it is a program"), ("a.yaml", "it is YAML")]
+)
+def test_files_of_another_kind(name: str, told: str) -> None:
+    with pytest.raises(ListingError, match=told):
+        source_in(b"tools = []", name)
+
+
+SAME = [
+    ({"required": ["a", "b"]}, {"required": ["b", "a"]}),
+    ({"properties": {"x": {}, "y": {}}}, {"properties": {"y": {}, "x": {}}}),
+    ({"properties": {"x": {"enum": [1, 2]}}}, {"properties": {"x": {"enum": [2, 1]}}}),
+    ({"type": "object", "required": []}, {"type": "object"}),
+]
+OTHER = [
+    ({"required": ["a"]}, {}, "parameters.required", "required"),
+    (
+        {"properties": {"required": {}}},
+        {},
+        "parameters.properties.required",
+        "parameter",
+    ),
+    (
+        {"properties": {"x": {"default": 1}}},
+        {"properties": {"x": {"default": 1.0}}},
+        "parameters.properties.x.default",
+        "default",
+    ),
+    (
+        {"properties": {"x": {"default": ["a", "b"]}}},
+        {"properties": {"x": {"default": ["b", "a"]}}},
+        "parameters.properties.x.default",
+        "default",
+    ),
+    (
+        {"properties": {"x": {"type": "string"}}},
+        {"properties": {"x": {"type": ["string", "null"]}}},
+        "parameters.properties.x.type",
+        "type",
+    ),
+    (
+        {"properties": {"x": {"items": {"description": "a"}}}},
+        {"properties": {"x": {"items": {"description": "b"}}}},
+        "parameters.properties.x.items.description",
+        "description",
+    ),
+    (
+        {"anyOf": [{"title": "a"}, {"title": "c"}]},
+        {"anyOf": [{"title": "a"}, {"title": "b"}]},
+        "parameters.anyOf.1.title",
+        "title",
+    ),
+    (
+        {"additionalProperties": False},
+        {},
+        "parameters.additionalProperties",
+        "schema",
+    ),
+]
+
+
+def of(schema: Any, name: str) -> Source:
+    return read([{"name": "t", "inputSchema": schema}], name)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_what_means_the_same_is_no_contradiction(one: Any, other: Any) -> None:
+    assert disagreements([of(one, "1"), of(other, "2")]) == []
+
+
+@pytest.mark.parametrize(("one", "other", "place", "kind"), OTHER)
+def test_contradiction(one: Any, other: Any, place: str, kind: str) -> None:
+    for pair in ((one, other), (other, one)):
+        [found] = disagreements([of(pair[0], "1"), of(pair[1], "2")])
+        assert (found.place, found.kind) == (place, kind)
+
+
+def test_titles_annotations_and_hostile_texts() -> None:
+    one = read([{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}])
+    other = read([{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b")
+    assert [(d.place, d.kind, d.shown) for d in disagreements([one, other])] == [
+        ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
+        (
+            "annotations.readOnlyHint",
+            "annotations",
+            (("list.json", "true"), ("b", "false")),
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen"),
+    [
+        ([], {}),
+        (["x/a.json"], {"": "x/a.json"}),
+        (["a.json"], {"": "x/a.json"}),
+        (["2", "t=1"], {"": "y/b.json", "t": "x/a.json"}),
+        (["1", "1"], {"": "x/a.json"}),
+    ],
+)
+def test_preference(words: list[str], chosen: dict[str, str]) -> None:
+    assert preference(words, [of({}, "x/a.json"), of({}, "y/b.json")]) == chosen
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["c.json"], "`c.json` names none of the sources; there are"),
+        (["t=3"], "`3` names none of the sources"),
+        (["u=1"], "no source has a tool `u`"),
+        (["1", "2"], "two sources are preferred"),
+        (["t=1", "t=2"], "two sources are preferred for `t`"),
+    ],
+)
+def test_wrong_preference(words: list[str], told: str) -> None:
+    with pytest.raises(WrongPreference, match=told):
+        preference(words, [of({}, "x/a.json"), of({}, "y/b.json")])

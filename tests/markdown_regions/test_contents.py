@@ -1,0 +1,181 @@
+"""What the regions say, and that no text of a spec gets out of its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.safety.payloads import PAYLOADS
+from toolcast.encoders.markdown import cell, span, table_row
+from toolcast.markdown_regions.regions import UnknownRegion, content_of, regions_in
+from toolcast.model.loading import load_workspace
+
+MakeProject = Callable[..., Any]
+TOOLS = {
+    "note": """\
+        summary: Store a `note`.
+        cli: {keyword: note}
+        section: work
+        parameters:
+          type: object
+          required: [text]
+          properties:
+            text: {type: string, description: "What to store,\\nin one line."}
+            kind: {enum: [plain, "a|b", null], default: plain}
+            tags: {type: array, items: {type: string}}
+            place:
+              type: [object, "null"]
+              required: [x]
+              properties: {x: {type: number}, y: {$ref: "#/$defs/size"}}
+            either: {anyOf: [{type: string}, {type: array, items: {}}]}
+            "odd | name": true
+          $defs: {size: {type: integer}}
+        """,
+    "ping": """\
+        summary: Answer.
+        parameters: {type: object}
+        clients: [agent]
+        cli: {keyword: null, reason: Nobody types it.}
+        """,
+}
+TOOLSET = """\
+sections: {work: {heading: Work}}
+clients: {agent: {allow: "*"}, other: {allow: [note]}}
+targets: {mcp: {client: agent}, registry: {}, cli: {client: agent}}
+exclusions: [{tool: ping, target: mcp, reason: "It | is for shells."}]
+"""
+
+
+def content(project: Any, words: str) -> str:
+    workspace = load_workspace(str(project.root)).workspace
+    assert workspace is not None
+    return content_of(words.split(), workspace)
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (
+            "tools toy",
+            [
+                "| Tool | What it does | Command |",
+                "| --- | --- | --- |",
+                "| `note` | Store a `note`. | `note` |",
+                "| `ping` | Answer. | no: Nobody types it. |",
+            ],
+        ),
+        (
+            "tools toy work",
+            [
+                "| Tool | What it does | Command |",
+                "| --- | --- | --- |",
+                "| `note` | Store a `note`. | `note` |",
+            ],
+        ),
+        (
+            "parameters toy note",
+            [
+                "| Parameter | Type | Required | Description |",
+                "| --- | --- | --- | --- |",
+                "| `text` | string | yes | What to store, in one line. |",
+                '| `kind` | `"plain"`, `"a\\|b"`, `null`, default `"plain"` |  |  |',
+                "| `tags` | array of string |  |  |",
+                "| `place` | object or null |  |  |",
+                "| `place.x` | number | yes |  |",
+                "| `place.y` | `size` |  |  |",
+                "| `either` | string or array of anything |  |  |",
+                "| `odd \\| name` | anything |  |  |",
+            ],
+        ),
+        ("parameters toy ping", ["No parameters."]),
+        (
+            "exposure toy",
+            [
+                "| Tool | `agent` | `other` | `registry` | `mcp` | `cli` |",
+                "| --- | --- | --- | --- | --- | --- |",
+                "| `note` | yes | yes | yes | yes | yes |",
+                "| `ping` | yes | no: it is for agent only | yes"
+                " | no: It \\| is for shells. | no: Nobody types it. |",
+            ],
+        ),
+    ],
+)
+def test_tables(words: str, lines: list[str], make_project: MakeProject) -> None:
+    project = make_project(TOOLS, toolset=TOOLSET)
+    assert content(project, words).split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "help_"),
+    [
+        ("tool toy", "there is no region `tool`", "did you mean `tools`?"),
+        ("", "there is no region ``", "say `tools TOOLSET [SECTION]` or"),
+        (
+            "tools",
+            "behind `tools` goes TOOLSET [SECTION]",
+            "write `<!-- toolcast: tools",
+        ),
+        (
+            "exposure toy x",
+            "behind `exposure` goes TOOLSET",
+            "write `<!-- toolcast: exp",
+        ),
+        ("tools toyy", "there is no toolset `toyy`", "did you mean `toy`?"),
+        ("tools toy x", "there is no section `x`", "there is `work`"),
+        ("parameters toy nota", "there is no tool `nota`", "did you mean `note`?"),
+    ],
+)
+def test_marks_that_ask_for_what_there_is_not(
+    words: str, message: str, help_: str, make_project: MakeProject
+) -> None:
+    project = make_project(TOOLS, toolset=TOOLSET)
+    with pytest.raises(UnknownRegion) as raised:
+        content(project, words)
+    assert message in str(raised.value)
+    assert raised.value.help.startswith(help_)
+
+
+HOSTILE = [
+    *PAYLOADS,
+    "a | b",
+    "a \\| b",
+    "a \\\\| b",
+    "`a | b`",
+    "ends with a backslash \\",
+    "<!-- /toolcast -->",
+    "<!-- toolcast: tools toy -->",
+    "<!--",
+    "-->",
+    "<script>alert(1)</script>",
+    "<details>",
+    "<a href=javascript:alert(1)>a</a> <b>b</b> <img src=x> <!-- c -->",
+    "`<b>` and `` ` <i> ``",
+    "<https://example.org>",
+    "</td></tr></table>",
+    "`` ` ``|`",
+    "[x]: https://example.org",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_gets_out_of_its_cell(text: str) -> None:
+    lines = [
+        table_row([cell("Tool"), cell("Says")]),
+        table_row([cell("---"), cell("---")]),
+        table_row([cell(span(text)), cell(text)]),
+        table_row([cell("last"), cell("row")]),
+    ]
+    page = "\n".join(["before", "", *map(str, lines), "", "after"])
+    assert regions_in("a.md", page.encode("utf-8", "replace")) == ([], [])
+    tokens = MarkdownIt("commonmark").enable("table").parse(page)
+    kinds = [token.type for token in tokens]
+    assert kinds.count("tr_open") == 3
+    assert kinds.count("td_open") == 4
+    assert kinds.count("paragraph_open") == 2
+    assert [t.content for t in tokens if t.type == "inline"][-1] == "after"
+    assert "html_block" not in kinds
+    inside = [one.type for token in tokens for one in token.children or ()]
+    assert "html_inline" not in inside

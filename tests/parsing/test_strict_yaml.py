@@ -1,0 +1,317 @@
+"""The YAML reader: agrees with PyYAML where both read, never raises, never works long."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.properties import tried
+from toolcast.parsing.tree import Span
+from toolcast.parsing.yaml_reader import (
+    MAX_BYTES,
+    AmbiguousScalar,
+    read_yaml,
+    resolve_plain,
+)
+
+PLAIN = st.one_of(
+    st.from_regex(r"[-+]?[0-9_.:eExo]{1,12}", fullmatch=True),
+    st.sampled_from(
+        [
+            "yes",
+            "no",
+            "on",
+            "off",
+            "y",
+            "n",
+            "true",
+            "True",
+            "null",
+            "~",
+            "=",
+            "<<",
+            ".inf",
+            "-.INF",
+            ".nan",
+        ]
+    ),
+    st.sampled_from(["2024-01-02", "2024-1-2 3:04:05", "0o17", "0b1", "1e5", "1.5e+3"]),
+    st.from_regex(r"[A-Za-z][A-Za-z0-9 ]{0,10}", fullmatch=True),
+)
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**30), 10**30),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF)),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(
+            st.text(st.characters(min_codepoint=32, max_codepoint=126)),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=15,
+)
+
+
+def safe_load(data: bytes | str) -> Any:
+    """What PyYAML reads, with the scanner that the reader uses too where it is there."""
+    return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def same(one: Any, two: Any) -> bool:
+    return repr(one) == repr(two)
+
+
+@given(st.binary(max_size=300))
+@example(b"\xff\xfe")
+@example(b"a: !!python/object/apply:os.system [x]")
+@example(b"a: &a [*a]")
+@example(b"? [a]\n: b")
+@example(b"- - - - -")
+@example(b"%YAML 9.9\n---\na")
+@example(b"---\na\n---\nb")
+@example(b"\x00")
+@example(b"a: \xe2\x80\xae")
+@example(b"{a: [}")
+def test_any_bytes_give_a_document_or_findings(data: bytes) -> None:
+    document, findings = read_yaml("x.yaml", data)
+    assert document is not None or findings
+    lines = data.count(b"\n") + data.count(b"\r") + 2
+    for finding in findings:
+        assert finding.rule.startswith("yaml/")
+        assert 0 <= finding.place.line <= lines
+        assert finding.message
+
+
+@given(
+    st.text(st.sampled_from("ab:-[]{},&*!|>'\"%#?~<=\n \t0129.@`\\é"), max_size=60).map(
+        str.encode
+    )
+)
+@tried(500)
+def test_what_is_read_without_a_finding_is_what_pyyaml_reads(data: bytes) -> None:
+    document, findings = read_yaml("x.yaml", data)
+    if document is None or findings:
+        return
+    assert same(document.value, safe_load(data))
+
+
+@given(VALUES, st.sampled_from([True, False, None]), st.sampled_from([None, "'", '"']))
+def test_what_pyyaml_writes_is_read_or_refused(
+    value: Any, flow: bool | None, style: str | None
+) -> None:
+    data = yaml.safe_dump(
+        value,
+        default_flow_style=flow,
+        default_style=style,
+        allow_unicode=True,
+        sort_keys=False,
+    ).encode()
+    document, findings = read_yaml("x.yaml", data)
+    if document is not None and not findings:
+        assert same(document.value, safe_load(data))
+
+
+def pyyaml_kind(word: str) -> str:
+    """The kind that PyYAML's resolver gives to a plain word."""
+    tag = yaml.SafeLoader("").resolve(yaml.ScalarNode, word, (True, False))
+    return str(tag).rsplit(":", 1)[1]
+
+
+KINDS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "null"}
+
+
+@given(PLAIN)
+def test_plain_word_is_to_pyyaml_what_it_is_here_or_is_refused(text: str) -> None:
+    text = text.strip()
+    try:
+        value = resolve_plain(text)
+    except AmbiguousScalar as error:
+        assert str(error)
+        return
+    assert KINDS[type(value)] == pyyaml_kind(text)
+
+
+def test_every_short_word_of_a_number_is_what_it_is_to_pyyaml() -> None:
+    wrong = []
+    for length in range(1, 6):
+        for letters in itertools.product("-+08_.:e", repeat=length):
+            word = "".join(letters)
+            try:
+                value = resolve_plain(word)
+            except AmbiguousScalar:
+                continue
+            if KINDS[type(value)] != pyyaml_kind(word):
+                wrong.append(word)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes",
+        "No",
+        "ON",
+        "off",
+        "010",
+        "0o17",
+        "0x1F",
+        "0b11",
+        "12:30",
+        "1_000",
+        ".5_",
+        "0._",
+        "00.5",
+        "2024-01-02",
+        ".inf",
+        "-.inf",
+        ".nan",
+        "+1",
+        "1e5",
+        ".5",
+        "1.",
+        "=",
+        "<<",
+        "1" * 401,
+        "1e999",
+        "0.1000000000000000055511151231257827",
+    ],
+)
+def test_word_that_readers_disagree_about(text: str) -> None:
+    with pytest.raises(AmbiguousScalar):
+        resolve_plain(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("true", True),
+        ("FALSE", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("0", 0),
+        ("-7", -7),
+        ("1.5", 1.5),
+        ("-0.0", -0.0),
+        ("1.5e+3", 1500.0),
+        ("nope", "nope"),
+        ("1.2.3", "1.2.3"),
+        ("v1", "v1"),
+        ("a-b", "a-b"),
+        ("9" * 40, int("9" * 40)),
+    ],
+)
+def test_word_that_all_readers_agree_about(text: str, value: Any) -> None:
+    assert same(resolve_plain(text), value)
+    assert not isinstance(value, float) or math.isfinite(value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b"{" * 100_000,
+        b"[" * 50_000 + b"]" * 50_000,
+        b"- " * 100_000,
+        b"? " * 100_000,
+        b"a: " + b"[{" * 50_000,
+        b"\n".join(b" " * n + b"a:" for n in range(1000)),
+        b"a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]",
+        b"[" + b"1," * 200_000 + b"]",
+        b"x: " + b"9" * 1_000_000,
+        b"x: " + b"1." + b"0" * 1_000_000,
+        b"'" * 100_000,
+        b"!" * 100_000,
+        b"&a " * 50_000,
+        b"#" * MAX_BYTES,
+        b"a" * (MAX_BYTES + 1),
+        b"\xf3\xa0\x81\x81" * 100_000,
+        b"a: |\n" + b"  x\n" * 300_000,
+    ],
+    ids=range(18),
+)
+def test_bomb_takes_no_time(data: bytes) -> None:
+    start = time.process_time()
+    document, findings = read_yaml("x.yaml", data)
+    assert time.process_time() - start < 1
+    assert document is not None or findings
+
+
+def reference(text: str) -> dict[tuple[str | int, ...], tuple[int, int]]:
+    """Where PyYAML's own nodes begin: the key of what has one, else the value."""
+    found: dict[tuple[str | int, ...], tuple[int, int]] = {}
+
+    def visit(node: yaml.Node, path: tuple[str | int, ...], key: yaml.Node) -> None:
+        is_long = isinstance(node, (yaml.MappingNode, yaml.SequenceNode))
+        mark = (key if is_long else node).start_mark
+        found[path] = mark.line + 1, mark.column + 1
+        if isinstance(node, yaml.MappingNode):
+            for name, inner in node.value:
+                visit(inner, (*path, name.value), name)
+        elif isinstance(node, yaml.SequenceNode):
+            for index, inner in enumerate(node.value):
+                visit(inner, (*path, index), inner)
+
+    root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    assert root is not None
+    visit(root, (), root)
+    return found
+
+
+@given(
+    VALUES.filter(lambda value: isinstance(value, (dict, list))),
+    st.sampled_from([True, False, None]),
+    st.sampled_from([None, "'", '"']),
+)
+def test_everything_stands_where_pyyaml_says(
+    value: Any, flow: bool | None, style: str | None
+) -> None:
+    text = yaml.safe_dump(
+        value,
+        default_flow_style=flow,
+        default_style=style,
+        allow_unicode=True,
+        sort_keys=False,
+    )
+    document, findings = read_yaml("x.yaml", text.encode())
+    # What it says of characters has been said by now, and it takes U+0085 for no line end.
+    if document is None or findings or "\x85" in text:
+        return
+    for path, place in reference(text).items():
+        assert document.source.span(path)[:2] == place
+
+
+def test_places_of_keys_values_and_what_is_missing() -> None:
+    document, findings = read_yaml("x.yaml", b"a:\n  b: [1, two]\n  c: 3\nd: {}\n")
+    assert document is not None
+    assert not findings
+    source = document.source
+    assert source.span(("a", "b", 1)) == Span(2, 10, 13)
+    assert source.span(("a", "b"), at_key=True) == Span(2, 3, 4)
+    assert source.span(("a", "c")) == Span(3, 6, 7)
+    assert source.span(("d",)) == Span(4, 1, 2)
+    assert source.span(("a", "missing")) == Span(1, 1, 2)
+    assert source.span(("a", "b", 2)) == source.span(("a", "b"))
+
+
+def test_a_key_that_stands_twice_leaves_the_places_behind_it_right() -> None:
+    data = b"a: {b: [1, 2]}\na: {c: {d: 3}}\ne: last\n"
+    document, (finding,) = read_yaml("x.yaml", data)
+    assert document is not None
+    assert document.value == {"a": {"b": [1, 2]}, "e": "last"}
+    assert finding.place.line == 2
+    assert "first on line 1" in finding.message
+    assert document.source.span(("e",)) == Span(3, 4, 8)

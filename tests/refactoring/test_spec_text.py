@@ -1,0 +1,250 @@
+"""Edits by positions: what is asked for changes, and every other byte stays."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcast.parsing.yaml_reader import read_yaml
+from toolcast.refactoring.spec_text import CannotEdit, SpecText
+
+Edit = Callable[[SpecText], None]
+
+
+def edited(text: str | bytes, *edits: Edit) -> bytes:
+    data = text if isinstance(text, bytes) else textwrap.dedent(text).encode()
+    document, findings = read_yaml("a.yaml", data)
+    assert document is not None and not findings
+    spec = SpecText(document.source)
+    for edit in edits:
+        edit(spec)
+    return spec.result()
+
+
+def becomes(before: str, after: str, *edits: Edit) -> None:
+    assert edited(before, *edits).decode() == textwrap.dedent(after)
+
+
+def renamed(spec: SpecText) -> None:
+    spec.set_name(("name",), "new")
+
+
+def told(spec: SpecText) -> None:
+    spec.rewrite(("text",), lambda text: text.replace("old_name", "new_name"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("name: old # kept\n", "name: new # kept\n"),
+        ("name:   'old'\n", "name:   'new'\n"),
+        ('"name": "old"\n', '"name": "new"\n'),
+        ("name: |-\n  old\nrest: 1\n", "name: |-\n  new\nrest: 1\n"),
+        ("name:\n  # which?\n  old\n", "name:\n  # which?\n  new\n"),
+        ('{"name": "old", "rest": 1}', '{"name": "new", "rest": 1}'),
+        ("? name\n: old\n", "? name\n: new\n"),
+        ("--- # begins\nname: old\n...\n", "--- # begins\nname: new\n...\n"),
+    ],
+)
+def test_a_name_keeps_its_quotes_and_its_comments(before: str, after: str) -> None:
+    becomes(before, after, renamed)
+
+
+def test_a_name_that_readers_take_for_something_else_is_quoted() -> None:
+    for name in ("no", "1.5", "0x1", "null", "2024-01-01"):
+        after = edited("name: old\n", lambda s, n=name: s.set_name(("name",), n))
+        assert after == f'name: "{name}"\n'.encode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("text: Call old_name. # old_name\n", "text: Call new_name. # old_name\n"),
+        (
+            "text: >-\n  Call\n  old_name,\n\n  old_name.\nb: 1\n",
+            "text: >-\n  Call\n  new_name,\n\n  new_name.\nb: 1\n",
+        ),
+        ("text: 'it''s old_name'\n", "text: 'it''s new_name'\n"),
+        ('text: "a\\told_name\\n"\n', 'text: "a\\tnew_name\\n"\n'),
+        ("text: a\n  old_name\n  b\n", "text: a\n  new_name\n  b\n"),
+        # The word is spelled in a way that only its value shows.
+        ('text: "Call \\x6fld_name."\n', 'text: "Call new_name."\n'),
+        ('text: "Call old_\\\n  name."\n', 'text: "Call new_name."\n'),
+    ],
+)
+def test_a_word_of_a_text_changes_and_its_lines_stay(before: str, after: str) -> None:
+    becomes(before, after, told)
+
+
+def test_line_ends_of_windows_and_a_byte_order_mark_stay() -> None:
+    data = b"\xef\xbb\xbfname: old\r\ntext: |\r\n  old_name\r\nlast: 1"
+    after = edited(
+        data,
+        renamed,
+        told,
+        lambda s: s.insert_key(("last",), "renamed_from", ["old"]),
+    )
+    assert after == (
+        b"\xef\xbb\xbfname: new\r\ntext: |\r\n  new_name\r\nlast: 1"
+        b"\r\nrenamed_from: [old]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("list: [a, b] # two\n", "list: [a, b, c] # two\n"),
+        ("list: []\n", "list: [c]\n"),
+        ("list: [ ] # none\n", "list: [c ] # none\n"),
+        ("list: [a, {b: [1, 2]}]\n", "list: [a, {b: [1, 2]}, c]\n"),
+        ("list: [\n  a,\n  b,  # last\n]\n", "list: [\n  a,\n  b, c,  # last\n]\n"),
+        ("list:\n- a\n- b # last\nz: 1\n", "list:\n- a\n- b # last\n- c\nz: 1\n"),
+        (
+            "list:\n    - a\n    # end\nz: 1\n",
+            "list:\n    - a\n    - c\n    # end\nz: 1\n",
+        ),
+        ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
+    ],
+)
+def test_an_item_is_added_in_the_list_s_own_style(before: str, after: str) -> None:
+    becomes(before, after, lambda s: s.append(("list",), "c"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("list: [a, b, c]\n", "list: [a, c]\n"),
+        ("list: [b, c]\n", "list: [c]\n"),
+        ("list: [a, b]\n", "list: [a]\n"),
+        ("list: [b]\n", "list: []\n"),
+        ("list: [a, {b: [1, 2]}, b ]\n", "list: [a, {b: [1, 2]} ]\n"),
+        ("list:\n  - a # one\n  - b # two\n  - c\n", "list:\n  - a # one\n  - c\n"),
+        ("list:\n  # of b\n  - b\nz: 1\n", "list: []\nz: 1\n"),
+    ],
+)
+def test_an_item_is_taken_out_with_its_comma_or_line(before: str, after: str) -> None:
+    def remove(spec: SpecText) -> None:
+        spec.remove_item(("list",), spec.source.tree["list"].index("b"))
+
+    becomes(before, after, remove)
+
+
+def test_a_mapping_is_added_as_an_item_and_as_a_key() -> None:
+    entry = {"name": "old", "reason": "It: is `gone`."}
+    becomes(
+        """\
+        a: 1  # first
+
+        b: 2
+        """,
+        """\
+        a: 1  # first
+        gone:
+          - name: old
+            reason: "It: is `gone`."
+
+        b: 2
+        """,
+        lambda s: s.insert_key(("a",), "gone", [entry]),
+    )
+    becomes(
+        "{a: 1, b: 2}\n",
+        '{a: 1, gone: [{name: old, reason: "It: is `gone`."}], b: 2}\n',
+        lambda s: s.insert_key(("a",), "gone", [entry]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "a: [1, # one\n  2 ,\n ] # end\nz: 1\n",
+            "a: [1, # one\n  2 ,\n ] # end\nb: c\nz: 1\n",
+        ),
+        ("a:\n  - {x: 1}\n\n# of z\nz: 1\n", "a:\n  - {x: 1}\nb: c\n\n# of z\nz: 1\n"),
+        ("a: |\n  x\n# of z\nz: 1\n", "a: |\n  x\nb: c\n# of z\nz: 1\n"),
+        ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
+    ],
+)
+def test_a_key_is_added_right_behind_a_value(before: str, after: str) -> None:
+    becomes(before, after, lambda s: s.insert_key(("a",), "b", "c"))
+
+
+def test_several_items_go_at_once() -> None:
+    def remove(spec: SpecText) -> None:
+        for index in (1, 2):
+            spec.remove_item(("list",), index)
+
+    becomes("list: [a, b, c]\n", "list: [a]\n", remove)
+    becomes("list: [a, b, c, d]\n", "list: [a, d]\n", remove)
+    becomes("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
+
+
+def test_places_are_those_of_the_file_whatever_goes_before() -> None:
+    def remove(spec: SpecText) -> None:
+        spec.remove_item(("list",), 0)
+        spec.remove_item(("list", 1, "of"), 1)
+        spec.set_name(("list", 2, "of", 0), "z")
+
+    becomes(
+        "list:\n- {of: [a]}\n- of: [b, c, d]\n- of:\n  - e\n",
+        "list:\n- of: [b, d]\n- of:\n  - z\n",
+        remove,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: old\nlist: [[a], # one\n  b]\n",
+        "name: old\nlist:\n  - - b\n    - a\n",
+        "name: old\nlist:\n  -\n    b\n  - a\n",
+    ],
+)
+def test_a_layout_that_is_not_edited_is_refused_or_edited_right(text: str) -> None:
+    """Whatever stands there: the value that was meant, or a refusal."""
+
+    def remove(spec: SpecText) -> None:
+        spec.remove_item(("list",), len(spec.source.tree["list"]) - 1)
+
+    document, _ = read_yaml("a.yaml", text.encode())
+    assert document is not None
+    meant = {**document.value, "list": document.value["list"][:-1]}
+    try:
+        after = edited(text, remove)
+    except CannotEdit as error:
+        assert "a.yaml" in str(error)
+        return
+    again, _ = read_yaml("a.yaml", after)
+    assert again is not None and again.value == meant
+
+
+WORDS = st.sampled_from(
+    ["old_name", "a", "b: c", "#", "'", '"', "\n", " ", "- x", "é", "{"]
+)
+
+
+@given(st.lists(WORDS, max_size=12), st.sampled_from(["|", ">-", "'", '"', ""]))
+def test_any_text_in_any_style_reads_as_meant(words: list[str], style: str) -> None:
+    body = "".join(words)
+    if style in ("|", ">-"):
+        raw = f"{style}\n" + "".join(f"  {row}\n" for row in body.split("\n"))
+    elif style:
+        raw = style + body.replace(style, "") + style
+    else:
+        raw = body
+    data = f"name: old # c\ntext: {raw}\nlast: [1]\n".encode()
+    document, findings = read_yaml("a.yaml", data)
+    if document is None or findings or not isinstance(document.value.get("text"), str):
+        return
+    spec = SpecText(document.source)
+    renamed(spec)
+    told(spec)
+    after, _ = read_yaml("a.yaml", spec.result())
+    assert after is not None
+    text = document.value["text"].replace("old_name", "new_name")
+    assert after.value == {**document.value, "name": "new", "text": text}

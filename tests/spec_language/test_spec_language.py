@@ -1,0 +1,151 @@
+"""The annotated spec language: nothing in it is mistyped, and editors' schemas come from it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from dataclasses import MISSING
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from toolcast.model.model import Toolset, ToolSpec
+from toolcast.spec_language.spec_language import (
+    LANGUAGE,
+    SCHEMAS,
+    annotated,
+    annotation_schema,
+    faults,
+    fields,
+    parts,
+    schema,
+)
+from toolcast.targets.table import BUILT_IN
+
+ANNOTATIONS = annotation_schema()["$defs"]["annotations"]["properties"]
+
+
+@pytest.mark.parametrize("kind", LANGUAGE)
+def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
+    assert list(faults(annotated(kind))) == []
+
+
+@pytest.mark.parametrize(
+    ("way", "annotation", "value"),
+    [
+        ("timeout", "change", {"lowred": {}}),
+        ("timeout", "change", {"lowered": {"calls": "risky"}}),
+        ("timeout", "change", {"lowered": {"call": "safe"}}),
+        ("timeout", "change", {"more": {}}),
+        ("timeout", "change", {"by": "texts"}),
+        ("timeout", "change", {"lowered": {"says": "it is {now}"}}),
+        ("timeout", "change", {"lowered": {"says": "it is {new.__class__}"}}),
+        ("timeout", "change", {"lowered": {"says": "it is {new"}}),
+        ("timeout", "called", "the time of {what}"),
+        ("timeout", "chnage", {"any": {}}),
+        ("timeout", "absent", {"off": "toolset.timeout"}),
+        ("values", "change", {"to pyton": {}}),
+        ("always", "change", {"to yes": {}}),
+        ("handler", "change", {"lowered": {}}),
+        ("handler", "change", {"to null": {}}),
+        ("clients", "change", {"entry": {}}),
+        ("section", "names", "sections"),
+        ("section", "type", None),
+        ("skill", "properties", {"name": True}),
+        ("meta", "keys_name", "keys"),
+        ("order", "read_by", ["prompt"]),
+    ],
+)
+def test_a_mistyped_annotation_is_refused(
+    way: str, annotation: str, value: Any
+) -> None:
+    language = copy.deepcopy(annotated("tool"))
+    language["properties"][way][annotation] = value
+    if value is None:
+        del language["properties"][way][annotation]
+
+    found = [fault.removeprefix("properties.") for fault in faults(language)]
+    assert any(fault.startswith(way) for fault in found)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_what_is_published_is_a_schema_without_annotations(kind: str) -> None:
+    published = schema(kind)
+
+    jsonschema_rs.meta.validate(published)
+    assert list(_annotated_parts("", published)) == []
+
+
+def _annotated_parts(way: str, node: Any) -> list[str]:
+    found = [f"{way}.{key}" for key in ANNOTATIONS if key in node]
+    for name, part in parts({k: v for k, v in node.items() if k != "keys"}):
+        found += _annotated_parts(f"{way}.{name}", part)
+    return found
+
+
+def test_what_a_language_knows_stays_in_what_is_published() -> None:
+    for kind in LANGUAGE:
+        published = schema(kind)
+        for way, node in fields(kind):
+            if "description" in node:
+                assert node["description"] in str(published), way
+
+
+@pytest.mark.parametrize(("kind", "model"), [("tool", ToolSpec), ("toolset", Toolset)])
+def test_the_model_has_the_defaults_of_the_language(kind: str, model: type) -> None:
+    defaults = {
+        field.name: (
+            field.default
+            if field.default_factory is MISSING
+            else field.default_factory()
+        )
+        for field in dataclasses.fields(model)
+    }
+    plain = {
+        name: node["absent"]
+        for name, node in annotated(kind)["properties"].items()
+        if name in defaults and not isinstance(node.get("absent", {}), dict | list)
+    }
+
+    assert plain
+    assert {name: defaults[name] for name in plain} == plain
+
+
+def test_editors_are_told_a_default_that_is_a_plain_value() -> None:
+    tool, toolset = schema("tool")["properties"], schema("toolset")["properties"]
+
+    assert tool["always"]["default"] is False
+    assert toolset["timeout"]["default"] == 60
+    assert toolset["values"]["default"] == "json"
+    assert "default" not in tool["timeout"]
+    assert (
+        "default"
+        not in toolset["targets"]["properties"]["cli"]["properties"]["program"]
+    )
+
+
+def test_readers_are_targets() -> None:
+    known = ANNOTATIONS["read_by"]["items"]["enum"]
+
+    assert sorted(known) == sorted(["rules", *BUILT_IN])
+
+
+@pytest.mark.parametrize(
+    "kind", ["tool", "toolset", "mcp_resource", "mcp_prompt", "workspace"]
+)
+def test_of_every_field_a_change_is_said(kind: str) -> None:
+    said = {field.way for field in fields(kind) if "change" in field.node}
+    silent = [
+        field.way
+        for field in fields(kind)
+        if not any(True for _ in parts(field.node))
+        and "const" not in field.node
+        and not any(_is_above(way, field.way) for way in said)
+    ]
+
+    assert silent == []
+
+
+def _is_above(way: str, other: str) -> bool:
+    return other == way or other.startswith(f"{way}.")
