@@ -49,14 +49,11 @@ class Fields:
         tool: the schema of each field of a tool spec.
         toolset: the schema of each field of `toolset.yaml`.
         target_options: the schema of the options of each of its targets.
-        former_changes: what kinds of changes of its fields were called formerly: each with
-            the id, or the ids, that say it now.
     """
 
     tool: Mapping[str, Any] = field(default_factory=dict)
     toolset: Mapping[str, Any] = field(default_factory=dict)
     target_options: Mapping[str, Any] = field(default_factory=dict)
-    former_changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 def missing(names: Sequence[str]) -> list[str]:
@@ -92,7 +89,6 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     tool: dict[str, Any] = {}
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    former: dict[str, Any] = {}
     for where, value in values(names, FIELDS):
         if not isinstance(value, Fields):
             raise ExtensionFailure(f"{where} is not a toolcast Fields")
@@ -107,8 +103,7 @@ def fields_of(names: tuple[str, ...]) -> Fields:
                 if key in known:
                     raise ExtensionFailure(f"`{key}` of {where} is there already")
                 known[key] = schema
-        former |= value.former_changes
-    return Fields(tool, toolset, options, former)
+    return Fields(tool, toolset, options)
 
 
 def guarded(

@@ -62,7 +62,6 @@ class Finding:
         help: what to do; empty when the message says it already.
         source_line: the text of the line at the place, for the excerpt under the message.
         alike: the places of further findings for which this one stands; see `grouped`.
-        formerly: the id by which such findings alone were told before.
     """
 
     rule: str
@@ -72,7 +71,6 @@ class Finding:
     help: str = ""
     source_line: str = field(default="", compare=False)
     alike: tuple[Place, ...] = field(default=(), compare=False)
-    formerly: str = field(default="", compare=False)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

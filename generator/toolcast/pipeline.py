@@ -116,7 +116,6 @@ def _of_former_name(mention: Mention, help_: str) -> Finding:
         f"the output still says `{mention.name}`",
         help_,
         mention.text,
-        formerly="output/former-name",
     )
 
 

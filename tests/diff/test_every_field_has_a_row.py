@@ -18,7 +18,7 @@ from tests.test_structure import none
 from toolcast.diff.comparison import rules
 from toolcast.diff.table import FILES, fields, language
 from toolcast.diff.walk import has_change
-from toolcast.extensions import ExtensionFailure, Fields, fields_of
+from toolcast.extensions import ExtensionFailure, Fields
 from toolcast.package_data import read_packaged
 from toolcast.spec_language import spec_language
 from toolcast.spec_language.spec_language import parts
@@ -149,18 +149,6 @@ def test_no_two_fields_have_a_kind_in_common() -> None:
             for event in field.node.get("change", {}):
                 plain = f"{way.replace('.*', '')}/{event}"
                 assert of_kinds.setdefault(plain, way) == way
-
-
-def test_former_ids_lead_to_present_ones() -> None:
-    known = rules(EXTENSIONS)
-    former = yaml.safe_load(read_packaged("diff", "former_ids.yaml"))
-    former |= fields_of(EXTENSIONS).former_changes
-
-    assert len(former) > 250
-    none(former.keys() & known.keys())
-    none(former.keys() - {old for rule in known.values() for old in rule.former})
-    lead = [[now] if isinstance(now, str) else now for now in former.values()]
-    none(now for one in lead for now in one if now not in known)
 
 
 def test_a_mistyped_event_of_an_extension_is_refused(

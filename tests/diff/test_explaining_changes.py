@@ -37,24 +37,6 @@ def test_the_list_has_every_kind_of_change(tmp_path: Path) -> None:
     assert max(map(len, rows)) <= 80
 
 
-@pytest.mark.parametrize(
-    ("former", "present"),
-    [
-        ("mcp/resource-variable-bound", ["resource.variables/added"]),
-        ("run/timeout-longer", ["tool.timeout/raised", "toolset.timeout/raised"]),
-    ],
-)
-def test_a_former_id_is_explained_by_present_ones(
-    former: str, present: list[str], tmp_path: Path
-) -> None:
-    done = toolcast(tmp_path, "explain", former)
-    assert done.returncode == 0
-    named = " or ".join(f"`{id_}`" for id_ in present)
-    words = " ".join(done.stdout.split())
-    assert words.startswith(f"`{former}` is called {named} now.")
-    assert all(f"\n{id_} (a change)\n" in done.stdout for id_ in present)
-
-
 @pytest.mark.parametrize("id_", ["tool/removed", "parameter/enum-value-renamed"])
 def test_a_near_id_is_suggested(id_: str, tmp_path: Path) -> None:
     done = toolcast(tmp_path, "explain", id_[:-1])

@@ -25,7 +25,7 @@ ELSEWHERE = set(
         " output/link output/marker output/region target/shape"
         " target/template yaml/too-large spec/unreadable handler/unfollowed handler/not-imported handler/not-set"
         " spec/output-over-input spec/many-findings spec/document spec/missing-extension"
-        " accept/former accept/over accept/unused expose/tool-count"
+        " accept/over accept/unused expose/tool-count"
         " spec/old-schema"
     ).split()
 )

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..diff.change import ChangeRule
     from ..rules.rule import Rule
 
-_GONE = "the changelog says why; remove what suppresses it"
 _ALL = "`toolcast explain` lists them all"
 
 
@@ -29,7 +28,7 @@ def command(rule: str | None) -> None:
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
     from ..diff.comparison import rules as change_rules
-    from ..rules.table import former_ids, rules
+    from ..rules.table import rules
     from ..suggestions import did_you_mean
 
     extensions = listed_extensions(find_root(os.getcwd()))
@@ -40,19 +39,6 @@ def command(rule: str | None) -> None:
         _rule(known[rule])
     elif rule in changes:
         _change(changes[rule])
-    elif now := [one for one in changes.values() if rule in one.former]:
-        ids = " or ".join(f"`{one.id}`" for one in now)
-        told = f"`{rule}` is called {ids} now."
-        click.echo(_wrapped(told))
-        for one in now:
-            click.echo()
-            _change(one)
-    elif rule in former_ids():
-        present = former_ids()[rule]
-        if present is None:
-            fail(f"there is no rule `{rule}` any more\n  help: {_GONE}")
-        click.echo(f"`{rule}` is called `{present}` now.\n")
-        _rule(known[present])
     else:
         near = did_you_mean(rule, [*known, *changes])
         fail(f"there is no rule `{rule}`\n  help: {near or _ALL}")

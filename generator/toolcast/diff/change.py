@@ -71,14 +71,12 @@ class ChangeRule:
         grades: what it means for each audience, unless the comparison knows better and
             says why.
         opposite: the id of the change back; its own where that is of the same kind.
-        former: what it was called formerly.
     """
 
     id: str
     means: str
     grades: Grades
     opposite: str
-    former: tuple[str, ...] = ()
 
 
 class ToolPair(NamedTuple):
@@ -146,18 +144,10 @@ class Change:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that stay the same wherever the change's lines stand."""
-        return self._fingerprint(self.rule.id)
-
-    @property
-    def former_fingerprints(self) -> list[str]:
-        """What it was under former ids of its kind."""
-        return [self._fingerprint(id_) for id_ in self.rule.former]
-
-    def _fingerprint(self, rule: str) -> str:
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]
-        said = [rule, self.toolset, self.tool, list(self.path), values]
+        said = [self.rule.id, self.toolset, self.tool, list(self.path), values]
         text = json.dumps(said, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

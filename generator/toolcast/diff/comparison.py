@@ -18,7 +18,7 @@ from .lists import Owner, unreviewed, unsaid_changes
 from .schemas import schema_family
 from .schemas.schema_rules import RULES_BY_ID
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
-from .table import rows, with_former_ids
+from .table import rows
 from .text_changes import with_moved_texts
 from .tools import Matched, match
 from .walk import changes_of
@@ -142,8 +142,7 @@ def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    known = {**rows(extensions), **RULES_BY_ID}
-    return with_former_ids(known, extensions)
+    return {**rows(extensions), **RULES_BY_ID}
 
 
 def _pairs(

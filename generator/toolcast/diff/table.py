@@ -8,15 +8,12 @@ them. An id is the kind of file, the path and the event: `tool.timeout/lowered`.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import yaml
 
-from ..extensions import fields_of
 from ..package_data import read_packaged
 from ..parsing.tree import Path
 from ..spec_language.spec_language import PLACES, Field, annotated, parts
@@ -213,27 +210,6 @@ def _with(node: Mapping[str, Any], way: list[str], added: Any) -> Mapping[str, A
     known = node.get("properties", {})
     inner = added if len(way) == 1 else _with(known[way[0]], way[1:], added)
     return {**node, "properties": {**known, way[0]: inner}}
-
-
-def with_former_ids(
-    known: Mapping[str, ChangeRule], extensions: tuple[str, ...]
-) -> dict[str, ChangeRule]:
-    """Kinds of changes, each with what it was called formerly.
-
-    Raises:
-        ExtensionFailure: a listed extension cannot be used.
-    """
-    text = read_packaged("diff", "former_ids.yaml")
-    former: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
-    former |= fields_of(extensions).former_changes
-    named: defaultdict[str, list[str]] = defaultdict(list)
-    for old, now in former.items():
-        for id_ in [now] if isinstance(now, str) else now:
-            named[id_].append(old)
-    return {
-        id_: replace(rule, former=tuple(named[id_])) if id_ in named else rule
-        for id_, rule in known.items()
-    }
 
 
 @cache

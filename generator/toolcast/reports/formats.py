@@ -102,20 +102,10 @@ def _of_check(verdict: Verdict) -> list[Item]:
 
 def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """What is told of each rule of findings, by its id."""
-    from ..rules.table import former_ids, rules
-
-    before: dict[str, list[str]] = {}
-    for old, present in former_ids().items():
-        before.setdefault(present or "", []).append(old)
+    from ..rules.table import rules
 
     return {
-        rule.id: ItemRule(
-            rule.id,
-            rule.severity,
-            rule.text.purpose,
-            rule.text.why,
-            tuple(before.get(rule.id, ())),
-        )
+        rule.id: ItemRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
         for rule in rules(extensions).values()
     }
 
@@ -221,10 +211,8 @@ def _category(command: str, root: str | None) -> str:
 def _rule(id_: str, rule: ItemRule | None) -> dict[str, Any]:
     if rule is None:
         return {"id": id_}
-    former = {"deprecatedIds": list(rule.former_ids)} if rule.former_ids else {}
     return {
         "id": id_,
-        **former,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.text},
         "help": {"text": f"{rule.text}\n\n`toolcast explain {id_}` tells more."},

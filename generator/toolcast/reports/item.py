@@ -91,14 +91,12 @@ class ItemRule(NamedTuple):
         severity: how bad it usually is.
         title: what it is about, one sentence.
         text: more of it, or the same sentence.
-        former_ids: what it was called before.
     """
 
     id: str
     severity: Severity
     title: str
     text: str
-    former_ids: tuple[str, ...] = ()
 
 
 def place_in_repository(place: Place, root: str | None) -> Place:

@@ -84,7 +84,6 @@ class Rule:
         target: the check is given only what is in this target; empty for everything.
         can_be_suppressed: false where nobody may decide that the finding does not matter:
             without it a spec would decide what code runs.
-        formerly: the id by which this part alone was told before.
         others: the other parts, by whose severity their problems are told.
     """
 
@@ -95,7 +94,6 @@ class Rule:
     check: Check | None = None
     target: str = ""
     can_be_suppressed: bool = True
-    formerly: str = ""
     others: tuple[Rule, ...] = ()
 
     @property
@@ -109,7 +107,7 @@ class Rule:
 
     def finding(self, problem: Problem) -> Finding:
         """A problem that the check has found, as a finding of this rule."""
-        return Finding(self.id, self.severity, *problem, formerly=self.formerly)
+        return Finding(self.id, self.severity, *problem)
 
     @property
     def text(self) -> Paragraph:

@@ -26,7 +26,7 @@ from ..parsing.tree import Source
 from ..suggestions import did_you_mean
 from .rule import Rule
 from .subjects import Parameter, Text, Texts, ToolSchema, Where
-from .table import former_ids, rules
+from .table import rules
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -159,11 +159,10 @@ def without_suppressed(
     """The findings that are not suppressed, and those about the suppressions themselves.
 
     A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One
-    whose rule is unknown, that nothing needs, or whose date has come is a finding itself. By a
-    former id it removes what was told by that.
+    whose rule is unknown, that nothing needs, or whose date has come is a finding itself.
     """
     listed = list(findings)
-    known, former = rules(workspace.extensions), former_ids()
+    known = rules(workspace.extensions)
     suppressions = dict(_suppressions(workspace))
     remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()
@@ -181,7 +180,7 @@ def without_suppressed(
             remaining.append(finding)
     for file, (owner, listed_here) in suppressions.items():
         for index, entry in enumerate(listed_here):
-            problem = _problem(entry, (file, index) in used, today, known, former)
+            problem = _problem(entry, (file, index) in used, today, known)
             if problem is not None:
                 rule, severity, message, help_ = problem
                 remaining.append(
@@ -221,8 +220,7 @@ def _match(
     if entries is None:
         return None
     for index, entry in enumerate(entries[1]):
-        is_told = entry.rule == finding.rule or entry.rule == finding.formerly != ""
-        if is_told and not _is_over(entry, today):
+        if entry.rule == finding.rule and not _is_over(entry, today):
             return index
     return None
 
@@ -236,18 +234,13 @@ def _problem(
     is_used: bool,
     today: datetime.date,
     known: Mapping[str, Rule],
-    former: Mapping[str, str | None],
 ) -> tuple[str, Severity, str, str] | None:
-    unused, unknown = "spec/unused-suppression", "spec/unknown-rule"
-    id_ = former.get(entry.rule, entry.rule)
-    if id_ is None:
-        message = f"there is no rule `{entry.rule}` any more"
-        return unused, Severity.WARNING, message, "remove it"
-    if id_ not in known:
+    if entry.rule not in known:
         message = f"there is no rule `{entry.rule}`"
-        return unknown, Severity.ERROR, message, did_you_mean(entry.rule, [*known])
-    if not known[id_].can_be_suppressed:
-        message = f"findings of `{id_}` cannot be suppressed"
+        help_ = did_you_mean(entry.rule, [*known])
+        return "spec/unknown-rule", Severity.ERROR, message, help_
+    if not known[entry.rule].can_be_suppressed:
+        message = f"findings of `{entry.rule}` cannot be suppressed"
         help_ = "mend what it finds, and remove this"
         return "spec/unsuppressable-rule", Severity.ERROR, message, help_
     if _is_over(entry, today):
@@ -256,8 +249,5 @@ def _problem(
         return "spec/suppression-over", Severity.WARNING, message, help_
     if not is_used:
         message = f"nothing here needs the suppression of `{entry.rule}`"
-        return unused, Severity.WARNING, message, "remove it"
-    if id_ != entry.rule:
-        message = f"`{entry.rule}` is called `{id_}` now"
-        return unknown, Severity.NOTE, message, f"write `{id_}`"
+        return "spec/unused-suppression", Severity.WARNING, message, "remove it"
     return None

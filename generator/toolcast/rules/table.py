@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import yaml
-
 from ..extensions import RULES, ExtensionFailure, guarded, values
 from ..findings import Severity
-from ..package_data import read_packaged
 from .rule import Check, Problem, Rule, family_page, page_beside
 from .rule_docs import PageError
 
@@ -51,13 +48,13 @@ _ERRORS = """
     yaml/forbidden-character yaml/key yaml/merge-conflict yaml/syntax yaml/too-large
     """.split()
 _WARNINGS = """
-    accept/former accept/over accept/unused
+    accept/over accept/unused
     handler/not-set
     spec/removal-over spec/suppression-over spec/unlisted-toolset spec/unused-suppression
     yaml/invisible-character
     """.split()
 _NOBODY_DECIDES = frozenset(
-    "accept/former accept/over accept/unused handler/not-imported handler/not-set".split()
+    "accept/over accept/unused handler/not-imported handler/not-set".split()
 )
 _FOUND_ELSEWHERE = tuple(
     Rule(id, severity, family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)
@@ -72,30 +69,8 @@ def built_in() -> tuple[Rule, ...]:
     names = (name for name in FAMILIES if name not in _WITHOUT_CHECKS)
     families = (import_module(f".{name}", __package__) for name in names)
     parts = (part for family in families for part in _of_module(family))
-    whole = _together((*_with_former_ids(parts), *_FOUND_ELSEWHERE))
+    whole = _together((*parts, *_FOUND_ELSEWHERE))
     return tuple(whole.values())
-
-
-@cache
-def former_ids() -> Mapping[str, str | None]:
-    """What rules were called before: each with its present id, or None where it went."""
-    return {old: new[0] if new else None for old, new in _former().items()}
-
-
-@cache
-def _former() -> Mapping[str, Sequence[str]]:
-    """The present rule, and the check of it that tells the same; empty where it went."""
-    known = yaml.load(read_packaged("rules", "former_ids.yaml"), yaml.CSafeLoader)
-    return {
-        old: [new] if isinstance(new, str) else new or () for old, new in known.items()
-    }
-
-
-def _with_former_ids(parts: Iterable[Rule]) -> Iterator[Rule]:
-    former = {tuple(new): old for old, new in _former().items()}
-    for part in parts:
-        name = part.check.__name__ if part.check is not None else ""
-        yield replace(part, formerly=former.get((part.id, name), ""))
 
 
 def _together(parts: Iterable[Rule]) -> dict[str, Rule]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,29 +94,6 @@ def test_what_an_entry_lets_pass(project: Any, entry: str, left: list[str]) -> N
     changes = yaml.safe_load(done.stdout)["changes"]
     assert [one["tool"] for one in changes if one["fails"]] == left
     assert done.returncode == (1 if left else 0)
-
-
-@pytest.mark.parametrize("tool", ["c", '"*"'])
-def test_an_entry_under_a_former_id_holds_and_says_the_present_one(
-    make_project: Make, tool: str
-) -> None:
-    make_project({"c": f"{TOOL}timeout: 20\n"}, at="old")
-    new = make_project({"c": f"{TOOL}timeout: 10\n"}, at="new")
-    assert diff(new, "--fail-on", "risky").returncode == 1
-    # Another former id of the same field takes nothing, and says what it is called.
-    for former, left, rule, id_ in (
-        ("run/timeout-shorter", 0, "accept/former", "tool.timeout/lowered"),
-        ("run/timeout-longer", 1, "accept/unused", "tool.timeout/raised"),
-    ):
-        entry = f"{{rule: {former}, tool: {tool}, reason: W}}"
-        (new.root / "toolcast.accept.yaml").write_text(
-            f"version: 1\naccept:\n  - {entry}\n", encoding="utf-8"
-        )
-        done = diff(new, "--fail-on", "risky", "--format", "json")
-        assert done.returncode == left, done.stdout
-        [finding] = json.loads(done.stdout)["findings"]
-        assert (finding["rule"], finding["line"]) == (rule, 3)
-        assert f"`{former}` is called `{id_}`" in finding["message"]
 
 
 def test_an_entry_counts_to_its_last_day() -> None:

@@ -65,9 +65,8 @@ class Acceptance:
     def takes(self, change: Change) -> bool:
         """Whether it is about a change."""
         if self.fingerprint:
-            known = change.fingerprint, *change.former_fingerprints
-            return self.fingerprint in known
-        if self.rule not in (change.rule.id, *change.rule.former):
+            return self.fingerprint == change.fingerprint
+        if self.rule != change.rule.id:
             return False
         if self.toolset and self.toolset != change.toolset:
             return False
@@ -174,34 +173,19 @@ def stale(
     known: Mapping[str, ChangeRule],
     today: datetime.date,
 ) -> Iterator[Finding]:
-    """The findings of entries that accept none of a comparison's changes; see `judge`.
-
-    And of those that accept them by what they were called formerly.
-    """
+    """The findings of entries that accept none of a comparison's changes; see `judge`."""
     for one in acceptances:
-        taken = [change for change in changes if one.takes(change)]
-        now = [id_ for id_, rule in known.items() if one.rule in rule.former]
-        called = f"`{one.rule}` is called {' or '.join(f'`{id_}`' for id_ in now)} now"
         if one.is_over(today):
             message = f"this acceptance ended on {one.until}"
             help_ = "decide anew: give it another day, or remove it"
             yield _finding(one, "accept/over", message, help_)
-        elif not taken:
+        elif not any(one.takes(change) for change in changes):
             message = "this acceptance matches no change"
             help_ = "remove it, unless what it is for is still to come"
-            if now:
-                message += f"; {called}"
-            elif one.rule and one.rule not in known:
+            if one.rule and one.rule not in known:
                 message = f"there is no change called `{one.rule}`"
                 help_ = did_you_mean(one.rule, known) or "`toolcast explain` lists them"
             yield _finding(one, "accept/unused", message, help_)
-        elif now:
-            help_ = "write that; the former id is taken until 0.3"
-            yield _finding(one, "accept/former", called, help_)
-        elif one.fingerprint and one.fingerprint != taken[0].fingerprint:
-            message = f"the fingerprint is `{taken[0].fingerprint}` now"
-            help_ = "write that; the former one is taken until 0.3"
-            yield _finding(one, "accept/former", message, help_)
 
 
 def _finding(one: Acceptance, rule: str, message: str, help_: str) -> Finding:

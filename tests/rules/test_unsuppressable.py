@@ -1,4 +1,4 @@
-"""Seventeen rules that nobody can suppress: without them a spec would decide what code runs,
+"""Sixteen rules that nobody can suppress: without them a spec would decide what code runs,
 what it is told and who is sent it.
 
 The list is written out. A rule more or a rule less is a decision that is made here.
@@ -17,10 +17,9 @@ from tests.repository import EXTENSIONS
 from tests.rules.layout import lay_out
 from toolcast.import_check import preflight
 from toolcast.model.loading import load_workspace
-from toolcast.rules.table import former_ids, rules
+from toolcast.rules.table import rules
 
 UNSUPPRESSABLE = (
-    "accept/former",
     "accept/over",
     "accept/unused",
     "expose/oauth-setting",
@@ -40,15 +39,6 @@ UNSUPPRESSABLE = (
 )
 HERE = Path(__file__).parent
 HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
-# Those of the commit of which the other frozen data is. It is never edited.
-WERE = json.loads((HERE / "data/unsuppressable.json").read_text("utf-8"))
-FORMER = former_ids()
-# Each by its id, and by each that it had.
-NAMED = [
-    pytest.param(rule, named, id=named)
-    for rule in UNSUPPRESSABLE
-    for named in (rule, *(old for old, new in FORMER.items() if new == rule))
-]
 SUPPRESSED = "spec/unsuppressable-rule"
 
 
@@ -60,18 +50,12 @@ def test_these_and_no_others_cannot_be_suppressed() -> None:
     assert sorted(HOSTILE) == sorted(UNSUPPRESSABLE)
 
 
-def test_no_rule_came_or_went_by_another_name() -> None:
-    """What could not be suppressed cannot be, whatever it is called; and the reverse."""
-    assert len(WERE) == 16
-    assert [id_ for id_ in WERE if FORMER.get(id_, id_) not in UNSUPPRESSABLE] == []
-    crossed = [old for old, new in FORMER.items() if new in UNSUPPRESSABLE]
-    assert [id_ for id_ in crossed if id_ not in WERE] == []
-
-
-def test_a_former_id_is_no_present_one_and_leads_to_one() -> None:
-    known = rules(EXTENSIONS)
-    assert [old for old in FORMER if old in known] == []
-    assert [new for new in FORMER.values() if new and new not in known] == []
+def test_every_part_of_a_rule_can_be_suppressed_or_none() -> None:
+    for rule in rules(EXTENSIONS).values():
+        assert {part.can_be_suppressed for part in rule.parts} == {
+            rule.can_be_suppressed
+        }
+        assert {part.page for part in rule.parts} == {rule.page}
 
 
 Found = list[tuple[str, str, int, str]]
@@ -107,9 +91,9 @@ def suppress(root: Path, rule: str) -> list[str]:
 
 
 @pytest.mark.rows(6)
-@pytest.mark.parametrize(("rule", "named"), NAMED)
+@pytest.mark.parametrize("rule", UNSUPPRESSABLE)
 def test_a_suppression_removes_nothing_and_is_an_error(
-    rule: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "project"
     is_accepted = rule.startswith("accept/")
@@ -122,18 +106,17 @@ def test_a_suppression_removes_nothing_and_is_an_error(
         assert toolcast(root, "generate").returncode == 0
     if is_accepted:
         (root / "toolcast.accept.yaml").write_text(HOSTILE[rule], "utf-8")
-        # The change that the acceptance under a former id is for.
-        lay_out("# toolset.yaml\ntitle: Old\n", tmp_path / "before")
+        lay_out("", tmp_path / "before")
         words = ["diff", "--against", str(tmp_path / "before")]
     there, _ = found(root, *words)
     assert [one for one in there if one[0] == rule], there
 
-    entries = suppress(root, named)
+    entries = suppress(root, rule)
     assert entries
     checked, code = found(root, "check")
     told = [one for one in checked if one[0] == SUPPRESSED]
     assert sorted({one[1] for one in told}) == entries and code == 1
-    assert all(f"`{named}`" in one[3] or f"`{rule}`" in one[3] for one in told)
+    assert all(f"`{rule}`" in one[3] for one in told)
     if words == ["check"]:
         here = checked
     elif "--preflight" in words:
