@@ -9,4 +9,4 @@ except ImportError as error:
         __name__ + " needs toolcast-runtime: pip install '" + needed + "'"
     ) from error
 
-require_level(3, __name__)
+require_level(1, __name__)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
         calling_as,
         current_call,
     )
+    from .core.runtime_level import RUNTIME_LEVEL, require_level
     from .rooms.resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
-    "LEVEL",
-    "OLDEST_LEVEL",
+    "RUNTIME_LEVEL",
     "CallContext",
     "Caller",
     "Declined",
@@ -45,13 +45,8 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-LEVEL = 3
-"""The newest level of generated code that this runtime serves."""
-
-OLDEST_LEVEL = 1
-"""The oldest one. The changelog says how long a level is served."""
-
 _LAZY = {
+    "RUNTIME_LEVEL": "core.runtime_level",
     "CallContext": "core.context",
     "Caller": "core.context",
     "Declined": "core.context",
@@ -63,41 +58,9 @@ _LAZY = {
     "file": "rooms.resources.content_blocks",
     "image": "rooms.resources.content_blocks",
     "link": "rooms.resources.content_blocks",
+    "require_level": "core.runtime_level",
     "text": "rooms.resources.content_blocks",
 }
-
-levels: dict[str, int] = {}
-"""The level of each generated package that is imported, by its name."""
-
-
-def require_level(level: int, package: str) -> None:
-    """Makes sure that this runtime serves a generated package, and remembers its level.
-
-    Args:
-        level: the runtime level that the package was generated for.
-        package: its name.
-
-    Raises:
-        ImportError: it does not; the text says which of the two has to be renewed.
-    """
-    if OLDEST_LEVEL <= level <= LEVEL:
-        levels[package] = level
-        return
-    served = (
-        f"levels {OLDEST_LEVEL} to {LEVEL}"
-        if OLDEST_LEVEL < LEVEL
-        else f"level {LEVEL}"
-    )
-    this = f"toolcast-runtime {__version__}, which serves {served}"
-    if level > LEVEL:
-        raise ImportError(
-            f"{package} is generated for runtime level {level}, and installed is {this}:"
-            " install a newer toolcast-runtime"
-        )
-    raise ImportError(
-        f"{package} is generated for runtime level {level}, and installed is {this}:"
-        " generate again with a newer toolcast, or install an older toolcast-runtime"
-    )
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import toolcast_runtime
-from toolcast_runtime import require_level
 from toolcast_runtime.access import AccessError, Client, OverrideFile
 from toolcast_runtime.core.access import Access
 from toolcast_runtime.core.context import CallContext
@@ -102,16 +100,6 @@ def test_a_tool_has_names(tool: str, module: str, spec: str, command: str) -> No
 )
 def test_a_summary_is_the_first_sentence(text: str, sentence: str) -> None:
     assert first_sentence(text) == sentence
-
-
-def test_levels_one_to_three_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolcast_runtime, "levels", {})
-    for level in (1, 2, 3):
-        require_level(level, f"toy{level}")
-    assert toolcast_runtime.levels == {"toy1": 1, "toy2": 2, "toy3": 3}
-    for level, what in ((0, "older"), (4, "newer")):
-        with pytest.raises(ImportError, match=f"levels 1 to 3:.* {what} toolcast-runt"):
-            require_level(level, "toy")
 
 
 def test_a_question_is_known_by_all_that_is_asked() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.docs.walking import walk
-from toolcast_runtime import LEVEL, OLDEST_LEVEL, __version__, require_level
+from toolcast_runtime import RUNTIME_LEVEL, __version__, require_level
 from toolcast_runtime.rooms.ledger.records import VERSION
 from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
 
@@ -53,18 +53,17 @@ def test_which_versions_fit() -> None:
     assert f"| `toolcast` {minor} | `toolcast-runtime` `{range_}` |" in PAGE
 
 
-@pytest.mark.parametrize("level", [LEVEL + 1, OLDEST_LEVEL - 1])
-def test_what_a_level_that_is_not_served_is_told(level: int) -> None:
+def test_the_message_about_another_level() -> None:
     with pytest.raises(ImportError) as refused:
-        require_level(level, "generated.my_tools")
+        require_level(RUNTIME_LEVEL + 1, "generated.my_tools")
     assert f"```text\n{refused.value}\n```" in PAGE
 
 
 def test_check_tells_of_another_level(make_project: Callable[..., Any]) -> None:
     project = make_project({"gone": GONE}, toolset=TOOLSET, handlers=HANDLERS)
     project.generate()
-    drawn = f"require_level({LEVEL}, "
-    project.edit("generated/toy/__init__.py", drawn, f"require_level({LEVEL + 1}, ")
+    own, newer = (f"level({n}, " for n in (RUNTIME_LEVEL, RUNTIME_LEVEL + 1))
+    project.edit("generated/toy/__init__.py", own, newer)
     checked = project.toolcast("check")
     assert checked.returncode == 1
     found = "output/differs: generated/toy/__init__.py is not what this version of"
@@ -72,7 +71,7 @@ def test_check_tells_of_another_level(make_project: Callable[..., Any]) -> None:
 
 
 def test_the_version_of_the_ledger(tmp_path: Path) -> None:
-    assert f"now {VERSION}. The first" in PAGE
+    assert f"have a version, now {VERSION}. A runtime" in PAGE
     connected(tmp_path / "ledger.sqlite3").close()
     code = re.findall(r'^python -c "(.*)"$', PAGE, re.M)
     assert len(code) == 1

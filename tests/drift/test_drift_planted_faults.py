@@ -37,7 +37,7 @@ import pytest
 import toolcast
 from tests.conftest import CACHES, Project
 from tests.forked import Forks, forks, modules_of
-from toolcast_runtime import LEVEL
+from toolcast_runtime import RUNTIME_LEVEL
 
 ROOT = Path(__file__).parents[2]
 K = "generated/kirishima"
@@ -131,7 +131,7 @@ FAULTS = [
     Fault(
         "runtime-of-another-level",
         f"{K}/__init__.py",
-        f"require_level({LEVEL}, ",
+        f"require_level({RUNTIME_LEVEL}, ",
         "require_level(99, ",
         ("is generated for runtime level 99",),
     ),

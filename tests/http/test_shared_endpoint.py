@@ -15,11 +15,10 @@ from starlette.testclient import TestClient
 
 from tests.conftest import Project
 from tests.http.serving import rpc
-from toolcast_runtime import LEVEL
+from toolcast_runtime import RUNTIME_LEVEL
 from toolcast_runtime.http import SettingsError
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.mcp.joined import JoinedRegistry, JoinedServer
 from toolcast_runtime.registry import DefinitionError, Registry
 from toolcast_runtime.rooms.testing.generated_package import raw_tools_list
 from toolcast_runtime.serve.http.app import http_app
@@ -158,8 +157,9 @@ def test_a_runtime_of_another_level_is_told_before_anything_is_imported_from_it(
 ) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
     text = package.read_text("utf-8")
-    source = text.replace(f"require_level({LEVEL}, ", f"require_level({LEVEL + 1}, ")
-    with pytest.raises(ImportError, match=f"^desk is generated for .* {LEVEL + 1}, "):
+    newer = RUNTIME_LEVEL + 1
+    source = text.replace(f"level({RUNTIME_LEVEL}, ", f"level({newer}, ")
+    with pytest.raises(ImportError, match=f"^desk is generated for .* {newer}, "):
         exec(source, {"__name__": "desk"})
 
 
@@ -369,11 +369,3 @@ def test_what_cannot_be_one_server_is_refused_at_load(server: McpServer) -> None
     with pytest.raises(DefinitionError, match="some of its toolsets have no clients"):
         servers = (plans, replace(notes, registry=open_))
         McpServer.of_several("x", servers, name="x")
-
-
-def test_code_that_was_generated_earlier_has_the_same_server(server: McpServer) -> None:
-    toolsets = server.toolsets
-    earlier = JoinedServer(JoinedRegistry("shared_desk.desk", toolsets), name="desk")
-    assert earlier.toolsets == toolsets
-    for who in LISTS:
-        assert earlier.names(who) == server.names(who)

@@ -304,18 +304,6 @@ async def test_processes_make_the_tables_at_the_same_time(url: str) -> None:
     assert asked_of(url, indexes) == [("calls_pkey",), ("calls_started",)]
 
 
-async def test_tables_of_an_earlier_version_get_what_is_new(url: str) -> None:
-    await open_ledger(SETTINGS).write(STARTED)
-    for table in ("calls", "approvals"):
-        asked_of(url, f'ALTER TABLE {table} DROP COLUMN "user"')
-    asked_of(url, "COMMENT ON TABLE calls IS 'Toolcast ledger, version 1'")
-    ledgers = [open_ledger(SETTINGS) for _ in range(4)]
-    await asyncio.gather(
-        *(each.write(replace(STARTED, id=f"a{n}")) for n, each in enumerate(ledgers))
-    )
-    assert [row["user"] for row in InDatabase(url).rows()] == [None, *["mia"] * 4]
-
-
 @pytest.mark.parametrize(
     ("comment", "why"),
     [

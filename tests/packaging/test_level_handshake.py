@@ -1,6 +1,6 @@
 """Generated code beside a runtime that does not serve it: one sentence, that says what to do.
 
-The runtimes are real wheels, built from copies with other levels, in real environments.
+The runtimes are real wheels, built from copies with another level, in real environments.
 """
 
 from __future__ import annotations
@@ -14,25 +14,23 @@ import pytest
 
 from tests.packaging.conftest import ROOT
 from tests.packaging.environments import Environment, build, environment
-from toolcast_runtime import LEVEL
+from toolcast_runtime import RUNTIME_LEVEL
 
 MODULES = ("registry", "mcp_server", "tools.count_words")
 
 
 @pytest.fixture
-def with_levels(tmp_path: Path) -> Callable[[int, int], Environment]:
-    """Makes an environment whose runtime serves the levels from one to another."""
+def with_level(tmp_path: Path) -> Callable[[int], Environment]:
+    """Makes an environment whose runtime serves another level."""
 
-    def make(oldest: int, newest: int) -> Environment:
+    def make(level: int) -> Environment:
         source = tmp_path / "runtime"
         shutil.copytree(ROOT / "runtime", source)
-        module = source / "toolcast_runtime" / "__init__.py"
+        module = source / "toolcast_runtime" / "core" / "runtime_level.py"
         text = module.read_text(encoding="utf-8")
-        text, first = re.subn(r"(?m)^LEVEL = \d+$", f"LEVEL = {newest}", text)
-        text, second = re.subn(
-            r"(?m)^OLDEST_LEVEL = \d+$", f"OLDEST_LEVEL = {oldest}", text
-        )
-        assert (first, second) == (1, 1)
+        constant = f"RUNTIME_LEVEL = {RUNTIME_LEVEL}\n"
+        assert text.count(constant) == 1
+        text = text.replace(constant, f"RUNTIME_LEVEL = {level}\n")
         module.write_text(text, encoding="utf-8")
         wheel = build(source, tmp_path / "wheels")
         return environment(tmp_path / "environment", [wheel], ["jsonschema-rs"])
@@ -54,30 +52,22 @@ def sentence(place: Environment, project: Path) -> str:
 
 @pytest.mark.slow
 def test_a_runtime_that_is_too_old(
-    with_levels: Callable[[int, int], Environment], laid_out: Path
+    with_level: Callable[[int], Environment], laid_out: Path
 ) -> None:
-    text = sentence(with_levels(0, 0), laid_out)
-    assert f"generated.demo is generated for runtime level {LEVEL}" in text
-    assert "serves level 0" in text
+    text = sentence(with_level(RUNTIME_LEVEL - 1), laid_out)
+    assert f"generated.demo is generated for runtime level {RUNTIME_LEVEL}" in text
+    assert f"serves level {RUNTIME_LEVEL - 1}" in text
     assert "install a newer toolcast-runtime" in text
 
 
 @pytest.mark.slow
 def test_a_runtime_that_is_too_new(
-    with_levels: Callable[[int, int], Environment], laid_out: Path
+    with_level: Callable[[int], Environment], laid_out: Path
 ) -> None:
-    text = sentence(with_levels(7, 9), laid_out)
-    assert f"generated.demo is generated for runtime level {LEVEL}" in text
-    assert "serves levels 7 to 9" in text
-    assert "generate again with a newer toolcast" in text
-
-
-@pytest.mark.slow
-def test_a_runtime_that_still_serves_it(
-    with_levels: Callable[[int, int], Environment], laid_out: Path
-) -> None:
-    code = "import generated.demo.registry as r; print(len(r.get_mcp_tools_sync()))"
-    assert with_levels(LEVEL, 9).run("-c", code, cwd=laid_out).stdout == "1\n"
+    text = sentence(with_level(RUNTIME_LEVEL + 1), laid_out)
+    assert f"generated.demo is generated for runtime level {RUNTIME_LEVEL}" in text
+    assert f"serves level {RUNTIME_LEVEL + 1}" in text
+    assert "install an older toolcast-runtime" in text
 
 
 def test_no_runtime_at_all(tmp_path: Path, laid_out: Path) -> None:

@@ -370,7 +370,7 @@ def test_the_generated_tests_hold_the_live_server_to_the_definitions(
 
     registry = import_module("generated.shop.registry")
     server = import_module("generated.shop.mcp_server")
-    tests = snapshot_tests(registry, server)()
+    tests = snapshot_tests(registry, server, specs="specs/shop")()
     tests.test_resources_and_prompts_are_the_definitions("staff")
     file = project / "generated/shop/mcp_prompts/mute.json"
     text = file.read_text("utf-8")

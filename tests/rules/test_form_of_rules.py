@@ -70,7 +70,7 @@ def test_every_rule_id_in_the_source_is_that_of_a_rule() -> None:
     families = "|".join(sorted({id_.partition("/")[0] for id_ in known}))
     # Some kinds of changes begin alike.
     known |= kinds_of_changes(()).keys()
-    word = re.compile(rf'(?<!formerly=)"((?:{families})/[a-z0-9-]+)"')
+    word = re.compile(rf'"((?:{families})/[a-z0-9-]+)"')
     none(
         f"{file}: {id_}"
         for file in DISTRIBUTIONS["toolcast"].rglob("*.py")

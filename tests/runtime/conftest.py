@@ -5,6 +5,3 @@ from __future__ import annotations
 from tests.runtime.kept_ledger import handlers, kept
 
 __all__ = ["handlers", "kept"]
-
-# The generated tests of older projects run in processes of their own.
-collect_ignore = ["older_levels"]

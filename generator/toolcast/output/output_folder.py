@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from toolcast_runtime import LEVEL
+from toolcast_runtime import RUNTIME_LEVEL
 from toolcast_runtime.core.folder import Folder, locked
 
 from ..findings import Finding, Place, Severity
@@ -134,7 +134,7 @@ def _differing(
 def _is_newer(data: bytes | None) -> bool:
     """Whether bytes say that code was generated for a newer runtime."""
     level = _LEVEL.search(data or b"")
-    return level is not None and int(level[1]) > LEVEL
+    return level is not None and int(level[1]) > RUNTIME_LEVEL
 
 
 def _others(output: str, difference: DiskDifferences) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from toolcast_runtime import LEVEL, __version__
+from toolcast_runtime import RUNTIME_LEVEL, __version__
 
 from ..encoders import markdown, python
 from ..encoders.code import Code, NotEncoded
@@ -218,7 +218,7 @@ def package_file(name: str, source: Code, context: Context) -> bytes:
         header=source,
         name=python.words(name),
         requirement=python.literal(_requirement()),
-        level=python.literal(LEVEL),
+        level=python.literal(RUNTIME_LEVEL),
     )
     return context.render("registry/package.py.jinja", package)
 

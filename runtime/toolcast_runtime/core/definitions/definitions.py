@@ -10,7 +10,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ... import LEVEL, levels
 from .tool import (
     Action,
     Confirm,
@@ -163,7 +162,6 @@ def read_tools(package: ModuleType) -> list[Tool]:
     problems += [
         f"{n}.py has no {n}.json beside it" for n in modules - definitions.keys()
     ]
-    level = levels.get(package.__name__.rpartition(".")[0], LEVEL)
     tools: list[Tool] = []
     for stem in sorted(definitions):
         try:
@@ -171,7 +169,7 @@ def read_tools(package: ModuleType) -> list[Tool]:
                 problems.append(f"{stem}.json is no regular file")
                 continue
             text = definitions[stem].read_bytes().decode("utf-8")
-            tools.append(parse_definition(text, stem, level))
+            tools.append(parse_definition(text, stem))
         except UnicodeDecodeError:
             problems.append(f"{stem}.json is not UTF-8")
         except OSError as error:
@@ -193,13 +191,12 @@ def _message(package: str, problems: list[str]) -> str:
     return f"{package} cannot be loaded; `toolcast generate` writes it again:{lines}"
 
 
-def parse_definition(text: str, stem: str, level: int = LEVEL) -> Tool:
+def parse_definition(text: str, stem: str) -> Tool:
     """The tool of a definition.
 
     Args:
         text: the file's text.
         stem: the file's name without its ending.
-        level: the runtime level that its package was generated for.
 
     Raises:
         ValueError: it is no definition of that name. The text goes on after the name of
@@ -219,13 +216,12 @@ def parse_definition(text: str, stem: str, level: int = LEVEL) -> Tool:
     if signed is None:
         raise ValueError("does not have Toolcast's signature")
     try:
-        values = at_newest_level(values, level)
         tool = _tool(definition, values, text[start:end])
     except (KeyError, TypeError, AttributeError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else f"is torn: {error}"
         raise ValueError(f"is no definition of a tool: it {what}") from None
     if stem == module_name(tool.name):
-        is_signed = signed[1] in (spec_name(tool.name), tool.name)
+        is_signed = signed[1] == spec_name(tool.name)
     else:
         is_signed = signed[1] == stem == distinct_name(tool.name)
     if not is_signed:
@@ -234,32 +230,6 @@ def parse_definition(text: str, stem: str, level: int = LEVEL) -> Tool:
             f" `{tool.name}`"
         )
     return tool
-
-
-def at_newest_level(values: Mapping[str, Any], level: int) -> Mapping[str, Any]:
-    """What a definition of the newest level says in its place.
-
-    The one place that knows what older generated code says differently. Up to level 2 a
-    definition has its tool's finished bullet, `prompt.line`, which stays as it is, and
-    `prompt.usage` only where that says something.
-
-    Args:
-        values: what it says beside the tool as MCP lists it.
-        level: the runtime level that its package was generated for.
-
-    Raises:
-        ValueError: it is not of this level.
-        KeyError: likewise.
-    """
-    prompt = values.get("prompt")
-    if prompt is None:
-        return values
-    if level > 2:
-        if "line" in prompt:
-            raise ValueError("was generated for an older level than its package")
-        return values
-    told = {"line": prompt["line"], "usage": prompt.get("usage", [])}
-    return {**values, "prompt": told}
 
 
 def _no_definition(text: str) -> str:
@@ -335,14 +305,11 @@ def prompt_line(name: str, values: Mapping[str, Any]) -> str:
 
     Args:
         name: the tool's.
-        values: what its definition says beside the tool as MCP lists it, with `prompt`.
+        values: what its definition says beside the tool as MCP lists it.
 
     Raises:
         ValueError: the summary has a line break.
     """
-    if "line" in values["prompt"]:
-        line: str = values["prompt"]["line"]
-        return line
     summary: str = values["summary"]
     if _MARKED.isdisjoint(summary):
         return f"- **{name}**: {summary.strip()}"

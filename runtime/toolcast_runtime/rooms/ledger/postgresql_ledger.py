@@ -22,12 +22,12 @@ from psycopg.conninfo import conninfo_to_dict
 from ...core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,
+    TABLES,
     VERSION,
     WRITTEN,
     Failed,
     Record,
     RecordBatches,
-    made,
     values,
 )
 
@@ -209,7 +209,7 @@ def _make_tables(connection: Connection) -> None:
         version = _version(connection)
         if version > VERSION:
             raise LedgerError("the ledger's tables were written by a newer version")
-        for text in made(version):
+        for text in TABLES:
             text = text.replace("STRICT, WITHOUT ROWID", "")
             connection.execute(text.replace(" REAL", " DOUBLE PRECISION").encode())
         connection.execute(

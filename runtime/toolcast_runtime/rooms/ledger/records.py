@@ -16,7 +16,6 @@ import queue
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -83,7 +82,9 @@ class Ledger(Protocol):
         """Returns when everything is written that was given before. It can be used again."""
 
 
-VERSION = 3
+VERSION = 1
+"""The version of the tables. A runtime refuses the tables of a newer one."""
+
 CALLS = """
 CREATE TABLE IF NOT EXISTS calls (
     id TEXT PRIMARY KEY,
@@ -116,11 +117,8 @@ CREATE TABLE IF NOT EXISTS approvals (
 ) STRICT, WITHOUT ROWID
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
-# What makes the next version of a version, where it has the table. The first one had no users.
-_CHANGES = {
-    1: ("calls", 'ALTER TABLE calls ADD COLUMN "user" TEXT'),
-    2: ("approvals", 'ALTER TABLE approvals ADD COLUMN "user" TEXT'),
-}
+TABLES = (CALLS, APPROVALS, _INDEX)
+"""The statements that create what a ledger lacks."""
 WRITTEN = """
 INSERT INTO calls (
     id, toolset, tool, client, "user", started, arguments, outcome, result, error, seconds
@@ -141,18 +139,6 @@ RECORD_ERRORS = (
 """What a record may be that nothing takes; a database has errors of its own besides."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
-def made(version: int, there: Collection[str] = ("calls", "approvals")) -> list[str]:
-    """What makes the present tables of those of a version.
-
-    Args:
-        version: of the tables that are there; 0 where none is.
-        there: their names.
-    """
-    steps = [_CHANGES[before] for before in range(version or VERSION, VERSION)]
-    changes = [change for table, change in steps if table in there]
-    return [*changes, CALLS, APPROVALS, _INDEX]
 
 
 def values(record: Record) -> tuple[Any, ...]:

@@ -22,12 +22,12 @@ from ...core.folder import Folder, alone_in, make_private
 from ...core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,
+    TABLES,
     VERSION,
     WRITTEN,
     Failed,
     Record,
     RecordBatches,
-    made,
     values,
 )
 
@@ -179,8 +179,7 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
         raise LedgerError(f"{path} was written by a newer version")
-    tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
-    for text in made(version, {name for (name,) in tables}):
+    for text in TABLES:
         connection.execute(text)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")

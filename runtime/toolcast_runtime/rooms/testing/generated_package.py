@@ -20,8 +20,6 @@ from typing import Any
 
 import pytest
 
-from ... import LEVEL, levels
-from ...core.definitions.definitions import at_newest_level
 from ...core.definitions.tool import Tool
 from ...core.registry import Registry
 from ...core.regular_file import read_regular
@@ -39,7 +37,6 @@ class GeneratedPackage:
         registry: the module `registry`.
 
     Attributes:
-        level: the runtime level that it was generated for.
         definitions: what each tool's definition says, by its name.
         spelled: the same with numbers as they are written.
         types: the module with the types of each tool.
@@ -50,14 +47,13 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
-        self.level = levels.get(self.name, LEVEL)
         self.spelled: dict[str, dict[str, Any]] = {}
         self.types: dict[str, Path] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
             text = text_of(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
-            self.definitions[name] = dict(at_newest_level(definition, self.level))
+            self.definitions[name] = definition
             self.spelled[name] = spelled(text)
             self.types[name] = path.with_suffix(".py")
 

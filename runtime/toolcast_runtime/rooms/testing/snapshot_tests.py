@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ... import LEVEL
 from ...core.calls.tool_validators import Validators
 from ...core.definitions.definitions import prompt_line
 from ...core.rooms import types_of
@@ -49,7 +48,8 @@ def snapshot_tests(
     cli: ModuleType | None = None,
     prompts: ModuleType | None = None,
     skills: ModuleType | None = None,
-    specs: str | None = None,
+    *,
+    specs: str,
 ) -> type:
     """The class of tests of a generated package, for pytest to collect.
 
@@ -60,18 +60,15 @@ def snapshot_tests(
         cli: likewise.
         prompts: likewise.
         skills: likewise.
-        specs: the folder of the toolset's specs, below that of toolcast.yaml; None for what
-            was generated before there was such a test.
+        specs: the folder of the toolset's specs, below that of toolcast.yaml.
     """
     package = GeneratedPackage(registry)
     tests = [_registry_tests(package)]
     server = None if mcp_server is None else mcp_server.SERVER
-    if specs is not None:
-        modules = {"prompts": prompts, "cli": cli}
-        targets = [name for name, module in modules.items() if module is not None]
-        tests.append(_spec_tests(package, specs, targets, server))
-        if package.level == LEVEL:
-            tests.append(_type_tests(package))
+    modules = {"prompts": prompts, "cli": cli}
+    targets = [name for name, module in modules.items() if module is not None]
+    tests.append(_spec_tests(package, specs, targets, server))
+    tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
         tests.append(_handler_tests(server or package.registry.at_start()))
     if mcp_server is not None:

@@ -1,7 +1,7 @@
 """The types of one tool: what a call is given and gives, and what its handler is and does.
 
 The generator prints them, and generated tests hold to them what was printed: another type for a
-schema is another level of generated code.
+schema is another runtime level.
 """
 
 from __future__ import annotations

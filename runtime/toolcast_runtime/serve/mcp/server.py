@@ -44,7 +44,12 @@ class McpServer(ToolsetServer):
             DefinitionError: two have a tool of one name, or only some have clients, or two
                 answer at one path for administrators.
         """
-        return cls(shared_registry(package, servers), sharing=servers, **given)
+        registry = Registry.of_several(
+            package,
+            [one.registry for one in servers],
+            external=[one.registry for one in servers if one.external],
+        )
+        return cls(registry, sharing=servers, **given)
 
     def build(self, client: str | None = None) -> Server[Any]:
         """The SDK's low-level server for one client, for any transport.
@@ -73,15 +78,6 @@ class McpServer(ToolsetServer):
         from .server_options import main
 
         main(self, arguments)
-
-
-def shared_registry(package: str, servers: tuple[ToolsetServer, ...]) -> Registry:
-    """The tools of servers' toolsets, of external servers where a server shows them."""
-    return Registry.of_several(
-        package,
-        [one.registry for one in servers],
-        external=[one.registry for one in servers if one.external],
-    )
 
 
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - it is told to nobody who listens
