@@ -16,7 +16,6 @@ from toolcast_runtime.rooms.ledger.secret_arguments import name_in_words, secrec
 from toolcast_runtime.rooms.skills import LONGEST, MAIN, MOST_LINES, is_long
 
 from ..analysis.client_kinds import Limited, callers, crossed, limits_here
-from ..analysis.prompt_docs import prompt_blocks
 from ..analysis.skill_texts import (
     LONGEST_DESCRIPTION,
     front_matter_of,
@@ -497,8 +496,7 @@ RULES = (
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
 def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budgets = toolset.token_budget.blocks
-    blocks = prompt_blocks(toolset, None, workspace.package) if budgets else ()
-    for name, text in blocks:
+    for name, text in _blocks(toolset, workspace).items() if budgets else ():
         tokens = estimated_tokens(text)
         if tokens > budgets.get(name, tokens):
             message = (
@@ -512,6 +510,18 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield at(toolset, ("token_budget", "blocks", name), message, help_)
 
 
+def _blocks(toolset: Toolset, workspace: Workspace) -> Mapping[str, str]:
+    # Only templates of the project can fail, and few projects have budgets of blocks.
+    from ..rendering.output_shape import ShapeViolation
+    from ..rendering.renderer import TemplateFailure
+    from ..targets.prompt_docs import prompt_docs
+
+    try:
+        return prompt_docs(workspace, toolset).texts(None).blocks
+    except (TemplateFailure, ShapeViolation):
+        return {}  # The run reports it when it renders the files: `target/template`.
+
+
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
 def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budget = toolset.token_budget
@@ -520,7 +530,7 @@ def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         most = budget.of_client(name)
         if most is None:
             continue
-        tokens = client_costs(toolset, client, workspace.package).whole.in_each_request
+        tokens = client_costs(toolset, client).whole.in_each_request
         if tokens > most:
             path: Path = ("token_budget", "upfront")
             path = (*path, name) if name and name in budget.upfront else path

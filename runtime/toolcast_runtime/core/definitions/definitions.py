@@ -14,6 +14,7 @@ from ... import LEVEL, levels
 from .tool import (
     Action,
     Confirm,
+    PromptPieces,
     ResultForm,
     Tool,
     distinct_name,
@@ -57,8 +58,6 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 _KNOWN = frozenset(_KINDS) | frozenset(
     "generated mcp always persistent service permission refused_by".split()
 )
-# Without these a line of text is Markdown as it is.
-_MARKED = frozenset("<]\r\n")
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -255,10 +254,8 @@ def at_newest_level(values: Mapping[str, Any], level: int) -> Mapping[str, Any]:
     if prompt is None:
         return values
     if level > 2:
-        if "line" in prompt:
-            raise ValueError("was generated for an older level than its package")
         return values
-    told = {"line": prompt["line"], "usage": prompt.get("usage", [])}
+    told = {"bullet": [prompt["line"]], "usage": prompt.get("usage", [])}
     return {**values, "prompt": told}
 
 
@@ -290,7 +287,6 @@ def _tool(
     if not isinstance(definition["name"], str):
         raise TypeError("its name is no text")
     definition["inputSchema"].keys()  # every list and call needs it
-    line = None if prompt is None else prompt_line(definition["name"], values)
     return Tool(
         name=definition["name"],
         summary=values["summary"],
@@ -319,8 +315,7 @@ def _tool(
         examples=get("examples", ()),
         section=get("section"),
         order=get("order"),
-        prompt_line=line,
-        prompt_usage=() if prompt is None else tuple(prompt["usage"]),
+        prompt=None if prompt is None else _prompt(prompt),
         cli=get("cli"),
         clients=None if clients is None else tuple(clients),
         exclusions=get("exclusions", {}),
@@ -330,26 +325,11 @@ def _tool(
     )
 
 
-def prompt_line(name: str, values: Mapping[str, Any]) -> str:
-    """A tool's bullet in the prompt docs, Markdown.
-
-    Args:
-        name: the tool's.
-        values: what its definition says beside the tool as MCP lists it, with `prompt`.
-
-    Raises:
-        ValueError: the summary has a line break.
-    """
-    if "line" in values["prompt"]:
-        line: str = values["prompt"]["line"]
-        return line
-    summary: str = values["summary"]
-    if _MARKED.isdisjoint(summary):
-        return f"- **{name}**: {summary.strip()}"
-    # Its expressions take longer to compile than a whole toolset to load.
-    from .markdown_line import markdown_line
-
-    return f"- **{name}**: {markdown_line(summary)}"
+def _prompt(value: Mapping[str, Any]) -> PromptPieces:
+    for key, rows in value.items():
+        if not isinstance(rows, list):
+            raise TypeError(f"`prompt.{key}` is of a wrong type")
+    return PromptPieces(**value)
 
 
 def _confirm(value: Mapping[str, Any]) -> Confirm:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,6 @@ import pytest
 
 from ... import LEVEL
 from ...core.calls.tool_validators import Validators
-from ...core.definitions.definitions import prompt_line
 from ...core.rooms import types_of
 from ...core.validation import protocol
 from .generated_package import (
@@ -69,7 +68,8 @@ def snapshot_tests(
     if specs is not None:
         modules = {"prompts": prompts, "cli": cli}
         targets = [name for name, module in modules.items() if module is not None]
-        tests.append(_spec_tests(package, specs, targets, server))
+        texts = {} if skills is None else skills.SKILLS.sections
+        tests.append(_spec_tests(package, specs, targets, server, texts))
         if package.level == LEVEL:
             tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
@@ -178,7 +178,11 @@ def _registry_tests(package: GeneratedPackage) -> type:
 
 
 def _spec_tests(
-    package: GeneratedPackage, folder: str, targets: Sequence[str], server: Any
+    package: GeneratedPackage,
+    folder: str,
+    targets: Sequence[str],
+    server: Any,
+    skill_texts: Mapping[str, Any],
 ) -> type:
     each_tool = pytest.mark.parametrize("tool", package.definitions)
 
@@ -197,6 +201,21 @@ def _spec_tests(
             held = specs().held(tool, package.spelled[tool], targets)
             for member, live, expected in held:
                 same(f"{tool}: `{member}`", live, expected, "spec")
+
+        @each_tool
+        def test_prompt_pieces_have_the_texts_of_the_spec(self, tool: str) -> None:
+            pieces = specs().pieces(tool, package.definitions[tool])
+            for member, live, expected in pieces:
+                same(f"{tool}: `{member}`", live, expected, "spec")
+
+        def test_skills_have_the_texts_of_the_sections(self) -> None:
+            from .specs import shown
+
+            for name, texts in skill_texts.items():
+                declared = specs().sections[name]
+                for key, text in texts._asdict().items():
+                    said = shown(declared.get(key, ""))
+                    same(f"skills: `{name}`: `{key}`", shown(text), said, "spec")
 
         def test_the_toolset_is_what_its_spec_says(self) -> None:
             toolset = specs().toolset
@@ -400,23 +419,32 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
             blocks = [prompts.section(name, client) for name in prompts.sections]
             offered = package.offered(client, "prompts")
-            documented = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
-            parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
-            explained = sorted(name for name in offered if parts[name].get("usage"))
-            same(f"the sections for {client}", sorted(documented), explained)
-            preamble = prompts.preamble(client).split("\n")
-            listed = "\n".join(blocks).split("\n")
-            for name in parts:
-                if "prompt" in package.definitions[name]:
-                    line = prompt_line(name, package.definitions[name])
-                    is_told = line in preamble and line in listed
-                    is_met = line in preamble or line in listed
-                    ensure(
-                        (is_told, is_met) == (name in offered,) * 2,
-                        f"the bullets of {client}: {name}",
-                    )
+            all_pieces = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
+            usages = {name: _list_usage(piece) for name, piece in all_pieces.items()}
+            bullets = {n: piece.get("bullet", []) for n, piece in all_pieces.items()}
+            for what, block, pieces in (
+                ("bullets of the preamble", prompts.preamble(client), bullets),
+                ("bullets of the sections", "\n".join(blocks), bullets),
+                ("usages of the sections", "\n".join(blocks), usages),
+            ):
+                # Pieces of tools that a client may not have may equal those of its own.
+                own = [pieces[name] for name in offered if pieces[name]]
+                others = [rows for rows in pieces.values() if rows and rows not in own]
+                lacking = [rows for rows in own if not _has_rows(block, rows)]
+                same(f"the {what} that {client} lacks", lacking, [])
+                foreign = [rows for rows in others if _has_rows(block, rows)]
+                same(f"the {what} of others for {client}", foreign, [])
 
     return PromptTests
+
+
+def _list_usage(pieces: Mapping[str, Any]) -> list[str]:
+    keys = ("before", "usage", "after") if pieces.get("usage") else ()
+    return [row for key in keys for row in pieces.get(key, ())]
+
+
+def _has_rows(block: str, rows: Iterable[str]) -> bool:
+    return "".join(f"\n{row}" for row in (*rows, "")) in f"\n{block}"
 
 
 def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
