@@ -207,7 +207,7 @@ def total(costs: Iterable[Cost]) -> Cost:
 def client_costs(
     toolset: Toolset,
     client: Client | None,
-    texts: PromptTexts = PromptTexts(),
+    texts: PromptTexts | None = None,
     kind: ClientKind | None = None,
     count: Count = estimated_tokens,
 ) -> ClientCosts:
@@ -219,6 +219,7 @@ def client_costs(
         kind: what the client is; default: what the specs say.
         count: how tokens are counted.
     """
+    texts = texts or PromptTexts()
     known = kind or kind_of(toolset, client)
     reader = "registry" if known is not None and known.is_api else "mcp"
     if reader not in toolset.targets:

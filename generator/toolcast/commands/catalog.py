@@ -18,7 +18,7 @@ from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures
-from ..targets.prompt_docs import PromptDocs, prompt_docs
+from ..targets.prompt_blocks import PromptDocs, prompt_docs
 from ..targets.table import enabled
 from .compared_versions import sides_or_end
 from .exit_codes import counted, project_root, workspace_or_end, write_or_end

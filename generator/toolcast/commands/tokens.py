@@ -70,7 +70,7 @@ def command(
     """
     from ..analysis.client_kinds import KINDS, callers
     from ..analysis.token_costs import client_costs
-    from ..targets.prompt_docs import prompt_docs
+    from ..targets.prompt_blocks import prompt_docs
 
     if kind is not None:
         known_or_end("kind", kind, KINDS)

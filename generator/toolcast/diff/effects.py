@@ -140,7 +140,7 @@ def _of_clients(
     """
     # Targets know where a tool is shown; nothing else here needs them.
     from ..targets.exposure import exposures
-    from ..targets.prompt_docs import prompt_docs
+    from ..targets.prompt_blocks import prompt_docs
 
     before, after = toolsets
     docs = [

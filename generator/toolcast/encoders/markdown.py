@@ -67,9 +67,7 @@ def composed(
         NotEncoded: the header is plain text.
     """
     made = blocks.compose(tools, cli_tools)
-    return {
-        name: phrase("{}\n{}", header, Code(text)) for name, text in made.items()
-    }
+    return {name: phrase("{}\n{}", header, Code(text)) for name, text in made.items()}
 
 
 def listed(values: Iterable[Code]) -> Code:

@@ -29,6 +29,7 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe
 from ..parsing.tree import Path
+from ..targets.prompt_blocks import find_block_texts
 from .rule import Problem, Rule, at, rule
 from .subjects import Parameter, Text, Texts, Where, folded
 from .unknown_names import unknown_names
@@ -496,7 +497,8 @@ RULES = (
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
 def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budgets = toolset.token_budget.blocks
-    for name, text in _blocks(toolset, workspace).items() if budgets else ():
+    blocks = find_block_texts(workspace, toolset) if budgets else {}
+    for name, text in blocks.items():
         tokens = estimated_tokens(text)
         if tokens > budgets.get(name, tokens):
             message = (
@@ -508,18 +510,6 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 " all of them"
             )
             yield at(toolset, ("token_budget", "blocks", name), message, help_)
-
-
-def _blocks(toolset: Toolset, workspace: Workspace) -> Mapping[str, str]:
-    # Only templates of the project can fail, and few projects have budgets of blocks.
-    from ..rendering.output_shape import ShapeViolation
-    from ..rendering.renderer import TemplateFailure
-    from ..targets.prompt_docs import prompt_docs
-
-    try:
-        return prompt_docs(workspace, toolset).texts(None).blocks
-    except (TemplateFailure, ShapeViolation):
-        return {}  # The run reports it when it renders the files: `target/template`.
 
 
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)

@@ -8,7 +8,7 @@ from ..analysis.cli_commands import cli_program
 from ..encoders.python import literal, optional, words
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
-from .prompt_docs import PromptDocs
+from .prompt_blocks import PromptDocs
 from .target import Context, Target, header, package_of
 
 _SHAPE = PythonShape(

@@ -11,7 +11,7 @@ from ..encoders.code import Code
 from ..encoders.python import literal, names
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
-from .prompt_docs import PromptDocs
+from .prompt_blocks import PromptDocs
 from .target import Context, Target, header
 
 _SHAPE = PythonShape(

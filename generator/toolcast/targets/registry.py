@@ -21,7 +21,7 @@ from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
-from .prompt_docs import tool_pieces
+from .prompt_blocks import tool_pieces
 from .target import Context, Target, header, package_file, signature
 from .tool_types import types_file
 

@@ -74,7 +74,7 @@ class Context:
         from ..rendering.renderer import formatted, is_built_in, render
 
         data = render(template, view, self.templates)
-        known = self._known_words(template)
+        known = self._known_words([template])
         is_projects = not is_built_in(template, self.own_templates)
         is_ours = is_built_in(template, self.templates)
         if ".py" in template and (is_projects or (self.with_black and not is_ours)):
@@ -99,19 +99,21 @@ class Context:
         """
         if not isinstance(text, Code):
             raise NotEncoded(f"{path}: its text is {type(text).__name__}, not Code")
-        known = frozenset[str]().union(*map(self._known_words, templates))
+        known = self._known_words(templates)
         return self._checked(path, text.encode("utf-8"), shape, known)
 
-    def _known_words(self, template: str) -> frozenset[str]:
-        """Return the own words of a project's template; none of a built-in one."""
+    def _known_words(self, templates: Iterable[str]) -> frozenset[str] | None:
+        """Return the own words of a project's templates; None if all are built in."""
+        if not self.own_templates:
+            return None
         from ..rendering.renderer import is_built_in, own_words
 
-        if is_built_in(template, self.own_templates):
-            return frozenset()
-        return own_words(template, self.templates)
+        own = [name for name in templates if not is_built_in(name, self.own_templates)]
+        words = [own_words(name, self.templates) for name in own]
+        return frozenset[str]().union(*words) if own else None
 
     def _checked(
-        self, name: str, data: bytes, shape: object, known: frozenset[str]
+        self, name: str, data: bytes, shape: object, known: frozenset[str] | None
     ) -> bytes:
         verify_shape(name, data, shape, known)
         # The bytes are kept, so that no others can get their id.

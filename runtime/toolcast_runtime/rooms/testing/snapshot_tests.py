@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -68,8 +68,7 @@ def snapshot_tests(
     if specs is not None:
         modules = {"prompts": prompts, "cli": cli}
         targets = [name for name, module in modules.items() if module is not None]
-        texts = {} if skills is None else skills.SKILLS.sections
-        tests.append(_spec_tests(package, specs, targets, server, texts))
+        tests.append(_spec_tests(package, specs, targets, server, skills))
         if package.level == LEVEL:
             tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
@@ -182,7 +181,7 @@ def _spec_tests(
     folder: str,
     targets: Sequence[str],
     server: Any,
-    skill_texts: Mapping[str, Any],
+    skills: ModuleType | None,
 ) -> type:
     each_tool = pytest.mark.parametrize("tool", package.definitions)
 
@@ -201,21 +200,6 @@ def _spec_tests(
             held = specs().held(tool, package.spelled[tool], targets)
             for member, live, expected in held:
                 same(f"{tool}: `{member}`", live, expected, "spec")
-
-        @each_tool
-        def test_prompt_pieces_have_the_texts_of_the_spec(self, tool: str) -> None:
-            pieces = specs().pieces(tool, package.definitions[tool])
-            for member, live, expected in pieces:
-                same(f"{tool}: `{member}`", live, expected, "spec")
-
-        def test_skills_have_the_texts_of_the_sections(self) -> None:
-            from .specs import shown
-
-            for name, texts in skill_texts.items():
-                declared = specs().sections[name]
-                for key, text in texts._asdict().items():
-                    said = shown(declared.get(key, ""))
-                    same(f"skills: `{name}`: `{key}`", shown(text), said, "spec")
 
         def test_the_toolset_is_what_its_spec_says(self) -> None:
             toolset = specs().toolset
@@ -254,6 +238,9 @@ def _spec_tests(
                 labels,
                 "spec",
             )
+            skill_texts = skills.SKILLS.sections if skills else {}
+            for what, text, said in specs().skill_texts(skill_texts):
+                same(what, text, said, "spec")
 
     return SpecTests
 
@@ -417,34 +404,23 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
 
         @package.each_client
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
-            blocks = [prompts.section(name, client) for name in prompts.sections]
-            offered = package.offered(client, "prompts")
-            all_pieces = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
-            usages = {name: _list_usage(piece) for name, piece in all_pieces.items()}
-            bullets = {n: piece.get("bullet", []) for n, piece in all_pieces.items()}
-            for what, block, pieces in (
-                ("bullets of the preamble", prompts.preamble(client), bullets),
-                ("bullets of the sections", "\n".join(blocks), bullets),
-                ("usages of the sections", "\n".join(blocks), usages),
-            ):
-                # Pieces of tools that a client may not have may equal those of its own.
-                own = [pieces[name] for name in offered if pieces[name]]
-                others = [rows for rows in pieces.values() if rows and rows not in own]
-                lacking = [rows for rows in own if not _has_rows(block, rows)]
-                same(f"the {what} that {client} lacks", lacking, [])
-                foreign = [rows for rows in others if _has_rows(block, rows)]
-                same(f"the {what} of others for {client}", foreign, [])
+            preamble = prompts.preamble(client)
+            sections = "\n".join(prompts.section(n, client) for n in prompts.sections)
+            usage = ["before", "usage", "after"]
+            cases = (preamble, ["bullet"]), (sections, ["bullet"]), (sections, usage)
+            parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
+            for block, keys in cases:
+                rows = {
+                    n: [r for k in keys for r in parts[n].get(k, ())] for n in parts
+                }
+                pieces = {n: "\n".join(["", *rows[n], ""]) for n in rows if rows[n]}
+                live = [name for name, piece in pieces.items() if piece in f"\n{block}"]
+                # Another tool's piece may equal one of the client's own.
+                own = {pieces.get(name) for name in package.offered(client, "prompts")}
+                expected = [name for name, piece in pieces.items() if piece in own]
+                same(f"the tools with {keys} for {client}", live, expected)
 
     return PromptTests
-
-
-def _list_usage(pieces: Mapping[str, Any]) -> list[str]:
-    keys = ("before", "usage", "after") if pieces.get("usage") else ()
-    return [row for key in keys for row in pieces.get(key, ())]
-
-
-def _has_rows(block: str, rows: Iterable[str]) -> bool:
-    return "".join(f"\n{row}" for row in (*rows, "")) in f"\n{block}"
 
 
 def _skill_tests(package: GeneratedPackage, skills: Any) -> type:

@@ -184,8 +184,9 @@ class Specs:
         said = prompt and shown("\n".join(prompt["usage"]))
         said = said if is_all or not said else said[: len(usage)]
         yield "prompt", said, usage if "prompts" in there else None
+        yield from self._pieces(name, definition)
 
-    def pieces(
+    def _pieces(
         self, name: str, definition: Mapping[str, Any]
     ) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield the prompt pieces of a tool: name, actual and expected lines.
@@ -308,6 +309,15 @@ class Specs:
             yield file, heading + _block(texts.get("intro", "")), texts.get(
                 "footer", ""
             )
+
+    def skill_texts(
+        self, sections: Mapping[str, Any]
+    ) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yield the texts of sections in skills: name, actual and expected lines."""
+        for name, texts in sections.items():
+            for key, text in texts._asdict().items():
+                declared = shown(self.sections[name].get(key, ""))
+                yield f"skills: `{name}.{key}`", shown(text), declared
 
     def labels(self, used: Collection[str]) -> Iterator[str]:
         """The lines of the preamble above the tools of each section that has a file.

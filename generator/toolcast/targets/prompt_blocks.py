@@ -16,7 +16,7 @@ from ..encoders.code import Code
 from ..encoders.markdown import SLOT, block, composed, inline
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, stated
-from ..rendering.output_shape import MarkdownShape, View
+from ..rendering.output_shape import MarkdownShape, ShapeViolation, View
 from .target import Context, markdown_header, package_of, template_folders
 
 _BULLET = "prompts/tool_bullet.md.jinja"
@@ -58,6 +58,7 @@ def _frame(context: Context, template: str, view: View) -> tuple[list[str], list
     """
     lines = _lines(context, template, view)
     if lines.count(SLOT) != 1 or "".join(lines).count(SLOT) != 1:
+        # Jinja takes longer to import than a check takes that renders nothing.
         from ..rendering.renderer import TemplateFailure
 
         [name] = (key for key, value in vars(view).items() if value is SLOT)
@@ -219,3 +220,16 @@ def prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
         templates=folders, own_templates=folders, package=workspace.package
     )
     return PromptDocs(toolset, context)
+
+
+def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str]:
+    """Return the blocks with every tool by name; none if a project's template fails.
+
+    The run reports that failure when it renders the files.
+    """
+    from ..rendering.renderer import TemplateFailure
+
+    try:
+        return prompt_docs(workspace, toolset).texts(None).blocks
+    except (TemplateFailure, ShapeViolation):
+        return {}
