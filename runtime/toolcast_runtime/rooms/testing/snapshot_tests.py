@@ -232,14 +232,12 @@ def _spec_tests(
                 same(f"how prompts/{file} ends", ending, last, "spec")
             labels = shown("\n".join(specs().labels(package.blocks)))
             lines = shown(package.blocks.get("preamble.md", ""))
-            same(
-                "what sections are called",
-                [row for row in lines if row in labels],
-                labels,
-                "spec",
-            )
-            skill_texts = skills.SKILLS.sections if skills else {}
-            for what, text, said in specs().skill_texts(skill_texts):
+            found = [row for row in lines if row in labels]
+            same("what sections are called", found, labels, "spec")
+
+        def test_skills_have_the_texts_of_the_sections(self) -> None:
+            texts = skills.SKILLS.sections if skills else {}
+            for what, text, said in specs().skill_texts(texts):
                 same(what, text, said, "spec")
 
     return SpecTests
