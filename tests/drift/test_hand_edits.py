@@ -161,8 +161,8 @@ EDITS = [
     (
         "what the module of prompts says",
         f"{M}/prompts/__init__.py",
-        '"## Hierarchical Memory (HMA)"',
-        '"## Memory"',
+        '"## Hierarchical Memory (HMA)\\n',
+        '"## Memory\\n',
         "prompts/section_memory.md differs from the definitions",
     ),
     (

@@ -15,12 +15,12 @@ from toolcast_runtime.registry import Registry
 SECTIONS = (
     Section(
         "text",
-        before=("## Texts", "", "About texts.", ""),
-        after=("", "Be brief."),
-        label=("**Text**",),
+        before="## Texts\n\nAbout texts.\n\n",
+        after="\nBe brief.\n",
+        label="**Text**\n",
     ),
-    Section("empty", before=("## Nothing here", "")),
-    Section("tools", before=("## Tools", ""), label=("**Tools**",)),
+    Section("empty", before="## Nothing here\n\n"),
+    Section("tools", before="## Tools\n\n", label="**Tools**\n"),
 )
 
 
@@ -57,10 +57,10 @@ def prompts(tmp_path: Path) -> Prompts:
     )
     return Prompts(
         registry,
-        before=("## Tools", "", "Use them."),
+        before="## Tools\n\nUse them.\n",
         sections=SECTIONS,
         cli=CliBlock(
-            "notes", before=("## Commands", ""), after=("", "End."), client="reader"
+            "notes", before="## Commands\n\n", after="\nEnd.\n", client="reader"
         ),
     )
 

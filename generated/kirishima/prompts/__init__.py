@@ -13,106 +13,85 @@ from ..registry import REGISTRY
 PROMPTS = Prompts(
     REGISTRY,
     before=(
-        "## What you can do",
-        "",
-        (
-            "These tools are yours to call at any time. Use them before you answer "
-            "from habit."
-        ),
+        "## What you can do\n"
+        "\n"
+        "These tools are yours to call at any time. Use them before you answer from "
+        "habit.\n"
     ),
-    after=(),
+    after="",
     sections=(
         Section(
             "identity",
             before=(
-                "## Identity and Style",
-                "",
-                (
-                    "Who you are, how you sound, and the lines of your prompt that you "
-                    "may change."
-                ),
-                "",
+                "## Identity and Style\n"
+                "\n"
+                "Who you are, how you sound, and the lines of your prompt that you may "
+                "change.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "Changes to your own prompt outlive this conversation. Make them "
-                    "rarely, one line at a time, and always with the reason."
-                ),
+                "\n"
+                "Changes to your own prompt outlive this conversation. Make them "
+                "rarely, one line at a time, and always with the reason.\n"
             ),
-            label=("**Identity**",),
+            label="**Identity**\n",
         ),
         Section(
             "memory",
             before=(
-                "## Memory and Reminders",
-                "",
-                (
-                    "What you know about the user beyond this conversation, and what "
-                    "you promised to bring up."
-                ),
-                "",
+                "## Memory and Reminders\n"
+                "\n"
+                "What you know about the user beyond this conversation, and what you "
+                "promised to bring up.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "A fact that stays true belongs in memory; something to do at a "
-                    "time belongs on a sticky note. Store what the user would expect "
-                    "you to remember, not the conversation itself, and never passwords "
-                    "or other secrets."
-                ),
+                "\n"
+                "A fact that stays true belongs in memory; something to do at a time "
+                "belongs on a sticky note. Store what the user would expect you to "
+                "remember, not the conversation itself, and never passwords or other "
+                "secrets.\n"
             ),
-            label=("**Memory**",),
+            label="**Memory**\n",
         ),
         Section(
             "workspace",
             before=(
-                "## Workspace",
-                "",
-                "Work that is tracked outside of this conversation.",
-                "",
+                "## Workspace\n\nWork that is tracked outside of this conversation.\n\n"
             ),
             after=(
-                "",
-                (
-                    "What you write there is read by other people. Look for an "
-                    "existing issue before you open a new one, and close an issue only "
-                    "when the user asks for it or the work is done."
-                ),
+                "\n"
+                "What you write there is read by other people. Look for an existing "
+                "issue before you open a new one, and close an issue only when the "
+                "user asks for it or the work is done.\n"
             ),
-            label=("**Workspace**",),
+            label="**Workspace**\n",
         ),
         Section(
             "home",
-            before=("## Home", "", "The house that the user lives in.", ""),
+            before="## Home\n\nThe house that the user lives in.\n\n",
             after=(
-                "",
-                (
-                    "Requests take effect in the real world at once. Ask first when a "
-                    "request could let somebody in, lock somebody out or switch off "
-                    "something that keeps people safe."
-                ),
+                "\n"
+                "Requests take effect in the real world at once. Ask first when a "
+                "request could let somebody in, lock somebody out or switch off "
+                "something that keeps people safe.\n"
             ),
-            label=("**Home**",),
+            label="**Home**\n",
         ),
     ),
     cli=CliBlock(
         program="python -m generated.kirishima.cli",
         before=(
-            "## Kirishima on the command line",
-            "",
-            (
-                "Without MCP, run these commands in a shell; each prints its result as "
-                "JSON."
-            ),
+            "## Kirishima on the command line\n"
+            "\n"
+            "Without MCP, run these commands in a shell; each prints its result as "
+            "JSON.\n"
         ),
         after=(
-            "",
-            "Add --help to a command to see its options.",
-            (
-                "A command that fails prints the reason to standard error and exits "
-                "with a status other than 0."
-            ),
+            "\n"
+            "Add --help to a command to see its options.\n"
+            "A command that fails prints the reason to standard error and exits with a "
+            "status other than 0.\n"
         ),
         client="internal",
     ),

@@ -13,117 +13,89 @@ from ..registry import REGISTRY
 PROMPTS = Prompts(
     REGISTRY,
     before=(
-        "## Platform Capabilities",
-        "",
-        (
-            "These tools are available to you at all times; how to use each of them "
-            "well is explained further below."
-        ),
+        "## Platform Capabilities\n"
+        "\n"
+        "These tools are available to you at all times; how to use each of them well "
+        "is explained further below.\n"
     ),
-    after=(),
+    after="",
     sections=(
         Section(
             "a2a",
             before=(
-                "## Inter-Agent Communication",
-                "",
-                (
-                    "Your workspace is one of several in your organisation. These "
-                    "tools find the others, hand them work, read what they send, and "
-                    "reach the user."
-                ),
-                "",
+                "## Inter-Agent Communication\n"
+                "\n"
+                "Your workspace is one of several in your organisation. These tools "
+                "find the others, hand them work, read what they send, and reach the "
+                "user.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "Always call list_peers before you delegate for the first time, "
-                    "and choose the peer by its role and skills."
-                ),
-                (
-                    "Access control: you reach your parent, your children and the "
-                    "workspaces with the same parent as yours. Nobody else can be "
-                    "reached, and no workspace of another organisation ever can."
-                ),
-                (
-                    "When a delegation fails, read the reason. If the peer is offline, "
-                    "choose another one; if it cannot do the task, give it to a peer "
-                    "with the right skill or do it yourself; if nothing helps, tell "
-                    "the user what failed and why. Never invent a peer's answer."
-                ),
+                "\n"
+                "Always call list_peers before you delegate for the first time, and "
+                "choose the peer by its role and skills.\n"
+                "Access control: you reach your parent, your children and the "
+                "workspaces with the same parent as yours. Nobody else can be reached, "
+                "and no workspace of another organisation ever can.\n"
+                "When a delegation fails, read the reason. If the peer is offline, "
+                "choose another one; if it cannot do the task, give it to a peer with "
+                "the right skill or do it yourself; if nothing helps, tell the user "
+                "what failed and why. Never invent a peer's answer.\n"
             ),
-            label=("**Talking to peers and to the user**",),
+            label="**Talking to peers and to the user**\n",
         ),
         Section(
             "memory",
             before=(
-                "## Hierarchical Memory (HMA)",
-                "",
-                (
-                    "Memory has three scopes: LOCAL for your workspace, TEAM for the "
-                    "workspaces around your parent, GLOBAL for the whole organisation. "
-                    "The goal and the task list belong to your workspace alone."
-                ),
-                "",
+                "## Hierarchical Memory (HMA)\n"
+                "\n"
+                "Memory has three scopes: LOCAL for your workspace, TEAM for the "
+                "workspaces around your parent, GLOBAL for the whole organisation. The "
+                "goal and the task list belong to your workspace alone.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "Nothing is recalled for you at the start: begin by recalling what "
-                    "is known about the subject, and by reading the goal and the open "
-                    "tasks."
-                ),
-                (
-                    "Commit proactively. Save a fact when you learn it rather than at "
-                    "the end, because a conversation may end without a warning and "
-                    "what was not committed is lost."
-                ),
+                "\n"
+                "Nothing is recalled for you at the start: begin by recalling what is "
+                "known about the subject, and by reading the goal and the open tasks.\n"
+                "Commit proactively. Save a fact when you learn it rather than at the "
+                "end, because a conversation may end without a warning and what was "
+                "not committed is lost.\n"
             ),
-            label=("**Memory, goal and tasks**",),
+            label="**Memory, goal and tasks**\n",
         ),
         Section(
             "display",
             before=(
-                "## Desktop Display Control",
-                "",
-                (
-                    "Where the machine has a graphical desktop, these tools see it and "
-                    "operate its pointer and keyboard."
-                ),
-                "",
+                "## Desktop Display Control\n"
+                "\n"
+                "Where the machine has a graphical desktop, these tools see it and "
+                "operate its pointer and keyboard.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "Take a screenshot before you use coordinates, and read them off "
-                    "that picture: windows move, and an old coordinate hits something "
-                    "else."
-                ),
-                (
-                    "Take another one after each step that matters, and go on only "
-                    "when you have seen its effect."
-                ),
+                "\n"
+                "Take a screenshot before you use coordinates, and read them off that "
+                "picture: windows move, and an old coordinate hits something else.\n"
+                "Take another one after each step that matters, and go on only when "
+                "you have seen its effect.\n"
             ),
-            label=("**Desktop**",),
+            label="**Desktop**\n",
         ),
     ),
     cli=CliBlock(
         program="python -m generated.molecule.cli",
         before=(
-            "## Platform commands",
-            "",
-            "You have no tool calls here; run these commands in the shell instead:",
+            "## Platform commands\n"
+            "\n"
+            "You have no tool calls here; run these commands in the shell instead:\n"
         ),
         after=(
-            "",
-            (
-                "List the peers before you delegate, and note each task id together "
-                "with its workspace."
-            ),
-            (
-                "A command that fails says why on standard error and ends with an exit "
-                "code other than 0."
-            ),
+            "\n"
+            "List the peers before you delegate, and note each task id together with "
+            "its workspace.\n"
+            "A command that fails says why on standard error and ends with an exit "
+            "code other than 0.\n"
         ),
         client=None,
     ),

@@ -13,189 +13,166 @@ from ..registry import REGISTRY
 PROMPTS = Prompts(
     REGISTRY,
     before=(
-        "## Ren's tools",
-        "",
-        (
-            "These tools are yours to call; how to use each of them well is explained "
-            "below."
-        ),
+        "## Ren's tools\n"
+        "\n"
+        "These tools are yours to call; how to use each of them well is explained "
+        "below.\n"
     ),
-    after=(),
+    after="",
     sections=(
         Section(
             "bridge",
-            before=("## Bridge to Ren", "", "How others speak with Ren.", ""),
-            after=(),
-            label=("**Bridge**",),
+            before="## Bridge to Ren\n\nHow others speak with Ren.\n\n",
+            after="",
+            label="**Bridge**\n",
         ),
         Section(
             "brief",
             before=(
-                "## Briefs and Pending Thoughts",
-                "",
-                (
-                    "What to know at the start of a session, and what to leave for the "
-                    "next."
-                ),
-                "",
+                "## Briefs and Pending Thoughts\n"
+                "\n"
+                "What to know at the start of a session, and what to leave for the "
+                "next.\n"
+                "\n"
             ),
-            after=(),
-            label=("**Briefs**",),
+            after="",
+            label="**Briefs**\n",
         ),
         Section(
             "claude_plus",
-            before=("## What Ren Keeps for Claude", ""),
-            after=(),
-            label=("**Claude-plus**",),
+            before="## What Ren Keeps for Claude\n\n",
+            after="",
+            label="**Claude-plus**\n",
         ),
         Section(
             "codebase",
-            before=("## Codebase", "", "The indexed source code.", ""),
-            after=(),
-            label=("**Codebase**",),
+            before="## Codebase\n\nThe indexed source code.\n\n",
+            after="",
+            label="**Codebase**\n",
         ),
         Section(
             "health",
-            before=("## System Health", ""),
-            after=(),
-            label=("**Health**",),
+            before="## System Health\n\n",
+            after="",
+            label="**Health**\n",
         ),
         Section(
             "logbook",
             before=(
-                "## Logbook",
-                "",
-                "The headers of working sessions, in the memory database.",
-                "",
+                "## Logbook\n"
+                "\n"
+                "The headers of working sessions, in the memory database.\n"
+                "\n"
             ),
-            after=(),
-            label=("**Logbook**",),
+            after="",
+            label="**Logbook**\n",
         ),
         Section(
             "memory",
             before=(
-                "## Core and Archival Memory",
-                "",
-                (
-                    "Core-memory blocks stand in the prompt of every turn of Ren's; "
-                    "archival passages are found by searching."
-                ),
-                "",
+                "## Core and Archival Memory\n"
+                "\n"
+                "Core-memory blocks stand in the prompt of every turn of Ren's; "
+                "archival passages are found by searching.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "A block is read as the truth: write what is, never what should "
-                    "be, and read a block before you replace it."
-                ),
+                "\n"
+                "A block is read as the truth: write what is, never what should be, "
+                "and read a block before you replace it.\n"
             ),
-            label=("**Memory**",),
+            label="**Memory**\n",
         ),
         Section(
             "notecards",
             before=(
-                "## Notecards",
-                "",
-                "Short texts about what is to be done or thought about.",
-                "",
+                "## Notecards\n"
+                "\n"
+                "Short texts about what is to be done or thought about.\n"
+                "\n"
             ),
-            after=("", "Complete or archive a card rather than delete it."),
-            label=("**Notecards**",),
+            after="\nComplete or archive a card rather than delete it.\n",
+            label="**Notecards**\n",
         ),
         Section(
             "phase",
             before=(
-                "## Phases",
-                "",
-                "Where the project is, and what the next phase asks for.",
-                "",
+                "## Phases\n"
+                "\n"
+                "Where the project is, and what the next phase asks for.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "Phases are entered one after the other, and only when the "
-                    "artifacts they ask for are recorded."
-                ),
+                "\n"
+                "Phases are entered one after the other, and only when the artifacts "
+                "they ask for are recorded.\n"
             ),
-            label=("**Phases**",),
+            label="**Phases**\n",
         ),
         Section(
             "portraits",
             before=(
-                "## Portraits",
-                "",
-                (
-                    "How people work and what matters to them; a forming layer and a "
-                    "trusted one."
-                ),
-                "",
+                "## Portraits\n"
+                "\n"
+                "How people work and what matters to them; a forming layer and a "
+                "trusted one.\n"
+                "\n"
             ),
-            after=(),
-            label=("**Portraits**",),
+            after="",
+            label="**Portraits**\n",
         ),
         Section(
             "signals",
             before=(
-                "## Signals",
-                "",
-                "What was noticed about people, the project and the framework.",
-                "",
+                "## Signals\n"
+                "\n"
+                "What was noticed about people, the project and the framework.\n"
+                "\n"
             ),
-            after=(),
-            label=("**Signals**",),
+            after="",
+            label="**Signals**\n",
         ),
         Section(
             "skills",
-            before=("## Skills", "", "Documents that say how something is done.", ""),
-            after=(),
-            label=("**Skills**",),
+            before="## Skills\n\nDocuments that say how something is done.\n\n",
+            after="",
+            label="**Skills**\n",
         ),
         Section(
             "t4",
             before=(
-                "## Project Entries",
-                "",
-                "What is settled about a project, in entries of eighteen types.",
-                "",
+                "## Project Entries\n"
+                "\n"
+                "What is settled about a project, in entries of eighteen types.\n"
+                "\n"
             ),
             after=(
-                "",
-                (
-                    "Search before you write, and replace an entry instead of adding a "
-                    "second one on the same subject."
-                ),
+                "\n"
+                "Search before you write, and replace an entry instead of adding a "
+                "second one on the same subject.\n"
             ),
-            label=("**Projects**",),
+            label="**Projects**\n",
         ),
         Section(
             "transcripts",
-            before=(
-                "## Transcripts",
-                "",
-                "What was said in the workspace's chats.",
-                "",
-            ),
-            after=(),
-            label=("**Transcripts**",),
+            before="## Transcripts\n\nWhat was said in the workspace's chats.\n\n",
+            after="",
+            label="**Transcripts**\n",
         ),
     ),
     cli=CliBlock(
         program="python -m generated.ren.cli",
         before=(
-            "## Ren on the command line",
-            "",
-            (
-                "Without MCP, run these commands in a shell; each prints its result as "
-                "JSON."
-            ),
+            "## Ren on the command line\n"
+            "\n"
+            "Without MCP, run these commands in a shell; each prints its result as "
+            "JSON.\n"
         ),
         after=(
-            "",
-            "Add --help to a command to see its options.",
-            (
-                "A command that fails prints the reason to standard error and exits "
-                "with a status other than 0."
-            ),
+            "\n"
+            "Add --help to a command to see its options.\n"
+            "A command that fails prints the reason to standard error and exits with a "
+            "status other than 0.\n"
         ),
         client="claude",
     ),

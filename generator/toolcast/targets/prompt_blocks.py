@@ -32,15 +32,12 @@ def tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
     """Return the pieces of a tool, as its definition has them; see `PromptPieces`."""
     name = inline(tool.name)
     bullet = View(MarkdownShape(()), name=name, summary=inline(tool.summary))
-    usage = usage_lines(tool)
-    before, after = list[str](), list[str]()
-    if usage:
-        shape = MarkdownShape((f"### {name}",))
-        before, after = _frame(context, _USAGE, View(shape, name=name, usage=SLOT))
+    usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
+    before, after = _frame(context, _USAGE, usage)
     return stated(
         bullet=_lines(context, _BULLET, bullet),
         before=before or None,
-        usage=[str(line) for line in usage],
+        usage=[str(line) for line in usage_lines(tool)],
         after=after or None,
     )
 
@@ -48,6 +45,10 @@ def tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
 def _lines(context: Context, template: str, view: View) -> list[str]:
     text = context.render(template, view).decode("utf-8")
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _frame(context: Context, template: str, view: View) -> tuple[list[str], list[str]]:
@@ -90,8 +91,8 @@ class PromptDocs:
         before, after = _frame(context, _PREAMBLE, view)
         has_cli = "cli" in self._targets
         return PromptBlocks(
-            before=before,
-            after=after,
+            before=_text(before),
+            after=_text(after),
             sections=list(self._sections()),
             cli=self.cli if has_cli else None,
         )
@@ -109,7 +110,7 @@ class PromptDocs:
             before, after = _frame(self._context, _SECTION, view)
             label = View(MarkdownShape(()), label=inline(section.label))
             shown = _lines(self._context, _LABEL, label)
-            yield Section(section.name, before, after, shown)
+            yield Section(section.name, *map(_text, (before, after, shown)))
 
     @cached_property
     def cli(self) -> CliBlock:
@@ -125,7 +126,7 @@ class PromptDocs:
         )
         before, after = _frame(self._context, _CLI, view)
         client = toolset.targets.get("cli", {}).get("client")
-        return CliBlock(str(texts.program), before, after, client)
+        return CliBlock(str(texts.program), _text(before), _text(after), client)
 
     @cached_property
     def _documented(self) -> Mapping[str, Tool]:

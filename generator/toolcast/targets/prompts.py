@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from toolcast_runtime.rooms.prompts import CliBlock, PromptBlocks, Section
 
@@ -66,7 +66,7 @@ def _section(section: Section) -> View:
     inner = " " * 12
     return View(
         name=literal(section.name, inner, ","),
-        label=_rows(section.label, f"{inner}label="),
+        label=literal(section.label, f"{inner}label=", ","),
         **_around(section, inner),
     )
 
@@ -82,13 +82,9 @@ def _cli(block: CliBlock) -> View:
 
 def _around(piece: PromptBlocks | Section | CliBlock, inner: str) -> dict[str, Code]:
     return {
-        "before": _rows(piece.before, f"{inner}before="),
-        "after": _rows(piece.after, f"{inner}after="),
+        "before": literal(piece.before, f"{inner}before=", ","),
+        "after": literal(piece.after, f"{inner}after=", ","),
     }
-
-
-def _rows(rows: Sequence[str], before: str) -> Code:
-    return literal(tuple(rows), before, ",")
 
 
 TARGET = Target(

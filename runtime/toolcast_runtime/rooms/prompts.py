@@ -1,8 +1,7 @@
 """Compose the prompt blocks of a toolset from their pieces.
 
-A piece is finished Markdown, line by line, that the generator's templates rendered: the tools'
-are in their definitions, those of sections, the preamble and the CLI block are in the generated
-package. Nothing else joins pieces: the generator calls `PromptBlocks` for the committed files.
+A piece is finished Markdown that the generator's templates rendered, of whole lines: the tools' are
+in their definitions, those of sections, the preamble and the CLI block are in the generated package. Nothing else joins pieces: the generator calls `PromptBlocks` for the committed files.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ class Section:
     """
 
     name: str
-    before: Sequence[str] = ()
-    after: Sequence[str] = ()
-    label: Sequence[str] = ()
+    before: str = ""
+    after: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,8 @@ class CliBlock:
     """
 
     program: str
-    before: Sequence[str] = ()
-    after: Sequence[str] = ()
+    before: str = ""
+    after: str = ""
     client: str | None = None
 
 
@@ -80,8 +79,8 @@ class PromptBlocks:
     def __init__(
         self,
         *,
-        before: Sequence[str] = (),
-        after: Sequence[str] = (),
+        before: str = "",
+        after: str = "",
         sections: Iterable[Section] = (),
         cli: CliBlock | None = None,
     ) -> None:
@@ -112,15 +111,16 @@ class PromptBlocks:
 
     def preamble(self, tools: Iterable[Tool]) -> str:
         """Return the list of the tools by their sections."""
-        rows = [*self.before]
-        for section, members in self.group(tools):
-            rows += ["", *section.label, *_list_bullets(members)]
-        return _join([*rows, *self.after])
+        sections = [
+            f"\n{section.label}{_compose_bullets(members)}"
+            for section, members in self.group(tools)
+        ]
+        return f"{self.before}{''.join(sections)}{self.after}"
 
     def guidance(self, tools: Iterable[Tool]) -> str:
         """Return when and how to use the tools; "" when their pieces have no such text."""
-        documented = filter(_is_documented, tools)
-        return "\n".join(_join(rows) for rows in map(_list_usage, documented) if rows)
+        usages = map(_compose_usage, filter(_is_documented, tools))
+        return "\n".join(filter(None, usages))
 
     def cli_block(self, tools: Iterable[Tool]) -> str:
         """Return the commands of the tools.
@@ -139,7 +139,7 @@ class PromptBlocks:
                 self.cli.program, line["line"], line.get("comment", tool.summary)
             )
         ]
-        return _join([*self.cli.before, *commands, *self.cli.after])
+        return f"{self.cli.before}{_join(commands)}{self.cli.after}"
 
     def compose(
         self, tools: Sequence[Tool], cli_tools: Iterable[Tool]
@@ -164,22 +164,19 @@ def _is_documented(tool: Tool) -> bool:
 
 
 def _compose_section(section: Section, tools: Sequence[Tool]) -> str:
-    rows = [*section.before, *_list_bullets(tools)]
-    for usage in filter(None, map(_list_usage, tools)):
-        rows += ["", *usage]
-    return _join([*rows, *section.after])
+    usages = [f"\n{usage}" for usage in map(_compose_usage, tools) if usage]
+    return f"{section.before}{_compose_bullets(tools)}{''.join(usages)}{section.after}"
 
 
-def _list_bullets(tools: Iterable[Tool]) -> list[str]:
-    return [row for tool in tools if tool.prompt for row in tool.prompt.bullet]
+def _compose_bullets(tools: Iterable[Tool]) -> str:
+    return _join(row for tool in tools if tool.prompt for row in tool.prompt.bullet)
 
 
-def _list_usage(tool: Tool) -> list[str]:
-    """Return the paragraphs of a tool below its heading; nothing where it has no usage."""
+def _compose_usage(tool: Tool) -> str:
     prompt = tool.prompt
     if prompt is None or not prompt.usage:
-        return []
-    return [*prompt.before, *prompt.usage, *prompt.after]
+        return ""
+    return _join([*prompt.before, *prompt.usage, *prompt.after])
 
 
 def _join(rows: Iterable[str]) -> str:
@@ -204,8 +201,8 @@ class Prompts:
         self,
         registry: Registry,
         *,
-        before: Sequence[str] = (),
-        after: Sequence[str] = (),
+        before: str = "",
+        after: str = "",
         sections: Iterable[Section] = (),
         cli: CliBlock | None = None,
     ) -> None:

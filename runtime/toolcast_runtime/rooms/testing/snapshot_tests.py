@@ -404,19 +404,18 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
             preamble = prompts.preamble(client)
             sections = "\n".join(prompts.section(n, client) for n in prompts.sections)
-            usage = ["before", "usage", "after"]
-            cases = (preamble, ["bullet"]), (sections, ["bullet"]), (sections, usage)
+            cases = (preamble, "bullet"), (sections, "bullet"), (sections, "usage")
             parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
-            for block, keys in cases:
+            for block, key in cases:
                 rows = {
-                    n: [r for k in keys for r in parts[n].get(k, ())] for n in parts
+                    name: part[key] for name, part in parts.items() if part.get(key)
                 }
-                pieces = {n: "\n".join(["", *rows[n], ""]) for n in rows if rows[n]}
+                pieces = {name: "\n".join(["", *rows[name], ""]) for name in rows}
                 live = [name for name, piece in pieces.items() if piece in f"\n{block}"]
                 # Another tool's piece may equal one of the client's own.
                 own = {pieces.get(name) for name in package.offered(client, "prompts")}
                 expected = [name for name, piece in pieces.items() if piece in own]
-                same(f"the tools with {keys} for {client}", live, expected)
+                same(f"the tools with a {key} for {client}", live, expected)
 
     return PromptTests
 

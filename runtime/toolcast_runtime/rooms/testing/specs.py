@@ -201,8 +201,7 @@ class Specs:
             bullet = f"- **{name}**: {_summary(self.tools[name])}"
             yield "prompt.bullet", shown("\n".join(prompt["bullet"])), shown(bullet)
         if self._is_built_in("prompts/tool_usage.md.jinja"):
-            heading = [f"### {name}"] if prompt["usage"] else []
-            yield "prompt.before", prompt.get("before", []), heading
+            yield "prompt.before", prompt.get("before", []), [f"### {name}"]
             yield "prompt.after", prompt.get("after", []), []
 
     def _is_built_in(self, template: str) -> bool:
