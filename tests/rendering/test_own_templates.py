@@ -268,6 +268,7 @@ def tokens(project: Project) -> dict[str, int]:
     """What `toolcast tokens` counts of the blocks but that of commands."""
     words = ("tokens", "--by", "block", "--format", "json")
     done = project.toolcast(*words, env={})  # a process: loaded templates are kept
+    assert done.returncode == 0, done.stderr
     [table] = json.loads(done.stdout)["tables"]
     return {one["name"]: one["tokens"] for one in table["rows"] if one["name"] != "cli"}
 

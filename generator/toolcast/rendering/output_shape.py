@@ -40,10 +40,12 @@ class MarkdownShape(NamedTuple):
     Attributes:
         headings: the lines, in order.
         front_matter: the keys of the YAML that it begins with, in order; empty for none.
+        names: texts that a project's template may put into a heading of its own.
     """
 
     headings: tuple[str, ...]
     front_matter: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class JsonShape(NamedTuple):
@@ -256,6 +258,8 @@ def _markdown_problem(
         before = "" if fence else line
     if fence:
         return "a fenced block is left open"
+    if known is not None:
+        known = known.union(re.findall(r"\w+", " ".join(shape.names)))
     return _difference(headings, shape.headings, known, "headings ")
 
 

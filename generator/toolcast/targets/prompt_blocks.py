@@ -31,7 +31,8 @@ _TEMPLATES = (_PREAMBLE, _SECTION, _LABEL, _BULLET, _USAGE)
 def tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
     """Return the pieces of a tool, as its definition has them; see `PromptPieces`."""
     name = inline(tool.name)
-    bullet = View(MarkdownShape(()), name=name, summary=inline(tool.summary))
+    shape = MarkdownShape((), names=(name,))
+    bullet = View(shape, name=name, summary=inline(tool.summary))
     usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
     before, after = _frame(context, _USAGE, usage)
     return stated(
@@ -108,8 +109,9 @@ class PromptDocs:
                 tools=SLOT,
             )
             before, after = _frame(self._context, _SECTION, view)
-            label = View(MarkdownShape(()), label=inline(section.label))
-            shown = _lines(self._context, _LABEL, label)
+            label = inline(section.label)
+            shape = MarkdownShape((), names=(label,))
+            shown = _lines(self._context, _LABEL, View(shape, label=label))
             yield Section(section.name, *map(_text, (before, after, shown)))
 
     @cached_property
@@ -199,9 +201,15 @@ class PromptDocs:
     def _write(
         self, name: str, blocks: Mapping[str, Code], headings: Sequence[str]
     ) -> bytes:
-        path, shape = f"prompts/{name}.md", MarkdownShape(tuple(headings))
+        shape = MarkdownShape(tuple(headings), names=self._names)
+        path = f"prompts/{name}.md"
         templates = (_CLI,) if name == "cli" else _TEMPLATES
         return self._context.write(path, blocks[name], shape, templates)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        labels = [inline(section.label) for section, _ in sections_of(self._toolset)]
+        return (*labels, *(inline(tool.name) for tool in self._toolset.tools))
 
     @cached_property
     def _cli_headings(self) -> Sequence[str]:
