@@ -1,5 +1,5 @@
 """Agent Skills: how to use a toolset's tools, for agents that read files on demand."""
 
-from .rooms.skills import Skill, Skills
+from .rooms.skills import SectionTexts, Skill, Skills
 
-__all__ = ["Skill", "Skills"]
+__all__ = ["SectionTexts", "Skill", "Skills"]

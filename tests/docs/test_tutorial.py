@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -36,3 +38,8 @@ def test_the_tutorial(tmp_path: Path) -> None:
 def test_own_templates(tmp_path: Path) -> None:
     page = (DOCS / "templates.md").read_text("utf-8")
     assert walk(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M))
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*tests, "generated"], cwd=tmp_path / "my-tools", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout

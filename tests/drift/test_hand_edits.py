@@ -161,9 +161,30 @@ EDITS = [
     (
         "what the module of prompts says",
         f"{M}/prompts/__init__.py",
+        '"## Hierarchical Memory (HMA)\\n',
+        '"## Memory\\n',
+        "prompts/section_memory.md differs from the definitions",
+    ),
+    (
+        "a bullet",
+        f"{M}/tools/inbox_peek.json",
+        '"- **inbox_peek**: ',
+        '"- **inbox_peek**: Always ',
+        "inbox_peek: `prompt.bullet` differs from the specs",
+    ),
+    (
+        "the heading of a usage",
+        f"{M}/tools/wait_for_message.json",
+        '"### wait_for_message"',
+        '"### wait"',
+        "wait_for_message: `prompt.before` differs from the specs",
+    ),
+    (
+        "a line of a skill",
+        f"{M}/skills/__init__.py",
         'heading="Hierarchical Memory (HMA)"',
         'heading="Memory"',
-        "prompts/section_memory.md differs from the definitions",
+        "skills: `memory.heading` differs from the specs",
     ),
 ]
 # Where two files say the same, both are edited.
@@ -188,6 +209,17 @@ TWICE = [
         "wants to be reminded of something at a time",
         "wants to be reminded at a time",
         "stickynotes: `prompt` differs from the specs",
+    ),
+    (
+        "a tool's bullet",
+        (
+            f"{K}/tools/get_personality.json",
+            f"{K}/prompts/section_identity.md",
+            f"{K}/prompts/preamble.md",
+        ),
+        "- **get_personality**: Return",
+        "- **get_personality**: Read",
+        "get_personality: `prompt.bullet` differs from the specs",
     ),
 ]
 

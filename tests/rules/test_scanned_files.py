@@ -154,17 +154,18 @@ def test_outputs_say_none_either(project: Project) -> None:
     ]
     with (project.root / "toolcast.yaml").open("a") as stream:
         stream.write("templates: templates\n")
-    own = Path(__file__).parents[2] / "templates/prompts/preamble.md.jinja"
+    own = Path(__file__).parents[2] / "templates/prompts/preamble_frame.md.jinja"
     text = own.read_text("utf-8").replace(
         "{{ view.heading }}", "{{ view.heading }}\n\nNever call drop_all.", 1
     )
     assert "drop_all" in text
-    project.write("templates/prompts/preamble.md.jinja", text)
+    project.write("templates/prompts/preamble_frame.md.jinja", text)
     found = [
         f
         for f in generate(str(project.root)).findings
         if f.place.file.startswith("generated/")
     ]
     assert [(f.place.file, f.message) for f in found] == [
-        ("generated/toy/prompts/preamble.md", "the output still says `drop_all`")
+        (f"generated/toy/prompts/{file}", "the output still says `drop_all`")
+        for file in ("__init__.py", "preamble.md")
     ]

@@ -13,8 +13,14 @@ from toolcast_runtime.prompts import CliBlock, Prompts, Section
 from toolcast_runtime.registry import Registry
 
 SECTIONS = (
-    Section("text", "Texts", label="Text", intro="About texts.", footer="Be brief."),
-    Section("empty", "Nothing here"),
+    Section(
+        "text",
+        before="## Texts\n\nAbout texts.\n\n",
+        after="\nBe brief.\n",
+        label="**Text**\n",
+    ),
+    Section("empty", before="## Nothing here\n\n"),
+    Section("tools", before="## Tools\n\n", label="**Tools**\n"),
 )
 
 
@@ -23,7 +29,11 @@ def documented(name: str, *usage: str, **more: Any) -> dict[str, Any]:
     line = {"words": name, "line": f"{name} <text...>"}
     return definition(
         name,
-        prompt={"usage": list(usage)},
+        prompt={
+            "bullet": [f"- **{name}**: Does {name}."],
+            "before": [f"### {name}"],
+            "usage": list(usage),
+        },
         cli={"command": name, "lines": [line]},
         **more,
     )
@@ -47,10 +57,11 @@ def prompts(tmp_path: Path) -> Prompts:
     )
     return Prompts(
         registry,
-        heading="Tools",
-        intro="Use them.",
+        before="## Tools\n\nUse them.\n",
         sections=SECTIONS,
-        cli=CliBlock("notes", heading="Commands", closing=("End.",), client="reader"),
+        cli=CliBlock(
+            "notes", before="## Commands\n\n", after="\nEnd.\n", client="reader"
+        ),
     )
 
 
@@ -99,9 +110,9 @@ def test_the_cli_block_is_that_of_its_client_or_of_another(prompts: Prompts) -> 
 def test_the_files_are_the_whole_toolsets(prompts: Prompts) -> None:
     files = prompts.files()
     assert list(files) == [
+        "preamble.md",
         "section_text.md",
         "section_tools.md",
-        "preamble.md",
         "cli.md",
     ]
     assert files["section_text.md"] == prompts.section("text", "writer")
@@ -121,4 +132,4 @@ def test_nobody_reads_anything(prompts: Prompts) -> None:
 def test_without_a_command_line_there_is_no_block(tmp_path: Path) -> None:
     registry = Registry(Package(tmp_path, definition("count")).load())
     with pytest.raises(LookupError, match="has no command line"):
-        Prompts(registry, heading="Tools").cli_block()
+        Prompts(registry).cli_block()

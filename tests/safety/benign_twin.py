@@ -175,7 +175,7 @@ def _json_shape(value: Any) -> Any:
     """Everything but texts; how many lines a tool's docs have is their text's matter."""
     if isinstance(value, dict):
         return {
-            key: "" if key == "usage" and value.keys() == {key} else _json_shape(item)
+            key: "" if key == "usage" and "bullet" in value else _json_shape(item)
             for key, item in value.items()
             if key != "when_lines" and item != {"when_lines": ANY}
         }

@@ -205,7 +205,7 @@ touch /tmp/run
 @given(st.lists(st.sampled_from([*"!`$@1\\ a\n", "```", "ARGUMENTS", "{A}"])))
 def test_no_text_is_run_or_replaced(said: list[str]) -> None:
     text = block("".join(said))
-    tool = SkillTool("x", "- **x**: y", text.split("\n"), 1, False)
+    tool = SkillTool("x", "y", text.split("\n"), 1, False)
     section = SkillSection("a", "A", text, text, [tool])
     for file in toolset_files({"name": "a"}, "T", text, [section]).values():
         assert done_by_programs(file.text) == []
@@ -213,9 +213,7 @@ def test_no_text_is_run_or_replaced(said: list[str]) -> None:
 
 def test_a_large_toolset_has_its_tools_in_files_of_their_sections() -> None:
     usage = ["When it fits.", "", "With care."]
-    tools = [
-        SkillTool(f"t{n}", f"- **t{n}**: Do {n}.", usage, 1, False) for n in range(1271)
-    ]
+    tools = [SkillTool(f"t{n}", f"Do {n}.", usage, 1, False) for n in range(1271)]
     sections = [
         SkillSection("one", "One", "Few.", "Always ask.", tools[:1]),
         SkillSection("many", "Many", "", "", tools[1:]),

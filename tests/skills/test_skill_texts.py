@@ -16,10 +16,10 @@ from toolcast_runtime.rooms.skills import (
     toolset_files,
 )
 
-PLAIN = SkillTool("plain", "- **plain**: Do it.", [], 0, False)
-WHEN = SkillTool("when", "- **when**: Do it.", ["If so.", "Or so."], 2, False)
-MORE = SkillTool("more", "- **more**: Do it.", ["If so.", "", "So."], 1, False)
-HOW = SkillTool("a-how", "- **a-how**: Do it.", ["So."], 0, True)
+PLAIN = SkillTool("plain", "Do it.", [], 0, False)
+WHEN = SkillTool("when", "Do it.", ["If so.", "Or so."], 2, False)
+MORE = SkillTool("more", "Do it.", ["If so.", "", "So."], 1, False)
+HOW = SkillTool("a-how", "Do it.", ["So."], 0, True)
 
 
 def test_a_skill_is_long_beyond_499_lines_or_20000_bytes() -> None:

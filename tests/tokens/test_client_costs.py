@@ -12,12 +12,12 @@ import pytest
 
 from tests.repository import TOOLSETS, own_project
 from toolcast.analysis.client_kinds import KINDS, Limited, limits_here
-from toolcast.analysis.prompt_docs import prompt_blocks
 from toolcast.analysis.token_costs import Cost, client_costs
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 from toolcast.rules.runner import check_workspace
 from toolcast.spec_language.spec_language import schema
+from toolcast.targets.prompt_blocks import prompt_docs
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "mcp"
@@ -71,7 +71,7 @@ def test_each_kind_loads_in_its_own_way(
     }
     line = f"client_kind: {kind}\n" if kind else ""
     toolset = loaded(make_project(tools, toolset=TOOLSET + line))
-    assert client_costs(toolset, None, "generated", count=words).whole == cost
+    assert client_costs(toolset, None, count=words).whole == cost
 
 
 def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> None:
@@ -87,10 +87,7 @@ def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> Non
             """,
         )
     )
-    costs = [
-        client_costs(toolset, client, "generated", count=words)
-        for client in toolset.clients
-    ]
+    costs = [client_costs(toolset, client, count=words) for client in toolset.clients]
     assert [one.whole for one in costs] == [Cost(upfront=2), Cost(on_demand=1)]
     assert [[t.tool.name for t in one.tools] for one in costs] == [
         ["ping", "pong"],
@@ -108,7 +105,7 @@ def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
         file.stem: file.read_text("utf-8").partition("\n")[2]
         for file in folder.glob("*.md")
     }
-    assert dict(prompt_blocks(toolset, None, workspace.package)) == written
+    assert prompt_docs(workspace, toolset).texts(None).blocks == written
 
 
 def test_the_spec_language_knows_the_kinds() -> None:

@@ -131,8 +131,10 @@ def test_templates_handlers_and_commands_count(
         watcher.block(" handlers/toy.py\n", "0 written")
         project.write("pyproject.toml", "[project.scripts]\n")
         watcher.block(" pyproject.toml\n", "0 written")
-        project.write("templates/prompts/preamble.md.jinja", "{{ view.nothing }}\n")
-        watcher.block(" templates/prompts/preamble.md.jinja\n", "target/template")
+        project.write(
+            "templates/prompts/preamble_frame.md.jinja", "{{ view.nothing }}\n"
+        )
+        watcher.block(" templates/prompts/preamble_frame.md.jinja\n", "target/template")
         assert watcher.end(signal.SIGTERM) == 0
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline
-from ..encoders.plain_text import typed_word
+from ..encoders.plain_text import typed_word, word
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
+from ..model.toolset_parts import stated
 
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
@@ -133,3 +134,48 @@ def cli_program(toolset: Toolset, package: str) -> str:
     """What starts the program, in help and prompts."""
     default = f"python -m {package}.cli"
     return str(toolset.targets.get("cli", {}).get("program", default))
+
+
+def cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
+    """Return the `cli` of a tool's definition: its commands, and their lines in the CLI block."""
+    if tool.cli is None:
+        return None
+    if tool.cli.keyword is None:
+        return {"command": None, "reason": tool.cli.reason}
+    commands = list(cli_commands(toolset, [tool]))
+    usage = [
+        stated(
+            parameter=place.parameter,
+            optional=place.optional or None,
+            rest=place.rest or None,
+        )
+        for command in commands
+        for place in command.positionals
+    ]
+    return stated(
+        command=commands[0].keyword,
+        flag=commands[0].flag,
+        usage=usage or None,
+        comment=tool.cli.comment or None,
+        lines=[_line(command) for command in commands],
+    )
+
+
+def _line(command: CliCommand) -> dict[str, str]:
+    """One command of the CLI block; without a comment of its own it has the summary."""
+    action, decision = command.action, command.tool.cli
+    has_own = bool(action and action.summary) or bool(decision and decision.comment)
+    text = str(comment_of(command))
+    is_summary = text.split() == command.tool.summary.split()
+    own = {"comment": text} if has_own or not is_summary else {}
+    # As a shell reads them: an action may be called anything.
+    words = " ".join(map(word, command.selectors))
+    return {"words": words, "line": command.line, **own}
+
+
+def comment_of(command: CliCommand) -> Code:
+    """What the CLI block says about a command."""
+    tool = command.tool
+    about = command.action.summary if command.action else None
+    own_comment = tool.cli.comment if tool.cli else None
+    return inline(" ".join((about or own_comment or tool.summary).split()))

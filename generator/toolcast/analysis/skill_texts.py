@@ -19,7 +19,7 @@ from ..encoders.yaml_block import (
     skill_of_tool,
 )
 from ..model.model import Section, Toolset, ToolSpec
-from .prompt_docs import sections_of, tool_line, usage_lines
+from .prompt_docs import sections_of, usage_lines
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
@@ -167,7 +167,7 @@ def lines_of_when(tool: ToolSpec) -> int:
 def _told(tool: ToolSpec) -> SkillTool:
     return SkillTool(
         inline(tool.name),
-        tool_line(tool),
+        inline(tool.summary),
         usage_lines(tool),
         lines_of_when(tool),
         tool.deprecated is not None,

@@ -16,7 +16,7 @@ from toolcast_runtime.rooms.results.budget import estimated_tokens as estimated_
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
 from .client_kinds import ClientKind, Loading, kind_of
-from .prompt_docs import CLI_BLOCK, OTHER_SECTION, prompt_blocks, tool_line, usage_lines
+from .prompt_docs import OTHER_SECTION
 from .tool_search import has_hints, is_searched, listed, own_tools, told_instructions
 
 
@@ -30,19 +30,9 @@ def list_text(tool: ToolSpec) -> str:
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def prompt_text(tool: ToolSpec) -> str:
-    """A tool's part of the prompt docs: its bullet, and when and how to use it."""
-    return "\n".join([tool_line(tool), *usage_lines(tool)])
-
-
 def list_tokens(tool: ToolSpec) -> int:
     """About as many tokens as `list_text` has."""
     return estimated_tokens(list_text(tool))
-
-
-def prompt_tokens(tool: ToolSpec) -> int:
-    """About as many tokens as `prompt_text` has."""
-    return estimated_tokens(prompt_text(tool))
 
 
 FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
@@ -153,6 +143,18 @@ class Cost(NamedTuple):
         return self.upfront + self.names
 
 
+class PromptTexts(NamedTuple):
+    """What a client is prompted with, as the templates of the prompt docs have it.
+
+    Attributes:
+        blocks: the text of each of its blocks by name.
+        tools: the bullet and usage of each tool by name.
+    """
+
+    blocks: Mapping[str, str] = {}
+    tools: Mapping[str, str] = {}
+
+
 class ToolCost(NamedTuple):
     """What one tool costs a client."""
 
@@ -193,7 +195,7 @@ class ClientCosts(NamedTuple):
         return tools._replace(
             upfront=tools.upfront + self.instructions + self.search,
             names=tools.names + self.namespaces,
-            prompt=sum(n for name, n in self.blocks.items() if name != CLI_BLOCK),
+            prompt=sum(n for name, n in self.blocks.items() if name != "cli"),
         )
 
 
@@ -205,7 +207,7 @@ def total(costs: Iterable[Cost]) -> Cost:
 def client_costs(
     toolset: Toolset,
     client: Client | None,
-    package: str,
+    texts: PromptTexts | None = None,
     kind: ClientKind | None = None,
     count: Count = estimated_tokens,
 ) -> ClientCosts:
@@ -213,10 +215,11 @@ def client_costs(
 
     Args:
         client: None for a caller who has every tool.
-        package: the dotted name under which Python imports the output folder.
+        texts: what it is prompted with; without it the costs have no prompt docs.
         kind: what the client is; default: what the specs say.
         count: how tokens are counted.
     """
+    texts = texts or PromptTexts()
     known = kind or kind_of(toolset, client)
     reader = "registry" if known is not None and known.is_api else "mcp"
     if reader not in toolset.targets:
@@ -241,8 +244,8 @@ def client_costs(
         else:
             name = known.kept_of(tool, toolset.name)
             cost = Cost(names=count(name), on_demand=definition)
-        if tool.name in in_prompt:
-            cost = cost._replace(prompt=count(prompt_text(tool)))
+        if tool.name in in_prompt and tool.name in texts.tools:
+            cost = cost._replace(prompt=count(texts.tools[tool.name]))
         section = tool.section if tool.section in sections else None
         costs.append(ToolCost(tool, section or OTHER_SECTION, cost))
     is_server = "mcp" in toolset.targets and not (known and known.is_api)
@@ -254,7 +257,7 @@ def client_costs(
             for one in own_tools(toolset, tools)
         )
         plain = replace(toolset, targets={**toolset.targets, "mcp": {}})
-        each = client_costs(plain, client, package, kind, count).whole
+        each = client_costs(plain, client, texts, kind, count).whole
         all_listed = each.in_each_request
     return ClientCosts(
         client,
@@ -262,7 +265,7 @@ def client_costs(
         tuple(costs),
         count(instructions) if instructions else 0,
         _namespaces(toolset, known, costs, count),
-        {name: count(text) for name, text in prompt_blocks(toolset, client, package)},
+        {name: count(text) for name, text in texts.blocks.items()},
         own,
         all_listed,
     )

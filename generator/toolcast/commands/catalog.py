@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..analysis.client_kinds import callers
-from ..analysis.token_costs import client_costs, list_tokens, prompt_tokens
+from ..analysis.token_costs import client_costs, estimated_tokens, list_tokens
 from ..diff.change import AUDIENCES, Change, Grade
 from ..diff.comparison import Comparison, compare
 from ..encoders.json_text import compact
@@ -18,6 +18,7 @@ from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..package_data import read_packaged
 from ..targets.exposure import Exposure, exposures
+from ..targets.prompt_blocks import PromptDocs, prompt_docs
 from ..targets.table import enabled
 from .compared_versions import sides_or_end
 from .exit_codes import counted, project_root, workspace_or_end, write_or_end
@@ -125,18 +126,20 @@ def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[st
         ExtensionFailure: a listed extension cannot be used.
     """
     worst = _worst(comparison.changes)
-    tools = []
+    tools, toolsets = [], []
     for number, toolset in enumerate(workspace.toolsets):
         found = exposures(workspace, toolset)
+        docs = prompt_docs(workspace, toolset)
+        toolsets.append(_toolset(workspace, toolset, docs))
         for tool in _in_sections(toolset):
-            shown = _tool(toolset, tool, found[tool.name])
+            shown = _tool(toolset, tool, found[tool.name], docs)
             grade = worst.get((toolset.name, tool.name))
             word = None if grade is None else grade.word
             tools.append({"toolset": number, **shown, "worst": word})
     return {
         "title": os.path.basename(workspace.root) or "toolcast",
         "against": against,
-        "toolsets": [_toolset(workspace, toolset) for toolset in workspace.toolsets],
+        "toolsets": toolsets,
         "tools": tools,
         "mcp_specs": _mcp_specs(workspace),
         "changes": [_change(change) for change in comparison.changes],
@@ -163,7 +166,9 @@ def _in_sections(toolset: Toolset) -> Iterator[ToolSpec]:
     yield from sorted(toolset.tools, key=lambda t: places.get(t.section or "", last))
 
 
-def _toolset(workspace: Workspace, toolset: Toolset) -> dict[str, Any]:
+def _toolset(
+    workspace: Workspace, toolset: Toolset, docs: PromptDocs
+) -> dict[str, Any]:
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     return {
         "name": toolset.name,
@@ -171,13 +176,13 @@ def _toolset(workspace: Workspace, toolset: Toolset) -> dict[str, Any]:
         "clients": [client.name for client in toolset.clients],
         "targets": [target.name for target in chosen],
         "router": toolset.router is not None,
-        "costs": [_cost(workspace, toolset, client) for client in callers(toolset)],
+        "costs": [_cost(toolset, client, docs) for client in callers(toolset)],
     }
 
 
-def _cost(workspace: Workspace, toolset: Toolset, client: Client | None) -> Any:
+def _cost(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
     """What all of a client's tools cost it, as `toolcast tokens` has it."""
-    costs = client_costs(toolset, client, workspace.package)
+    costs = client_costs(toolset, client, docs.texts(client))
     return {
         "client": None if client is None else client.name,
         "kind": None if costs.kind is None else costs.kind.title,
@@ -187,7 +192,9 @@ def _cost(workspace: Workspace, toolset: Toolset, client: Client | None) -> Any:
     }
 
 
-def _tool(toolset: Toolset, tool: ToolSpec, exposure: Exposure) -> dict[str, Any]:
+def _tool(
+    toolset: Toolset, tool: ToolSpec, exposure: Exposure, docs: PromptDocs
+) -> dict[str, Any]:
     headings = {section.name: section.heading for section in toolset.sections}
     return {
         "name": tool.name,
@@ -207,7 +214,10 @@ def _tool(toolset: Toolset, tool: ToolSpec, exposure: Exposure) -> dict[str, Any
         "confirm": None if tool.confirm is None else _confirm(tool.confirm),
         "deprecated": _deprecated(tool),
         "renamed_from": tool.renamed_from,
-        "costs": {"list": list_tokens(tool), "prompt": prompt_tokens(tool)},
+        "costs": {
+            "list": list_tokens(tool),
+            "prompt": estimated_tokens(docs.tool_texts[tool.name]),
+        },
         "examples": [
             {"title": example.title, "call": compact(_call(example))}
             for example in tool.examples

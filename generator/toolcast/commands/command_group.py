@@ -67,17 +67,26 @@ _PLACES = {
 }
 
 
+_FAILURES = (
+    ("toolcast.extensions", "ExtensionFailure"),
+    ("toolcast.rendering.renderer", "TemplateFailure"),
+    ("toolcast.rendering.output_shape", "ShapeViolation"),
+)
+"""Errors of a project's extensions and templates, which end a command with their text."""
+
+
 class _Lazy(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except Exception as error:
-            # Who has not looked for extensions cannot have failed with one.
-            extensions = sys.modules.get("toolcast.extensions")
-            if extensions and isinstance(error, extensions.ExtensionFailure):
-                from .exit_codes import fail
+            for module, name in _FAILURES:
+                # A module that is not loaded cannot have raised its error.
+                loaded = sys.modules.get(module)
+                if loaded and isinstance(error, getattr(loaded, name)):
+                    from .exit_codes import fail
 
-                fail(str(error))
+                    fail(str(error))
             raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -140,8 +140,13 @@ def _of_clients(
     """
     # Targets know where a tool is shown; nothing else here needs them.
     from ..targets.exposure import exposures
+    from ..targets.prompt_blocks import prompt_docs
 
     before, after = toolsets
+    docs = [
+        prompt_docs(workspace, toolset)
+        for workspace, toolset in zip(workspaces, toolsets, strict=True)
+    ]
     places = [
         _places(exposures(workspace, toolset))
         for workspace, toolset in zip(workspaces, toolsets, strict=True)
@@ -159,9 +164,12 @@ def _of_clients(
         yield from _limits(after, client, *counts)
         before_, after_ = (
             client_costs(
-                toolset, toolset.client(client), workspace.package, count=count
+                toolset,
+                toolset.client(client),
+                its_docs.texts(toolset.client(client)),
+                count=count,
             ).whole
-            for toolset, workspace in zip(toolsets, workspaces, strict=True)
+            for toolset, its_docs in zip(toolsets, docs, strict=True)
         )
         yield from _tokens(after.name, client, before_, after_)
 

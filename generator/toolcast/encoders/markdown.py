@@ -6,8 +6,8 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, LiteralString
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from toolcast_runtime.core.definitions.markdown_line import (
     DEFINES_LINK,
@@ -18,6 +18,10 @@ from toolcast_runtime.core.definitions.markdown_line import (
 
 from .code import Code
 from .json_text import compact
+
+if TYPE_CHECKING:
+    from toolcast_runtime.core.definitions.tool import Tool
+    from toolcast_runtime.rooms.prompts import PromptBlocks
 
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(
@@ -45,6 +49,25 @@ def phrase(words: LiteralString, *values: Code) -> Code:
         NotEncoded: a value is plain text.
     """
     return Code(words.format(*map(Code.escape, values)))
+
+
+SLOT = Code("\x1d")
+"""The line of a frame in whose place the runtime puts other pieces. No spec can contain it."""
+
+
+def composed(
+    header: Code,
+    blocks: PromptBlocks,
+    tools: Sequence[Tool] = (),
+    cli_tools: Sequence[Tool] = (),
+) -> dict[str, Code]:
+    """Return the blocks of tools below a header, by the names of their files.
+
+    Raises:
+        NotEncoded: the header is plain text.
+    """
+    made = blocks.compose(tools, cli_tools)
+    return {name: phrase("{}\n{}", header, Code(text)) for name, text in made.items()}
 
 
 def listed(values: Iterable[Code]) -> Code:

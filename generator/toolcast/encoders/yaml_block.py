@@ -181,7 +181,7 @@ def skill_of(
     for section in sections:
         _refuse_plain([section.heading, section.intro, section.footer])
         for tool in section.tools:
-            _refuse_plain([tool.name, tool.line, *tool.usage])
+            _refuse_plain([tool.name, tool.summary, *tool.usage])
     return toolset_files(front, title, guidance, sections)
 
 
@@ -191,7 +191,7 @@ def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillF
     Raises:
         NotEncoded: a text of the tool's is plain.
     """
-    _refuse_plain([tool.name, tool.line, *tool.usage])
+    _refuse_plain([tool.name, tool.summary, *tool.usage])
     return tool_files(front, tool)
 
 

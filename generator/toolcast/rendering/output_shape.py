@@ -40,10 +40,12 @@ class MarkdownShape(NamedTuple):
     Attributes:
         headings: the lines, in order.
         front_matter: the keys of the YAML that it begins with, in order; empty for none.
+        names: texts that a project's template may put into a heading of its own.
     """
 
     headings: tuple[str, ...]
     front_matter: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class JsonShape(NamedTuple):
@@ -74,7 +76,7 @@ def shape_of_path(path: str) -> type[Shape]:
 
 
 def verify_shape(
-    name: str, data: bytes, shape: object, known: frozenset[str] = frozenset()
+    name: str, data: bytes, shape: object, known: frozenset[str] | None = None
 ) -> None:
     """Compares rendered bytes with their declared shape.
 
@@ -83,7 +85,8 @@ def verify_shape(
         data: the bytes.
         shape: what was declared; anything but a shape is none.
         known: words that the template itself has. Statements, calls and headings made of
-            these and the declared ones' alone may stand in it, in any order.
+            these and the declared ones' alone may stand in it, in any order. None for what
+            no template of a project renders.
 
     Raises:
         ShapeViolation: there is no shape, or with the name and the first difference.
@@ -107,7 +110,7 @@ def verify_shape(
         raise ShapeViolation(f"{name}: {problem}")
 
 
-def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str:
+def _python_problem(text: str, shape: PythonShape, known: frozenset[str] | None) -> str:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -129,24 +132,30 @@ def _python_problem(text: str, shape: PythonShape, known: frozenset[str]) -> str
 
 
 def _difference(
-    found: Iterable[str], declared: tuple[str, ...], known: frozenset[str], what: str
+    found: Iterable[str],
+    declared: tuple[str, ...],
+    known: frozenset[str] | None,
+    what: str,
 ) -> str:
     """How what was found differs from what was declared, but for what is known."""
     listed = list(found)
     if listed == list(declared):
         return ""
-    own = known.union(re.findall(r"\w+", " ".join(declared))) if known else known
+    words = re.findall(r"\w+", " ".join(declared))
+    own = None if known is None else known.union(words)
     extra = [
         word for word in listed if word not in declared and not _is_made_of(word, own)
     ]
-    missing = [] if known else [word for word in declared if word not in listed]
+    missing = [word for word in declared if known is None and word not in listed]
     if extra or missing:
         return f"unexpected {what}{extra}, missing {missing}"
-    return "" if known else f"{what}{listed} in another order or number than declared"
+    if known is not None:
+        return ""
+    return f"{what}{listed} in another order or number than declared"
 
 
-def _is_made_of(text: str, known: frozenset[str]) -> bool:
-    return bool(known) and known.issuperset(re.findall(r"\w+", text))
+def _is_made_of(text: str, known: frozenset[str] | None) -> bool:
+    return known is not None and known.issuperset(re.findall(r"\w+", text))
 
 
 _Judged = (
@@ -218,7 +227,9 @@ _HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
 
 
-def _markdown_problem(text: str, shape: MarkdownShape, known: frozenset[str]) -> str:
+def _markdown_problem(
+    text: str, shape: MarkdownShape, known: frozenset[str] | None
+) -> str:
     if shape.front_matter:
         front, _, text = text.removeprefix("---\n").partition("\n---\n")
         keys = tuple(re.findall(r"^[^\s#][^:]*(?=:)", front, re.MULTILINE))
@@ -247,6 +258,8 @@ def _markdown_problem(text: str, shape: MarkdownShape, known: frozenset[str]) ->
         before = "" if fence else line
     if fence:
         return "a fenced block is left open"
+    if known is not None:
+        known = known.union(re.findall(r"\w+", " ".join(shape.names)))
     return _difference(headings, shape.headings, known, "headings ")
 
 

@@ -16,7 +16,6 @@ from toolcast_runtime.rooms.ledger.secret_arguments import name_in_words, secrec
 from toolcast_runtime.rooms.skills import LONGEST, MAIN, MOST_LINES, is_long
 
 from ..analysis.client_kinds import Limited, callers, crossed, limits_here
-from ..analysis.prompt_docs import prompt_blocks
 from ..analysis.skill_texts import (
     LONGEST_DESCRIPTION,
     front_matter_of,
@@ -30,6 +29,7 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe
 from ..parsing.tree import Path
+from ..targets.prompt_blocks import find_block_texts
 from .rule import Problem, Rule, at, rule
 from .subjects import Parameter, Text, Texts, Where, folded
 from .unknown_names import unknown_names
@@ -497,8 +497,8 @@ RULES = (
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
 def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budgets = toolset.token_budget.blocks
-    blocks = prompt_blocks(toolset, None, workspace.package) if budgets else ()
-    for name, text in blocks:
+    blocks = find_block_texts(workspace, toolset) if budgets else {}
+    for name, text in blocks.items():
         tokens = estimated_tokens(text)
         if tokens > budgets.get(name, tokens):
             message = (
@@ -520,7 +520,7 @@ def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         most = budget.of_client(name)
         if most is None:
             continue
-        tokens = client_costs(toolset, client, workspace.package).whole.in_each_request
+        tokens = client_costs(toolset, client).whole.in_each_request
         if tokens > most:
             path: Path = ("token_budget", "upfront")
             path = (*path, name) if name and name in budget.upfront else path

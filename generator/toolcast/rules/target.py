@@ -15,7 +15,7 @@ from ..model.model import Toolset, Workspace
 from ..model.python_project import PYPROJECT
 from ..suggestions import Suggestions, did_you_mean, quoted_list
 from ..targets.package import problems
-from ..targets.project_templates import originals, own_templates
+from ..targets.project_templates import REPLACED, originals, own_templates
 from .rule import Problem, at, rule
 from .unknown_names import unknown_names
 
@@ -114,6 +114,21 @@ def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield at(toolset, place, f"there is no tool `{tool}`", meant)
 
 
+@rule("target/replaced-template", on="workspace", severity=Severity.ERROR)
+def replaced_template(workspace: Workspace) -> Iterator[Problem]:
+    if workspace.templates is None:
+        return
+    for own in own_templates(workspace, originals(workspace)):
+        if own.name in REPLACED and not own.is_used:
+            message = (
+                f"`{own.name}` renders a whole prompt block, but blocks are composed of"
+                " pieces, each with a template of its own"
+            )
+            pieces = quoted_list(REPLACED[own.name])
+            help_ = f"move your changes to {pieces}, and remove the file"
+            yield Problem(Place(f"{workspace.templates}/{own.name}"), message, help_)
+
+
 @rule("target/unused-template", on="workspace", severity=Severity.WARNING)
 def unused_template(workspace: Workspace) -> Iterator[Problem]:
     folder = workspace.templates
@@ -125,7 +140,7 @@ def unused_template(workspace: Workspace) -> Iterator[Problem]:
         return
     known = originals(workspace)
     for own in own_templates(workspace, known):
-        if own.is_used:
+        if own.is_used or own.name in REPLACED:
             continue
         if own.original is not None:
             message = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..analysis.prompt_docs import prompt_blocks
+from ..analysis.prompt_docs import block_names
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
@@ -188,8 +188,7 @@ def _known_options(named: Named) -> str:
 
 
 def _blocks(named: Named) -> list[str]:
-    package = named.workspace.package
-    return [name for name, _ in prompt_blocks(named.toolset, None, package)]
+    return block_names(named.toolset)
 
 
 def _known_blocks(named: Named) -> str:

@@ -17,6 +17,21 @@ from .table import BUILT_IN, enabled, targets
 _LARGEST = 1024 * 1024
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
 
+REPLACED = {
+    "prompts/preamble.md.jinja": (
+        "prompts/preamble_frame.md.jinja",
+        "prompts/section_label.md.jinja",
+        "prompts/tool_bullet.md.jinja",
+    ),
+    "prompts/section.md.jinja": (
+        "prompts/section_frame.md.jinja",
+        "prompts/tool_bullet.md.jinja",
+        "prompts/tool_usage.md.jinja",
+    ),
+    "cli/cli_block.md.jinja": ("cli/cli_frame.md.jinja",),
+}
+"""Templates of whole prompt blocks, with the templates of pieces that replaced each."""
+
 
 class Original(NamedTuple):
     """A template of a target.

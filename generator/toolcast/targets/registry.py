@@ -8,13 +8,12 @@ from typing import Any
 
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..analysis.cli_commands import CliCommand, cli_commands
-from ..analysis.prompt_docs import comment_of, listed_sections, usage_lines
+from ..analysis.cli_commands import cli_definition
+from ..analysis.prompt_docs import listed_sections
 from ..analysis.tool_lists import mcp_definition, refused_by
 from ..analysis.tool_search import has_hints
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
-from ..encoders.plain_text import word
 from ..encoders.python import identifier, literal, names, optional
 from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
 from ..model.endpoints import variable
@@ -22,6 +21,7 @@ from ..model.mcp_servers import McpServer
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
+from .prompt_blocks import tool_pieces
 from .target import Context, Target, header, package_file, signature
 from .tool_types import types_file
 
@@ -247,9 +247,9 @@ def _definition(
         "description": description if description != mcp.get("description") else None,
         "section": tool.section,
         "order": tool.order,
-        "prompt": _prompt(tool) if has_prompt else None,
+        "prompt": tool_pieces(tool, context) if has_prompt else None,
         "actions": _actions(tool),
-        "cli": _cli(toolset, tool) if has_cli else None,
+        "cli": cli_definition(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
         "proxy": toolset.proxy_of(tool),
         "uses": list(tool.uses) or None,
@@ -275,11 +275,6 @@ def _definition(
             raise ValueError(f"a definition has a `{target}` of its own already")
         values[target] = part(toolset, tool)
     return stated(**values)
-
-
-def _prompt(tool: ToolSpec) -> dict[str, Any]:
-    """The tool's part of the prompt docs, finished Markdown; its bullet is made of the summary."""
-    return {"usage": [str(line) for line in usage_lines(tool)]}
 
 
 def _result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -309,40 +304,3 @@ def _action(action: Action, picks: Sequence[str]) -> dict[str, Any]:
         requires_any=list(action.requires_any) or None,
         accepts=None if action.accepts is None else [*action.accepts, *picks],
     )
-
-
-def _cli(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
-    """The tool's commands, and their lines in the CLI block."""
-    if tool.cli is None:
-        return None
-    if tool.cli.keyword is None:
-        return {"command": None, "reason": tool.cli.reason}
-    commands = list(cli_commands(toolset, [tool]))
-    usage = [
-        stated(
-            parameter=place.parameter,
-            optional=place.optional or None,
-            rest=place.rest or None,
-        )
-        for command in commands
-        for place in command.positionals
-    ]
-    return stated(
-        command=commands[0].keyword,
-        flag=commands[0].flag,
-        usage=usage or None,
-        comment=tool.cli.comment or None,
-        lines=[_line(command) for command in commands],
-    )
-
-
-def _line(command: CliCommand) -> dict[str, str]:
-    """One command of the CLI block; without a comment of its own it has the summary."""
-    action, decision = command.action, command.tool.cli
-    has_own = bool(action and action.summary) or bool(decision and decision.comment)
-    text = str(comment_of(command))
-    is_summary = text.split() == command.tool.summary.split()
-    own = {"comment": text} if has_own or not is_summary else {}
-    # As a shell reads them: an action may be called anything.
-    words = " ".join(map(word, command.selectors))
-    return {"words": words, "line": command.line, **own}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 
 from ..encoders.code import NotEncoded
@@ -14,7 +13,7 @@ from ..rendering.renderer import TemplateFailure
 from .mcp import shared_server
 from .snapshots import endpoint_tests
 from .table import BUILT_IN, enabled
-from .target import Context
+from .target import Context, template_folders
 
 # What is a finding; whatever else an extension's target raises ends the run.
 _FINDINGS = (NotEncoded, ValueError, ShapeViolation, TemplateFailure)
@@ -53,8 +52,7 @@ def render_workspace(
     for endpoint in workspace.endpoints:
         shared = toolsets_of(workspace, endpoint)
         server = joined(endpoint, shared)
-        own = workspace.templates
-        project = (os.path.join(workspace.root, own),) if own else ()
+        project = template_folders(workspace)
         context = Context(
             templates=project,
             own_templates=project,
@@ -80,8 +78,7 @@ def _render_toolset(
     workspace: Workspace, toolset: Toolset, step: Callable[[], object]
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """The name and the files of each of a toolset's targets."""
-    own = workspace.templates
-    project = (os.path.join(workspace.root, own),) if own else ()
+    project = template_folders(workspace)
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     for target in chosen:
         context = Context(

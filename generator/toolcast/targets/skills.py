@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcast_runtime.rooms.skills import MAIN
 
-from ..analysis.prompt_docs import usage_lines
+from ..analysis.prompt_docs import sections_of, usage_lines
 from ..analysis.skill_texts import (
     front_matter_of,
     guidance_of,
@@ -21,10 +21,10 @@ from ..analysis.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..encoders.markdown import inline
-from ..encoders.python import literal
+from ..encoders.markdown import block, inline
+from ..encoders.python import literal, names
 from ..encoders.yaml_block import signed
-from ..model.model import Toolset, ToolSpec
+from ..model.model import Section, Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
 from .target import Context, Target, header, signature
 
@@ -36,7 +36,7 @@ _SHAPE = PythonShape(
         "from ..prompts",
         "SKILLS =",
     ),
-    frozenset(["Skills"]),
+    frozenset(["SectionTexts", "Skills"]),
 )
 
 
@@ -49,10 +49,14 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         if read := openclaw_of(owner):
             front["metadata"] = {**front.get("metadata", {}), "openclaw": read}
             files |= _skill(toolset, owner, f"openclaw/{front['name']}", front, context)
+    has_skill = has_own_skill(toolset)
+    sections = [_texts(one) for one, _ in sections_of(toolset)] if has_skill else []
     module = View(
         _SHAPE,
         header=header(f"{toolset.folder}/toolset.yaml"),
-        has_skill=has_own_skill(toolset),
+        imported=names([*(["SectionTexts"] if sections else []), "Skills"]),
+        has_skill=has_skill,
+        sections=sections,
         front_matter=literal(front_matter_of(toolset), "    front_matter=", ","),
         title=literal(str(inline(toolset.heading)), "    title=", ","),
         guidance=literal(str(guidance_of(toolset)), "    guidance=", ","),
@@ -61,6 +65,16 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         **files,
         "skills/__init__.py": context.render("skills/skills.py.jinja", module),
     }
+
+
+def _texts(section: Section) -> View:
+    inner = " " * 12
+    return View(
+        name=literal(section.name, " " * 8, ": SectionTexts("),
+        heading=literal(str(inline(section.heading)), f"{inner}heading=", ","),
+        intro=literal(str(block(section.intro)), f"{inner}intro=", ","),
+        footer=literal(str(block(section.footer)), f"{inner}footer=", ","),
+    )
 
 
 def _skill(

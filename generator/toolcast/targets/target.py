@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from toolcast_runtime import RUNTIME_LEVEL, __version__
 
 from ..encoders import markdown, python
 from ..encoders.code import Code, NotEncoded
-from ..model.model import Toolset, ToolSpec
+from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.python_project import PythonProject
 from ..rendering.output_shape import (
     PythonShape,
@@ -70,20 +71,27 @@ class Context:
             TemplateFailure: the template cannot be rendered.
             ShapeViolation: the view has no shape, or the text is not of it.
         """
-        from ..rendering.renderer import formatted, is_built_in, own_words, render
+        from ..rendering.renderer import formatted, is_built_in, render
 
         data = render(template, view, self.templates)
-        known: frozenset[str] = frozenset()
+        known = self._known_words([template])
         is_projects = not is_built_in(template, self.own_templates)
-        if is_projects:
-            known = own_words(template, self.templates)
         is_ours = is_built_in(template, self.templates)
         if ".py" in template and (is_projects or (self.with_black and not is_ours)):
             data = formatted(template, data)
         return self._checked(template, data, getattr(view, "shape", None), known)
 
-    def write(self, path: str, text: Code, shape: Shape) -> bytes:
+    def write(
+        self, path: str, text: Code, shape: Shape, templates: Iterable[str] = ()
+    ) -> bytes:
         """A file that is one encoder's text as a whole, JSON for one.
+
+        Args:
+            path: its path below the toolset's folder.
+            text: the text.
+            shape: the declared shape.
+            templates: those that rendered parts of the text. The own words of a project's
+                template are allowed besides the shape.
 
         Raises:
             NotEncoded: no encoder made the text.
@@ -91,10 +99,21 @@ class Context:
         """
         if not isinstance(text, Code):
             raise NotEncoded(f"{path}: its text is {type(text).__name__}, not Code")
-        return self._checked(path, text.encode("utf-8"), shape, frozenset())
+        known = self._known_words(templates)
+        return self._checked(path, text.encode("utf-8"), shape, known)
+
+    def _known_words(self, templates: Iterable[str]) -> frozenset[str] | None:
+        """Return the own words of a project's templates; None if all are built in."""
+        if not self.own_templates:
+            return None
+        from ..rendering.renderer import is_built_in, own_words
+
+        own = [name for name in templates if not is_built_in(name, self.own_templates)]
+        words = [own_words(name, self.templates) for name in own]
+        return frozenset[str]().union(*words) if own else None
 
     def _checked(
-        self, name: str, data: bytes, shape: object, known: frozenset[str]
+        self, name: str, data: bytes, shape: object, known: frozenset[str] | None
     ) -> bytes:
         verify_shape(name, data, shape, known)
         # The bytes are kept, so that no others can get their id.
@@ -185,6 +204,12 @@ class Target:
     server_part: str | None = None
     definition_part: DefinitionPart | None = None
     left_out: LeftOut | None = None
+
+
+def template_folders(workspace: Workspace) -> tuple[str, ...]:
+    """Return the folder of the project's own templates, if it has one."""
+    own = workspace.templates
+    return (os.path.join(workspace.root, own),) if own else ()
 
 
 def signature(source: str) -> str:

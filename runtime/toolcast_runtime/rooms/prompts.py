@@ -1,8 +1,7 @@
-"""The docs of a toolset's tools for system prompts, for each client its own tools alone.
+"""Compose the prompt blocks of a toolset from their pieces.
 
-Every text is finished Markdown: the tools' stand in their definitions, those of sections and of
-the whole are given by the generated package. The same pieces, put together for the whole
-toolset, are the `.md` files beside the package.
+A piece is finished Markdown that the generator's templates rendered, of whole lines: the tools' are
+in their definitions, those of sections, the preamble and the CLI block are in the generated package. Nothing else joins pieces: the generator calls `PromptBlocks` for the committed files.
 """
 
 from __future__ import annotations
@@ -35,131 +34,236 @@ _COMMENT = re.compile(r"<(?=[!?])")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the docs; texts are Markdown, "" where there is none.
+    """The pieces of a section.
 
     Attributes:
-        name: what definitions call it. The section `tools` also has the tools without one.
-        heading: the heading of its block.
-        label: its name in the preamble; the heading when it is empty.
-        intro: stands below the heading.
-        footer: stands at the end.
+        name: the name that definitions use. The section `tools` also has the tools without one.
+        before: the lines of its block above the tools.
+        after: the lines of its block below the tools.
+        label: the lines above its tools in the preamble.
     """
 
     name: str
-    heading: str
+    before: str = ""
+    after: str = ""
     label: str = ""
-    intro: str = ""
-    footer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CliBlock:
-    """What the block of commands says beside the commands; "" where there is no text.
+    """The pieces of the block that lists the commands.
 
     Attributes:
-        program: what is typed before each command.
-        heading: its heading.
-        intro: stands below the heading.
-        closing: the lines at the end.
-        client: the client whose commands are shown when none is asked for.
+        program: what a user types before each command.
+        before: the lines above the commands.
+        after: the lines below the commands.
+        client: the client whose commands are shown by default.
     """
 
     program: str
-    heading: str = ""
-    intro: str = ""
-    closing: Sequence[str] = ()
+    before: str = ""
+    after: str = ""
     client: str | None = None
 
 
-class Prompts:
-    """The blocks of a toolset.
-
-    What names a client raises `UnknownClientError` where the toolset has no such client, and
-    `AccessError` where who may have which tool cannot be found out.
+class PromptBlocks:
+    """The composer: joins the pieces of a toolset with those of any of its tools.
 
     Args:
-        registry: has the tools and says who may have which.
-        heading: the preamble's.
-        intro: the preamble's.
-        sections: in the declared order.
-        cli: the CLI block; None without one.
+        before: the lines of the preamble above its sections.
+        after: the lines of the preamble below its sections.
+        sections: the sections in the declared order.
+        cli: the CLI block; None without a command line.
+    """
+
+    def __init__(
+        self,
+        *,
+        before: str = "",
+        after: str = "",
+        sections: Iterable[Section] = (),
+        cli: CliBlock | None = None,
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.cli = cli
+        self.sections = {section.name: section for section in sections}
+        self.sections.setdefault(_WITHOUT_SECTION, Section(_WITHOUT_SECTION))
+
+    def group(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
+        """Yield the sections of the documented tools in declared order, with their tools."""
+        members: dict[str, list[Tool]] = {}
+        for tool in tools:
+            if _is_documented(tool):
+                name = tool.section or _WITHOUT_SECTION
+                name = name if name in self.sections else _WITHOUT_SECTION
+                members.setdefault(name, []).append(tool)
+        for section in self.sections.values():
+            if section.name in members:
+                yield section, members[section.name]
+
+    def section(self, name: str, tools: Iterable[Tool]) -> str:
+        """Return the block of one section; "" when none of the tools is in it."""
+        for section, members in self.group(tools):
+            if section.name == name:
+                return _compose_section(section, members)
+        return ""
+
+    def preamble(self, tools: Iterable[Tool]) -> str:
+        """Return the list of the tools by their sections."""
+        sections = [
+            f"\n{section.label}{_compose_bullets(members)}"
+            for section, members in self.group(tools)
+        ]
+        return f"{self.before}{''.join(sections)}{self.after}"
+
+    def guidance(self, tools: Iterable[Tool]) -> str:
+        """Return when and how to use the tools; "" when their pieces have no such text."""
+        usages = map(_compose_usage, filter(_is_documented, tools))
+        return "\n".join(filter(None, usages))
+
+    def cli_block(self, tools: Iterable[Tool]) -> str:
+        """Return the commands of the tools.
+
+        Raises:
+            LookupError: the toolset has no command line.
+        """
+        if self.cli is None:
+            raise LookupError("the toolset has no command line")
+        commands = [
+            row
+            for tool in tools
+            if tool.is_in("cli") and tool.cli is not None
+            for line in tool.cli.get("lines", ())
+            for row in command_rows(
+                self.cli.program, line["line"], line.get("comment", tool.summary)
+            )
+        ]
+        return f"{self.cli.before}{_join(commands)}{self.cli.after}"
+
+    def compose(
+        self, tools: Sequence[Tool], cli_tools: Iterable[Tool]
+    ) -> dict[str, str]:
+        """Return every block by the name of its file without `.md`.
+
+        Args:
+            tools: the tools of the preamble and the sections.
+            cli_tools: the tools of the CLI block.
+        """
+        blocks = {"preamble": self.preamble(tools)}
+        for section, members in self.group(tools):
+            name = f"section_{module_name(section.name)}"
+            blocks[name] = _compose_section(section, members)
+        if self.cli is not None:
+            blocks["cli"] = self.cli_block(cli_tools)
+        return blocks
+
+
+def _is_documented(tool: Tool) -> bool:
+    return tool.prompt is not None and tool.is_in("prompts")
+
+
+def _compose_section(section: Section, tools: Sequence[Tool]) -> str:
+    usages = [f"\n{usage}" for usage in map(_compose_usage, tools) if usage]
+    return f"{section.before}{_compose_bullets(tools)}{''.join(usages)}{section.after}"
+
+
+def _compose_bullets(tools: Iterable[Tool]) -> str:
+    return _join(row for tool in tools if tool.prompt for row in tool.prompt.bullet)
+
+
+def _compose_usage(tool: Tool) -> str:
+    prompt = tool.prompt
+    if prompt is None or not prompt.usage:
+        return ""
+    return _join([*prompt.before, *prompt.usage, *prompt.after])
+
+
+def _join(rows: Iterable[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
+
+
+class Prompts:
+    """The prompt blocks of a registry's tools, for each client its own.
+
+    A method that accepts a client raises `UnknownClientError` where the toolset has no such
+    client, and `AccessError` where access cannot be resolved.
+
+    Args:
+        registry: the tools, and their access rules.
+        before: the lines of the preamble above its sections.
+        after: the lines of the preamble below its sections.
+        sections: the sections in the declared order.
+        cli: the CLI block; None without a command line.
     """
 
     def __init__(
         self,
         registry: Registry,
         *,
-        heading: str,
-        intro: str = "",
-        sections: Sequence[Section] = (),
+        before: str = "",
+        after: str = "",
+        sections: Iterable[Section] = (),
         cli: CliBlock | None = None,
     ) -> None:
         self._registry = registry
-        self._heading = heading
-        self._intro = intro
-        self._cli = cli
-        self._sections = {section.name: section for section in sections}
-        self._sections.setdefault(_WITHOUT_SECTION, Section(_WITHOUT_SECTION, "Tools"))
+        self._blocks = PromptBlocks(
+            before=before, after=after, sections=sections, cli=cli
+        )
 
     @property
     def registry(self) -> Registry:
-        """Has the tools, and says who may have which."""
+        """The tools, and their access rules."""
         return self._registry
 
     def grouped(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
-        """The sections that have some of the tools, in the declared order, each with those."""
-        members: dict[str, list[Tool]] = {}
-        for tool in tools:
-            if _is_in(tool):
-                members.setdefault(self._section_of(tool), []).append(tool)
-        for section in self._sections.values():
-            if section.name in members:
-                yield section, members[section.name]
+        """Yield the sections of the documented tools in declared order, with their tools."""
+        return self._blocks.group(tools)
 
     @property
     def sections(self) -> tuple[str, ...]:
         """The names of the sections that have tools, in the declared order."""
-        used = {self._section_of(t) for t in self._registry.local_tools if _is_in(t)}
-        return tuple(name for name in self._sections if name in used)
+        return tuple(section.name for section, _ in self.grouped(self._local_tools))
+
+    @property
+    def _local_tools(self) -> Sequence[Tool]:
+        return self._registry.local_tools
 
     def section(self, name: str, client: str | None = None) -> str:
-        """The block of one section with the client's tools; "" when it has none there.
+        """Return the block of one section with the client's tools; "" without such a tool.
 
         Raises:
-            KeyError: there is no section of that name.
+            KeyError: the toolset has no section of that name.
         """
-        if name not in self._sections:
-            known = ", ".join(f"`{one}`" for one in self._sections)
-            raise KeyError(f"there is no section `{name}`; there are {known}")
-        return self._section(self._sections[name], self._registry.tools(client))
+        known = self._blocks.sections
+        if name not in known:
+            names = ", ".join(f"`{section}`" for section in known)
+            raise KeyError(f"there is no section `{name}`; there are {names}")
+        return self._blocks.section(name, self._registry.tools(client))
 
     def preamble(self, client: str | None = None) -> str:
-        """The short list of the client's tools, for the top of the prompt."""
-        return self._preamble(self._registry.tools(client))
+        """Return the short list of the client's tools, for the top of the prompt."""
+        return self._blocks.preamble(self._registry.tools(client))
 
     def guidance(self, names: Iterable[str], client: str | None = None) -> str:
-        """When and how to use the named tools, for a request that offers these alone.
+        """Return when and how to use the named tools, for a request that offers only these.
 
-        Tools without such a text, of external servers for one, and tools that the client
-        may not have are left out.
+        Tools without such a text, for example those of external servers, and tools that the
+        client may not have are left out.
 
         Args:
-            names: as `route_tools` gives them; former names are understood.
-            client: who is served.
+            names: the names that `route_tools` returned; previous names are resolved.
+            client: the client that is served.
 
         Returns:
-            A heading and the text of each, in the declared order; "" when there is none.
+            The heading and the text of each tool in the declared order; "" when there is none.
         """
         wanted = {self._registry.resolve(name) for name in names}
         tools = self._registry.tools(client)
-        return "\n".join(
-            _usage(tool)
-            for tool in tools
-            if tool.name in wanted and _is_in(tool) and tool.prompt_usage
-        )
+        return self._blocks.guidance(tool for tool in tools if tool.name in wanted)
 
     def cli_block(self, client: str | None = None) -> str:
-        """The commands of a client, for agents without MCP.
+        """Return the commands of a client, for agents without MCP.
 
         Args:
             client: None for the client that the command line acts as.
@@ -167,92 +271,30 @@ class Prompts:
         Raises:
             LookupError: the toolset has no command line.
         """
-        if self._cli is None:
-            raise LookupError("the toolset has no command line")
-        who = self._cli.client if client is None else client
-        return self._cli_block(self._cli, self._registry.tools(who))
+        cli = self._blocks.cli
+        who = cli.client if client is None and cli is not None else client
+        return self._blocks.cli_block(self._registry.tools(who))
 
     def files(self) -> dict[str, str]:
-        """The whole toolset's blocks by the names of their files, without signatures.
+        """Return the whole toolset's blocks by the names of their files, without signatures.
 
-        No administrator's change touches them. The CLI block is that of the command line's
-        client, where there is one.
+        An administrator's override does not change them. The CLI block is that of the command
+        line's client, where the toolset declares one.
         """
-        tools = self._registry.local_tools
-        files = {
-            f"section_{module_name(name)}.md": self._section(
-                self._sections[name], tools
-            )
-            for name in self.sections
-        }
-        files["preamble.md"] = self._preamble(tools)
-        if self._cli is not None:
-            client = self._cli.client
-            if client is not None:
-                access = self._registry.declared_access
-                tools = tuple(t for t in tools if access.may_have(client, t.name))
-            files["cli.md"] = self._cli_block(self._cli, tools)
-        return files
-
-    def _section_of(self, tool: Tool) -> str:
-        section = tool.section
-        return section if section in self._sections and section else _WITHOUT_SECTION
-
-    def _section(self, section: Section, tools: Iterable[Tool]) -> str:
-        members = [
-            t for t in tools if _is_in(t) and self._section_of(t) == section.name
-        ]
-        if not members:
-            return ""
-        parts = [f"## {section.heading}\n"]
-        if section.intro:
-            parts.append(f"{section.intro}\n")
-        parts.append("".join(f"{tool.prompt_line}\n" for tool in members))
-        parts += [_usage(tool) for tool in members if tool.prompt_usage]
-        if section.footer:
-            parts.append(f"{section.footer}\n")
-        return "\n".join(parts)
-
-    def _preamble(self, tools: Sequence[Tool]) -> str:
-        parts = [f"## {self._heading}\n"]
-        if self._intro:
-            parts.append(f"{self._intro}\n")
-        for section, members in self.grouped(tools):
-            lines = "".join(f"{tool.prompt_line}\n" for tool in members)
-            parts.append(f"**{section.label or section.heading}**\n{lines}")
-        return "\n".join(parts)
-
-    def _cli_block(self, block: CliBlock, tools: Iterable[Tool]) -> str:
-        head = f"## {block.heading}\n\n" if block.heading else ""
-        intro = f"{block.intro}\n" if block.intro else ""
-        rows = [
-            row
-            for tool in tools
-            if tool.is_in("cli") and tool.cli is not None
-            for line in tool.cli.get("lines", ())
-            for row in command_rows(
-                block.program, line["line"], line.get("comment", tool.summary)
-            )
-        ]
-        closing = "".join(f"{line}\n" for line in block.closing)
-        body = "".join(f"{row}\n" for row in rows)
-        return f"{head}{intro}{body}" + (f"\n{closing}" if closing else "")
-
-
-def _usage(tool: Tool) -> str:
-    """When and how to use a tool, below its name."""
-    return f"### {tool.name}\n" + "".join(f"{line}\n" for line in tool.prompt_usage)
-
-
-def _is_in(tool: Tool) -> bool:
-    """Whether the docs tell of a tool."""
-    return tool.prompt_line is not None and tool.is_in("prompts")
+        tools = self._local_tools
+        cli = self._blocks.cli
+        shown = tools
+        if cli is not None and cli.client is not None:
+            access = self._registry.declared_access
+            shown = [t for t in tools if access.may_have(cli.client, t.name)]
+        blocks = self._blocks.compose(tools, shown)
+        return {f"{name}.md": text for name, text in blocks.items()}
 
 
 def command_rows(program: str, line: str, comment: str) -> list[str]:
     """A command with its comment beside it, or below it when the command is long.
 
-    The generator writes the same rows into files. No row is wider than 120 columns unless a
+    No row is wider than 120 columns unless a
     single word is: a long command goes on behind a backslash, a long comment in further ones.
 
     Args:

@@ -1,7 +1,7 @@
 """The skills of a toolset: their files, for each client with its own tools alone, and as MCP shows them.
 
 Every text that comes in is finished Markdown, a block of its own: those of tools stand in their
-definitions, those of sections in the toolset's prompt docs. What goes out is read as it is by
+definitions, those of sections in the generated package. What goes out is read as it is by
 every program: some run or replace parts of a SKILL.md before an agent sees it. The same pieces,
 put together for the whole toolset, are the files beside the generated package. What MCP shows
 (entries, directories, files as resources) is put together when it is asked for, so that a client's
@@ -20,6 +20,7 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..core.definitions.markdown_line import markdown_line
 from ..core.definitions.tool import module_name
 
 if TYPE_CHECKING:
@@ -57,17 +58,25 @@ class SkillTool(NamedTuple):
 
     Attributes:
         name: the tool.
-        line: its bullet.
+        summary: its summary as one line of Markdown.
         usage: when and how to use it, line by line.
         when: how many of these lines say when to choose it; they come first.
         is_deprecated: whether it goes.
     """
 
     name: str
-    line: str
+    summary: str
     usage: Sequence[str]
     when: int
     is_deprecated: bool
+
+
+class SectionTexts(NamedTuple):
+    """The texts of a section as Markdown; "" for a text that the section lacks."""
+
+    heading: str = ""
+    intro: str = ""
+    footer: str = ""
 
 
 class SkillSection(NamedTuple):
@@ -140,8 +149,7 @@ def is_long(text: str) -> bool:
 
 def tool_files(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
     """The files of a skill of one tool."""
-    summary = tool.line.partition("**: ")[2]
-    body = [_Heading(f"# {tool.name}"), "", summary]
+    body = [_Heading(f"# {tool.name}"), "", tool.summary]
     return {MAIN: _file([*body, *([""] if tool.usage else []), *tool.usage], front)}
 
 
@@ -150,10 +158,14 @@ def _tools(section: SkillSection) -> Iterator[str]:
     for tool in section.tools:
         word = "deprecated" if tool.is_deprecated else "more"
         link = f" ([{word}]({_path(tool.name)}))" if _rest(tool) else ""
-        yield f"{tool.line}{link}"
+        yield f"{_bullet(tool)}{link}"
     for tool in section.tools:
         if tool.when:
             yield from ("", _Heading(f"### {tool.name}"), *tool.usage[: tool.when])
+
+
+def _bullet(tool: SkillTool) -> str:
+    return f"- **{tool.name}**: {tool.summary}"
 
 
 def _elsewhere(section: SkillSection) -> Iterator[str]:
@@ -164,7 +176,7 @@ def _elsewhere(section: SkillSection) -> Iterator[str]:
 
 def _all(section: SkillSection) -> Iterator[str]:
     """Everything of a section's tools, for its own file."""
-    yield from (tool.line for tool in section.tools)
+    yield from map(_bullet, section.tools)
     for tool in section.tools:
         if tool.usage:
             yield from ("", _Heading(f"## {tool.name}"), "", *tool.usage)
@@ -312,10 +324,11 @@ class Skills:
     """The skills of a toolset: one of its own, and those of tools that have one.
 
     Args:
-        prompts: the toolset's prompt docs.
+        prompts: the toolset's prompt blocks.
         front_matter: that of the toolset's skill; None where it has none.
         title: the heading of the toolset's skill.
         guidance: how its tools are used together; "" for nothing.
+        sections: the texts of its sections by their names.
     """
 
     def __init__(
@@ -325,11 +338,13 @@ class Skills:
         front_matter: Mapping[str, Any] | None = None,
         title: str = "",
         guidance: str = "",
+        sections: Mapping[str, SectionTexts] | None = None,
     ) -> None:
         self._prompts = prompts
         self._front_matter = front_matter
         self._title = title
         self._guidance = guidance
+        self.sections = {} if sections is None else sections
 
     def of(
         self, client: str | None = None, *, target: str | None = None
@@ -363,9 +378,7 @@ class Skills:
         sections = [
             SkillSection(
                 section.name,
-                section.heading,
-                section.intro,
-                section.footer,
+                *self.sections.get(section.name, SectionTexts()),
                 [_told(tool) for tool in members],
             )
             for section, members in self._prompts.grouped(there)
@@ -389,11 +402,11 @@ def _skill(front: Mapping[str, Any], files: Mapping[str, SkillFile]) -> Skill:
 
 
 def _told(tool: Tool) -> SkillTool:
-    usage = tool.prompt_usage
+    usage = tool.prompt.usage if tool.prompt else ()
     # The first paragraph, if nothing else is said.
     when = _said(tool).get("when_lines", len(list(takewhile(bool, usage))))
-    line, goes = tool.prompt_line or "", tool.deprecated is not None
-    return SkillTool(tool.name, line, usage, when, goes)
+    summary, goes = markdown_line(tool.summary), tool.deprecated is not None
+    return SkillTool(tool.name, summary, usage, when, goes)
 
 
 def _said(tool: Tool) -> Mapping[str, Any]:

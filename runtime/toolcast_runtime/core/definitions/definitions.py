@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .tool import (
     Action,
     Confirm,
+    PromptPieces,
     ResultForm,
     Tool,
     distinct_name,
@@ -56,8 +57,6 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 _KNOWN = frozenset(_KINDS) | frozenset(
     "generated mcp always persistent service permission refused_by".split()
 )
-# Without these a line of text is Markdown as it is.
-_MARKED = frozenset("<]\r\n")
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -260,7 +259,6 @@ def _tool(
     if not isinstance(definition["name"], str):
         raise TypeError("its name is no text")
     definition["inputSchema"].keys()  # every list and call needs it
-    line = None if prompt is None else prompt_line(definition["name"], values)
     return Tool(
         name=definition["name"],
         summary=values["summary"],
@@ -289,8 +287,7 @@ def _tool(
         examples=get("examples", ()),
         section=get("section"),
         order=get("order"),
-        prompt_line=line,
-        prompt_usage=() if prompt is None else tuple(prompt["usage"]),
+        prompt=None if prompt is None else _prompt(prompt),
         cli=get("cli"),
         clients=None if clients is None else tuple(clients),
         exclusions=get("exclusions", {}),
@@ -300,23 +297,11 @@ def _tool(
     )
 
 
-def prompt_line(name: str, values: Mapping[str, Any]) -> str:
-    """A tool's bullet in the prompt docs, Markdown.
-
-    Args:
-        name: the tool's.
-        values: what its definition says beside the tool as MCP lists it.
-
-    Raises:
-        ValueError: the summary has a line break.
-    """
-    summary: str = values["summary"]
-    if _MARKED.isdisjoint(summary):
-        return f"- **{name}**: {summary.strip()}"
-    # Its expressions take longer to compile than a whole toolset to load.
-    from .markdown_line import markdown_line
-
-    return f"- **{name}**: {markdown_line(summary)}"
+def _prompt(value: Mapping[str, Any]) -> PromptPieces:
+    for key, rows in value.items():
+        if not isinstance(rows, list):
+            raise TypeError(f"`prompt.{key}` is of a wrong type")
+    return PromptPieces(**value)
 
 
 def _confirm(value: Mapping[str, Any]) -> Confirm:

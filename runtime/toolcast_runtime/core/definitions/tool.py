@@ -77,6 +77,23 @@ class ResultForm:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptPieces:
+    """The pieces of a tool in prompt blocks: finished Markdown, line by line.
+
+    Attributes:
+        bullet: the tool in a list.
+        usage: when and how to use it; empty where the spec has no such text.
+        before: the lines above `usage`, such as its heading.
+        after: the lines below `usage`.
+    """
+
+    bullet: Sequence[str]
+    usage: Sequence[str] = ()
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool.
 
@@ -109,8 +126,7 @@ class Tool:
         examples: calls with their `arguments` and, where known, `result` or `error`.
         section: its section of the prompt docs; None without.
         order: its declared place in the section; None without.
-        prompt_line: its bullet in the prompt docs, Markdown.
-        prompt_usage: the lines below its heading in the prompt docs, Markdown.
+        prompt: its pieces of the prompt blocks; None for a tool that is not in them.
         cli: its decision about the command line, as the definition has it; None without.
         clients: the only clients that it is meant for; None for all.
         exclusions: the targets that it is declared not to be in, with the reasons.
@@ -146,8 +162,7 @@ class Tool:
     examples: Sequence[Mapping[str, Any]] = ()
     section: str | None = None
     order: int | None = None
-    prompt_line: str | None = None
-    prompt_usage: tuple[str, ...] = ()
+    prompt: PromptPieces | None = None
     cli: Mapping[str, Any] | None = None
     clients: tuple[str, ...] | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
@@ -187,7 +202,7 @@ class Tool:
     @property
     def when_to_use(self) -> str:
         """What the docs say first: when to choose it. The router reads that."""
-        return "\n".join(takewhile(bool, self.prompt_usage))
+        return "\n".join(takewhile(bool, self.prompt.usage if self.prompt else ()))
 
     def is_in(self, target: str) -> bool:
         """Whether it is not declared to be excluded from a target."""

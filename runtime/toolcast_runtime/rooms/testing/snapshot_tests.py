@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...core.calls.tool_validators import Validators
-from ...core.definitions.definitions import prompt_line
 from ...core.rooms import types_of
 from ...core.validation import protocol
 from .generated_package import (
@@ -67,7 +66,7 @@ def snapshot_tests(
     server = None if mcp_server is None else mcp_server.SERVER
     modules = {"prompts": prompts, "cli": cli}
     targets = [name for name, module in modules.items() if module is not None]
-    tests.append(_spec_tests(package, specs, targets, server))
+    tests.append(_spec_tests(package, specs, targets, server, skills))
     tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
         tests.append(_handler_tests(server or package.registry.at_start()))
@@ -175,7 +174,11 @@ def _registry_tests(package: GeneratedPackage) -> type:
 
 
 def _spec_tests(
-    package: GeneratedPackage, folder: str, targets: Sequence[str], server: Any
+    package: GeneratedPackage,
+    folder: str,
+    targets: Sequence[str],
+    server: Any,
+    skills: ModuleType | None,
 ) -> type:
     each_tool = pytest.mark.parametrize("tool", package.definitions)
 
@@ -226,12 +229,13 @@ def _spec_tests(
                 same(f"how prompts/{file} ends", ending, last, "spec")
             labels = shown("\n".join(specs().labels(package.blocks)))
             lines = shown(package.blocks.get("preamble.md", ""))
-            same(
-                "what sections are called",
-                [row for row in lines if row in labels],
-                labels,
-                "spec",
-            )
+            found = [row for row in lines if row in labels]
+            same("what sections are called", found, labels, "spec")
+
+        def test_skills_have_the_texts_of_the_sections(self) -> None:
+            texts = skills.SKILLS.sections if skills else {}
+            for what, text, said in specs().skill_texts(texts):
+                same(what, text, said, "spec")
 
     return SpecTests
 
@@ -395,23 +399,20 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
 
         @package.each_client
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
-            blocks = [prompts.section(name, client) for name in prompts.sections]
-            offered = package.offered(client, "prompts")
-            documented = re.findall(r"^### (\S+)$", "\n".join(blocks), re.MULTILINE)
+            preamble = prompts.preamble(client)
+            sections = "\n".join(prompts.section(n, client) for n in prompts.sections)
+            cases = (preamble, "bullet"), (sections, "bullet"), (sections, "usage")
             parts = {n: d.get("prompt", {}) for n, d in package.definitions.items()}
-            explained = sorted(name for name in offered if parts[name].get("usage"))
-            same(f"the sections for {client}", sorted(documented), explained)
-            preamble = prompts.preamble(client).split("\n")
-            listed = "\n".join(blocks).split("\n")
-            for name in parts:
-                if "prompt" in package.definitions[name]:
-                    line = prompt_line(name, package.definitions[name])
-                    is_told = line in preamble and line in listed
-                    is_met = line in preamble or line in listed
-                    ensure(
-                        (is_told, is_met) == (name in offered,) * 2,
-                        f"the bullets of {client}: {name}",
-                    )
+            for block, key in cases:
+                rows = {
+                    name: part[key] for name, part in parts.items() if part.get(key)
+                }
+                pieces = {name: "\n".join(["", *rows[name], ""]) for name in rows}
+                live = [name for name, piece in pieces.items() if piece in f"\n{block}"]
+                # Another tool's piece may equal one of the client's own.
+                own = {pieces.get(name) for name in package.offered(client, "prompts")}
+                expected = [name for name, piece in pieces.items() if piece in own]
+                same(f"the tools with a {key} for {client}", live, expected)
 
     return PromptTests
 

@@ -119,6 +119,9 @@ class Specs:
 
     def __init__(self, root: Path, folder: str) -> None:
         self._folder = root / folder
+        workspace = read_spec(root / "toolcast.yaml")
+        own = workspace.get("templates")
+        self._templates = None if own is None else root / own
         self.toolset: Mapping[str, Any] = read_spec(root / folder / "toolset.yaml")
         read = {path: read_spec(path) for path in _specs_below(root / folder)}
         shared = root / _SHARED
@@ -181,6 +184,29 @@ class Specs:
         said = prompt and shown("\n".join(prompt["usage"]))
         said = said if is_all or not said else said[: len(usage)]
         yield "prompt", said, usage if "prompts" in there else None
+        yield from self._pieces(name, definition)
+
+    def _pieces(
+        self, name: str, definition: Mapping[str, Any]
+    ) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yield the prompt pieces of a tool: name, actual and expected lines.
+
+        Pieces that a template of the project renders are omitted: only `toolcast check` can
+        render them. The prompt files are compared with them as with all others.
+        """
+        prompt = definition.get("prompt")
+        if prompt is None:
+            return
+        if self._is_built_in("prompts/tool_bullet.md.jinja"):
+            bullet = f"- **{name}**: {_summary(self.tools[name])}"
+            yield "prompt.bullet", shown("\n".join(prompt["bullet"])), shown(bullet)
+        if self._is_built_in("prompts/tool_usage.md.jinja"):
+            yield "prompt.before", prompt.get("before", []), [f"### {name}"]
+            yield "prompt.after", prompt.get("after", []), []
+
+    def _is_built_in(self, template: str) -> bool:
+        """Return whether the project does not replace a template."""
+        return self._templates is None or not (self._templates / template).exists()
 
     def _listed(
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
@@ -249,28 +275,56 @@ class Specs:
             }
         return found
 
+    @property
+    def sections(self) -> dict[str, Mapping[str, Any]]:
+        """The declared sections, and that of the tools without one, by name."""
+        title = " ".join(re.split(r"[\r\n]+", self.toolset["title"]))
+        return {"tools": {"heading": title}, **self.toolset.get("sections", {})}
+
     def texts(self, used: Collection[str]) -> Iterator[tuple[str, str, str]]:
         """What the toolset says in prompt files: of each how it begins and ends.
+
+        Files whose frame is a template of the project are omitted.
 
         Args:
             used: the files that there are.
         """
         toolset, preamble = self.toolset, self.toolset.get("preamble", {})
         cli = (toolset.get("targets") or {}).get("cli") or {}
-        title = " ".join(re.split(r"[\r\n]+", toolset["title"]))
-        sections = {"tools": {"heading": title}, **toolset.get("sections", {})}
+        sections = self.sections
         told = {f"section_{module_name(name)}.md": sections[name] for name in sections}
         told["preamble.md"] = {"heading": _HEADING, **preamble}
         told["cli.md"] = {**cli, "footer": "\n".join(cli.get("closing", ()))}
+        frames = {
+            "preamble.md": "prompts/preamble_frame.md.jinja",
+            "cli.md": "cli/cli_frame.md.jinja",
+        }
         for file in used:
+            frame = frames.get(file, "prompts/section_frame.md.jinja")
+            if not self._is_built_in(frame):
+                continue
             texts = told.get(file, {})
             heading = f"## {texts['heading']}\n\n" if "heading" in texts else ""
             yield file, heading + _block(texts.get("intro", "")), texts.get(
                 "footer", ""
             )
 
+    def skill_texts(
+        self, sections: Mapping[str, Any]
+    ) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yield the texts of sections in skills: name, actual and expected lines."""
+        for name, texts in sections.items():
+            for key, text in texts._asdict().items():
+                declared = shown(self.sections[name].get(key, ""))
+                yield f"skills: `{name}.{key}`", shown(text), declared
+
     def labels(self, used: Collection[str]) -> Iterator[str]:
-        """The lines of the preamble above the tools of each section that has a file."""
+        """The lines of the preamble above the tools of each section that has a file.
+
+        There are none where a template of the project renders them.
+        """
+        if not self._is_built_in("prompts/section_label.md.jinja"):
+            return
         for name, one in self.toolset.get("sections", {}).items():
             if f"section_{module_name(name)}.md" in used:
                 yield f"**{one.get('label', one['heading'])}**"

@@ -1,0 +1,244 @@
+"""The pieces of a toolset's prompt blocks as templates render them, joined by the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from toolcast_runtime.core.definitions.tool import PromptPieces, Tool, module_name
+from toolcast_runtime.rooms.prompts import CliBlock, PromptBlocks, Section
+
+from ..analysis.cli_commands import cli_definition, cli_texts
+from ..analysis.prompt_docs import sections_of, usage_lines
+from ..analysis.token_costs import PromptTexts
+from ..encoders.code import Code
+from ..encoders.markdown import SLOT, block, composed, inline
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import Client, stated
+from ..rendering.output_shape import MarkdownShape, ShapeViolation, View
+from .target import Context, markdown_header, package_of, template_folders
+
+_BULLET = "prompts/tool_bullet.md.jinja"
+_USAGE = "prompts/tool_usage.md.jinja"
+_LABEL = "prompts/section_label.md.jinja"
+_SECTION = "prompts/section_frame.md.jinja"
+_PREAMBLE = "prompts/preamble_frame.md.jinja"
+_CLI = "cli/cli_frame.md.jinja"
+_TEMPLATES = (_PREAMBLE, _SECTION, _LABEL, _BULLET, _USAGE)
+
+
+def tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
+    """Return the pieces of a tool, as its definition has them; see `PromptPieces`."""
+    name = inline(tool.name)
+    shape = MarkdownShape((), names=(name,))
+    bullet = View(shape, name=name, summary=inline(tool.summary))
+    usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
+    before, after = _frame(context, _USAGE, usage)
+    return stated(
+        bullet=_lines(context, _BULLET, bullet),
+        before=before or None,
+        usage=[str(line) for line in usage_lines(tool)],
+        after=after or None,
+    )
+
+
+def _lines(context: Context, template: str, view: View) -> list[str]:
+    text = context.render(template, view).decode("utf-8")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _frame(context: Context, template: str, view: View) -> tuple[list[str], list[str]]:
+    """Return the lines of a frame above and below its slot.
+
+    Raises:
+        TemplateFailure: the template does not print the slot once, on a line of its own.
+    """
+    lines = _lines(context, template, view)
+    if lines.count(SLOT) != 1 or "".join(lines).count(SLOT) != 1:
+        # Jinja takes longer to import than a check takes that renders nothing.
+        from ..rendering.renderer import TemplateFailure
+
+        [name] = (key for key, value in vars(view).items() if value is SLOT)
+        reason = f"`{{{{ view.{name} }}}}` must be printed once, on a line of its own"
+        raise TemplateFailure(reason, template)
+    place = lines.index(SLOT)
+    return lines[:place], lines[place + 1 :]
+
+
+class PromptDocs:
+    """The prompt blocks of a toolset. Each piece is rendered once, on first use."""
+
+    def __init__(self, toolset: Toolset, context: Context) -> None:
+        self._toolset = toolset
+        self._context = context
+        self._targets = context.targets or tuple(toolset.targets)
+
+    @cached_property
+    def composer(self) -> PromptBlocks:
+        """The pieces of the toolset itself."""
+        toolset, context = self._toolset, self._context
+        heading = inline(toolset.preamble_heading)
+        view = View(
+            MarkdownShape((f"## {heading}",)),
+            heading=heading,
+            intro=block(toolset.preamble_intro),
+            sections=SLOT,
+        )
+        before, after = _frame(context, _PREAMBLE, view)
+        has_cli = "cli" in self._targets
+        return PromptBlocks(
+            before=_text(before),
+            after=_text(after),
+            sections=list(self._sections()),
+            cli=self.cli if has_cli else None,
+        )
+
+    def _sections(self) -> Iterator[Section]:
+        for section, _ in sections_of(self._toolset):
+            heading = inline(section.heading)
+            view = View(
+                MarkdownShape((f"## {heading}",)),
+                heading=heading,
+                intro=block(section.intro),
+                footer=block(section.footer),
+                tools=SLOT,
+            )
+            before, after = _frame(self._context, _SECTION, view)
+            label = inline(section.label)
+            shape = MarkdownShape((), names=(label,))
+            shown = _lines(self._context, _LABEL, View(shape, label=label))
+            yield Section(section.name, *map(_text, (before, after, shown)))
+
+    @cached_property
+    def cli(self) -> CliBlock:
+        """The pieces of the CLI block."""
+        toolset = self._toolset
+        texts = cli_texts(toolset, package_of(self._context, toolset))
+        view = View(
+            MarkdownShape(tuple(self._cli_headings)),
+            heading=texts.heading,
+            intro=texts.intro,
+            commands=SLOT,
+            closing=texts.closing,
+        )
+        before, after = _frame(self._context, _CLI, view)
+        client = toolset.targets.get("cli", {}).get("client")
+        return CliBlock(str(texts.program), _text(before), _text(after), client)
+
+    @cached_property
+    def _documented(self) -> Mapping[str, Tool]:
+        return {
+            tool.name: _as_runtime_tool(
+                tool, prompt=PromptPieces(**tool_pieces(tool, self._context))
+            )
+            for tool in self._toolset.tools
+        }
+
+    def _tools(self, client: Client | None) -> list[Tool]:
+        """Return the tools of a client in the preamble and the sections."""
+        tools = self._toolset.tools_in("prompts")
+        return [self._documented[t.name] for t in tools if self._has(client, t)]
+
+    def _commands(self, client: Client | None) -> list[Tool]:
+        """Return the tools of a client, or else of the command line's, in the CLI block."""
+        toolset = self._toolset
+        name = toolset.targets.get("cli", {}).get("client")
+        if client is None and name is not None:
+            client = toolset.client(name)
+        return [
+            _as_runtime_tool(tool, cli=cli_definition(toolset, tool))
+            for tool in toolset.tools_in("cli")
+            if self._has(client, tool)
+        ]
+
+    def _has(self, client: Client | None, tool: ToolSpec) -> bool:
+        return client is None or self._toolset.is_offered(tool, client)
+
+    def texts(self, client: Client | None) -> PromptTexts:
+        """Return what a client can be prompted with; None is a caller with every tool."""
+        blocks: Mapping[str, str] = {}
+        if "prompts" in self._targets:
+            commands = self._commands(client) if "cli" in self._targets else ()
+            blocks = self.composer.compose(self._tools(client), commands)
+        return PromptTexts(blocks, self.tool_texts)
+
+    @cached_property
+    def tool_texts(self) -> Mapping[str, str]:
+        """The bullet of each tool, and when and how to use it."""
+        return {
+            name: "\n".join([*pieces.bullet, *pieces.usage])
+            for name, tool in self._documented.items()
+            if (pieces := tool.prompt)
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of the preamble and the sections, with every tool."""
+        header = markdown_header(self._toolset)
+        blocks = composed(header, self.composer, self._tools(None))
+        headings = {"preamble": [f"## {inline(self._toolset.preamble_heading)}"]}
+        for section, tools in sections_of(self._toolset):
+            headings[f"section_{module_name(section.name)}"] = [
+                f"## {inline(section.heading)}",
+                *(f"### {inline(tool.name)}" for tool in tools if usage_lines(tool)),
+            ]
+        return {
+            f"prompts/{name}.md": self._write(name, blocks, shown)
+            for name, shown in headings.items()
+        }
+
+    def cli_file(self) -> bytes:
+        """Return the file of the CLI block, for the command line's client."""
+        cli = PromptBlocks(cli=self.cli)
+        header = markdown_header(self._toolset)
+        blocks = composed(header, cli, cli_tools=self._commands(None))
+        return self._write("cli", blocks, self._cli_headings)
+
+    def _write(
+        self, name: str, blocks: Mapping[str, Code], headings: Sequence[str]
+    ) -> bytes:
+        shape = MarkdownShape(tuple(headings), names=self._names)
+        path = f"prompts/{name}.md"
+        templates = (_CLI,) if name == "cli" else _TEMPLATES
+        return self._context.write(path, blocks[name], shape, templates)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        labels = [inline(section.label) for section, _ in sections_of(self._toolset)]
+        return (*labels, *(inline(tool.name) for tool in self._toolset.tools))
+
+    @cached_property
+    def _cli_headings(self) -> Sequence[str]:
+        heading = self._toolset.targets.get("cli", {}).get("heading")
+        return (f"## {inline(heading)}",) if heading else ()
+
+
+def _as_runtime_tool(tool: ToolSpec, **parts: Any) -> Tool:
+    """Return the tool as the composer reads it."""
+    return Tool(tool.name, tool.summary, "", {}, section=tool.section, **parts)
+
+
+def prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
+    """Return the prompt blocks of a toolset as `generate` writes them."""
+    folders = template_folders(workspace)
+    context = Context(
+        templates=folders, own_templates=folders, package=workspace.package
+    )
+    return PromptDocs(toolset, context)
+
+
+def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str]:
+    """Return the blocks with every tool by name; none if a project's template fails.
+
+    The run reports that failure when it renders the files.
+    """
+    from ..rendering.renderer import TemplateFailure
+
+    try:
+        return prompt_docs(workspace, toolset).texts(None).blocks
+    except (TemplateFailure, ShapeViolation):
+        return {}
