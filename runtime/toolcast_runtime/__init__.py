@@ -4,15 +4,18 @@ Handlers import what they work with from here:
 
     from toolcast_runtime import ToolError, ToolResponse, current_call
 
-Importing this package loads nothing else; each module that needs a library says so in its
-docstring and imports it when it is first used.
+Importing this package loads no other part of it: each name is imported when it is first used. A
+module that needs a library says so in its docstring.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .core.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
+    from .core.access import Access, AccessError, Client, Override, UnknownClientError
     from .core.context import (
         CallContext,
         Caller,
@@ -22,16 +25,32 @@ if TYPE_CHECKING:
         calling_as,
         current_call,
     )
+    from .core.definitions.definitions import DefinitionError
+    from .core.definitions.tool import Action, Tool, ToolProvider
+    from .core.override_file import OverrideFile
+    from .core.registry import Registry, UnknownToolError
     from .core.runtime_level import RUNTIME_LEVEL, require_level
     from .rooms.resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
     "RUNTIME_LEVEL",
+    "Access",
+    "AccessError",
+    "Action",
     "CallContext",
     "Caller",
+    "Client",
     "Declined",
+    "DefinitionError",
+    "Override",
+    "OverrideFile",
+    "Registry",
+    "Tool",
     "ToolError",
+    "ToolProvider",
     "ToolResponse",
+    "UnknownClientError",
+    "UnknownToolError",
     "__version__",
     "audio",
     "calling_as",
@@ -45,30 +64,34 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-_LAZY = {
-    "RUNTIME_LEVEL": "core.runtime_level",
-    "CallContext": "core.context",
-    "Caller": "core.context",
-    "Declined": "core.context",
-    "ToolError": "core.context",
-    "ToolResponse": "core.context",
-    "audio": "rooms.resources.content_blocks",
-    "calling_as": "core.context",
-    "current_call": "core.context",
-    "file": "rooms.resources.content_blocks",
-    "image": "rooms.resources.content_blocks",
-    "link": "rooms.resources.content_blocks",
-    "require_level": "core.runtime_level",
-    "text": "rooms.resources.content_blocks",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # What handlers use is loaded when it is asked for, so that the package is light.
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_getattr(
+    __name__,
+    {
+        "Access": ".core.access",
+        "AccessError": ".core.access",
+        "Action": ".core.definitions.tool",
+        "CallContext": ".core.context",
+        "Caller": ".core.context",
+        "Client": ".core.access",
+        "Declined": ".core.context",
+        "DefinitionError": ".core.definitions.definitions",
+        "Override": ".core.access",
+        "OverrideFile": ".core.override_file",
+        "RUNTIME_LEVEL": ".core.runtime_level",
+        "Registry": ".core.registry",
+        "Tool": ".core.definitions.tool",
+        "ToolError": ".core.context",
+        "ToolProvider": ".core.definitions.tool",
+        "ToolResponse": ".core.context",
+        "UnknownClientError": ".core.access",
+        "UnknownToolError": ".core.registry",
+        "audio": ".rooms.resources.content_blocks",
+        "calling_as": ".core.context",
+        "current_call": ".core.context",
+        "file": ".rooms.resources.content_blocks",
+        "image": ".rooms.resources.content_blocks",
+        "link": ".rooms.resources.content_blocks",
+        "require_level": ".core.runtime_level",
+        "text": ".rooms.resources.content_blocks",
+    },
+)

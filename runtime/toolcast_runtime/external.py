@@ -1,7 +1,8 @@
 """The tools of external MCP servers."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .core.lazy_names import lazy_getattr
 from .core.server_settings import ExternalServer, MissingVariableError
 
 if TYPE_CHECKING:
@@ -9,11 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ExternalServer", "ExternalTools", "MissingVariableError"]
 
-
-def __getattr__(name: str) -> Any:
-    # The connections are imported by who makes some.
-    if name == "ExternalTools":
-        from .rooms.external.external_tools import ExternalTools
-
-        return ExternalTools
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# A toolset declares its servers long before the first connection is made.
+__getattr__ = lazy_getattr(
+    __name__, {"ExternalTools": "toolcast_runtime.rooms.external.external_tools"}
+)

@@ -1,7 +1,8 @@
 """Records of the calls of persistent tools."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .core.lazy_names import lazy_getattr
 from .core.toolset_settings import LedgerError, LedgerSettings
 
 if TYPE_CHECKING:
@@ -10,13 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpSink", "Ledger", "LedgerError", "LedgerSettings", "Record"]
 
-_LAZY = {"HttpSink": "http_sink", "Ledger": "records", "Record": "records"}
-
-
-def __getattr__(name: str) -> Any:
-    # A toolset says where its records go long before the first of them is written.
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f".rooms.ledger.{_LAZY[name]}", __package__), name)
+# A toolset declares its ledger long before the first call is recorded.
+__getattr__ = lazy_getattr(
+    __name__,
+    {
+        "HttpSink": "toolcast_runtime.rooms.ledger.http_sink",
+        "Ledger": "toolcast_runtime.rooms.ledger.records",
+        "Record": "toolcast_runtime.rooms.ledger.records",
+    },
+)

@@ -19,7 +19,7 @@ from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
 from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.rooms.results.budget import estimated_tokens
-from toolcast_runtime.rooms.results.shaping import shaped, shaping
+from toolcast_runtime.rooms.results.shaping import shape_results, shaped
 
 OFFSET = {"type": "integer", "default": 0}
 PARAMETERS = {
@@ -189,8 +189,8 @@ def test_only_a_large_answer_is_shaped_in_a_thread(
     async def answer(*call: Any) -> Any:
         return large, "ok"
 
-    monkeypatch.setattr(f"{shaping.__module__}.in_thread", in_thread)
-    answered = shaping(answer)
+    monkeypatch.setattr(f"{shape_results.__module__}.in_thread", in_thread)
+    answered = shape_results(answer)
     plain = replace(tool(), result=ResultForm(send="text"))
     context = CallContext("find")
     assert asyncio.run(answered(plain, None, {}, context)) == (large, "ok")
@@ -318,7 +318,7 @@ async def test_others_are_answered_while_a_large_result_is_shaped(
     async def whole(*_: Any) -> Any:
         return ToolResponse([1] * 100_000), "ok"
 
-    answer = shaping(whole)(tool(tokens=400), None, {}, CallContext("find"))
+    answer = shape_results(whole)(tool(tokens=400), None, {}, CallContext("find"))
     task, rounds = asyncio.ensure_future(answer), 0
     while not task.done():
         await asyncio.sleep(0.001)

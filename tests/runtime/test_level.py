@@ -71,7 +71,10 @@ def test_importing_the_package_loads_nothing_else() -> None:
     )
     words = [sys.executable, "-c", code]
     shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    assert shown.strip() == "['toolcast_runtime']"
+    assert (
+        shown.strip()
+        == "['toolcast_runtime', 'toolcast_runtime.core', 'toolcast_runtime.core.lazy_names']"
+    )
 
 
 def test_handlers_import_their_names_from_the_top() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls import tool_calls
+from toolcast_runtime.core import optional
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.context import CallContext, ToolError, ToolResponse
@@ -126,7 +126,7 @@ async def test_without_a_recorder_nothing_is_closed(
         made.append("made")
         return SimpleNamespace(close=close)
 
-    monkeypatch.setattr(tool_calls.rooms, "recorder", recorder)
+    monkeypatch.setattr(optional.recorder, "Recorder", recorder)
     calls = ToolCalls()
     await calls.close()
     assert made == []
@@ -146,7 +146,7 @@ async def test_who_can_be_asked_is_found_out_where_somebody_asks(
         return lambda: None
 
     monkeypatch.setattr(calls, "may_ask", may_ask)
-    await calls.call_found(TOOL, None, None, "desk", ask=ask)
+    await calls.admit(TOOL, None, None, "desk", ask=ask)
     assert asked == ([(ask, TOOL, "desk", {})] if is_asked else [])
 
 

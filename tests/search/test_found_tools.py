@@ -355,7 +355,7 @@ async def test_without_a_router_nothing_is_found_and_the_rest_works(
     served = server(tmp_path)
     found = await served.find("search_tools", "desk")
     assert found is not None
-    answer = await found.toolset.calls.call_found(
+    answer = await found.toolset.calls.admit(
         found.tool, found.provider, {"query": "page"}, "desk"
     )
     assert answer.error == (

@@ -131,9 +131,9 @@ def test_ids_of_strangers_are_cut_to_128_characters(
         request=SimpleNamespace(headers={"mcp-session-id": "s" * 200}),
         meta=None,
     )
-    mcp_requests._Request(ctx, {"a": "b"}, {"gen_ai.tool.name": "look"})
+    mcp_requests.ObservedRequest(ctx, {"a": "b"}, {"gen_ai.tool.name": "look"})
     ctx.method, ctx.request_id, ctx.request = "made/up", None, None
-    mcp_requests._Request(ctx, {}, {})
+    mcp_requests.ObservedRequest(ctx, {}, {})
     (name, given), (other, nothing) = made
     assert (name, other) == ("tools/call look", "_OTHER")
     assert given["attributes"] == {

@@ -17,4 +17,6 @@ def test_validation_loads_no_other_room_and_no_library() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=True
     )
-    assert ended.stdout == "['core', 'core.validation'] False False\n"
+    assert (
+        ended.stdout == "['core', 'core.lazy_names', 'core.validation'] False False\n"
+    )

@@ -21,12 +21,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from .question import Questions
+    from ..rooms.consent.questions import Questions
+    from ..serve.http.turns import Turns
 
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"
@@ -53,17 +54,7 @@ CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None
 _first_question = threading.Lock()
 
 
-class TakesTurns(Protocol):
-    """Lets work that keeps an event loop busy wait, so that others are answered between two."""
-
-    async def wait_for(self, *values: Any) -> None:
-        """Waits for a turn to work on large arguments; goes on at once with small ones."""
-
-    async def wait_for_answer(self, *values: Any) -> None:
-        """The same for what an answer is made of."""
-
-
-TURNS: ContextVar[TakesTurns | None] = ContextVar("turns", default=None)
+TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
 """Where others wait to be answered, the turns of their event loop; None where nobody does."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -181,6 +172,10 @@ class ToolResponse:
         """The result and the error as a plain mapping, and the note where there is one."""
         told = {"result": self.result, "error": self.error}
         return told if self.note is None else {**told, "note": self.note}
+
+
+CallResult = tuple[ToolResponse, CallOutcome]
+"""The response to a call, and what came of it."""
 
 
 class Sent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -84,43 +84,6 @@ class InputNeeded(BaseException):
         self.round = round
         self.put = put
         self.is_repeated = is_repeated
-
-
-class Questions(Protocol):
-    """The questions of one call, put to a person, with their answers checked and recorded.
-
-    Attributes:
-        waited: seconds in which the call waited for a person, so far.
-        is_waiting: whether the call waits for a person now.
-        is_pending: the call has to be made again, with an answer.
-        unawaited: how many questions a handler began to put, and did not wait for.
-    """
-
-    @property
-    def waited(self) -> float: ...
-    @property
-    def is_waiting(self) -> bool: ...
-    @property
-    def is_pending(self) -> bool: ...
-    @property
-    def unawaited(self) -> int: ...
-    def form(
-        self, schema: Mapping[str, Any], message: str, name: str | None
-    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
-        """See `CallContext.ask`."""
-
-    def form_sync(
-        self, schema: Mapping[str, Any], message: str, name: str | None
-    ) -> Mapping[str, Any]:
-        """See `CallContext.ask_sync`."""
-
-    async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
-        """The content of an accepted answer, with what is recorded of the message.
-
-        Raises:
-            Declined: there is no such answer.
-            InputNeeded: the call has to be made again, with an answer.
-        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
+from . import optional
 from .access import Access, Client
 from .calls.work import run_sync, sync
 from .toolset import AccessOfSeveral, Found, Toolset, owners
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
+    from ..rooms.router.router import Router
     from .calls.tool_calls import ToolCalls
     from .context import Keep, ReportProgress, ToolResponse
     from .definitions.tool import Tool, ToolProvider
     from .override_file import OverrideFile
     from .question import AskPerson
-    from .rooms import Router
     from .toolset_settings import LedgerSettings, Lifespan
 
 
@@ -332,23 +333,21 @@ class Registry:
                 none of them.
             AccessError: without a catalogue, who may have which tool cannot be found out.
         """
-        from .rooms import chosen_from, router
-
         if catalog is None:
             listed = await self.list_tools(client)
         else:
             named = frozenset(catalog)
             listed = [t for one in self.toolsets for t in await one.all_of(named)]
-        chooses = self._router or router()
-        route = await chooses.route(message, chosen_from(listed, catalog), history)
+        chosen = optional.router.chosen_from(listed, catalog)
+        router = self._router or optional.router.Router()
+        route = await router.route(message, chosen, history)
         return list(route.names)
 
     async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
         """The names of the routed ones of these tools that fit a message, the best first."""
-        from .rooms import chosen_from, router
-
-        chooses = self._router or router()
-        return await chooses.best_first(message, chosen_from(tools, None))
+        chosen = optional.router.chosen_from(tools, None)
+        router = self._router or optional.router.Router()
+        return await router.best_first(message, chosen)
 
     def problems_with_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
@@ -387,8 +386,11 @@ class Registry:
             keep: keeps the content of links for its caller; without it that is sent with
                 the answer.
         """
+        # Imported here: a registry that only lists tools needs no module of `calls`.
+        from .calls.tool_calls import call_tool
+
         found = self.find(name, client)
-        return await self.toolsets[0].calls.find_and_call(
+        return await call_tool(
             found, name, arguments, client, report_progress, ask, keep
         )
 

@@ -6,6 +6,7 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from . import optional
 from .access import Access, Client
 from .definitions.definitions import DefinitionError, own_tools
 from .definitions.tool import HasServers, Wanted
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
+    from ..rooms.lifespan import Resources
     from .calls.tool_calls import ToolCalls
     from .definitions.tool import ServerState, Tool, ToolProvider
     from .override_file import OverrideFile
-    from .rooms import Resources
     from .toolset_settings import LedgerSettings, Lifespan
 
 # Calls come from any thread, and what their tools use is there once.
@@ -153,12 +154,11 @@ class Toolset:
                 raise
 
     async def _opened(self) -> None:
-        from .rooms import MissingRoomError
         from .toolset_settings import LifespanError
 
         try:
             resources = self.resources
-        except MissingRoomError as missing:
+        except optional.OptionalPartError as missing:
             raise LifespanError(str(missing)) from missing
         await resources.enter()
 
@@ -189,9 +189,8 @@ class Toolset:
 
         Raises:
             LifespanError: there is none.
-            MissingRoomError: it cannot be loaded.
+            OptionalPartError: it cannot be loaded.
         """
-        from .rooms import resources
         from .toolset_settings import LifespanError
 
         if self.lifespan is None:
@@ -199,7 +198,9 @@ class Toolset:
         with _first_use:
             if self._resources is None:
                 toolset = self.package.rpartition(".")[2]
-                self._resources = resources(self.lifespan, self.handlers, toolset)
+                self._resources = optional.lifespan.Resources(
+                    self.lifespan, self.handlers, toolset
+                )
             self._resources.is_left_out = self.is_lifespan_left_out
         return self._resources
 

@@ -22,34 +22,34 @@ from ..context import (
     TURNS,
     Block,
     CallContext,
-    CallOutcome,
+    CallResult,
     Declined,
     NotTaken,
     ToolError,
     ToolResponse,
 )
-from ..definitions.tool import Tool, ToolProvider
+from ..definitions.tool import Proxies, Tool, ToolProvider
 from ..validation.limits import MOST_DIGITS
 from ..validation.protocol import problems_with_content
 from .handlers import HandlerAdapter
 from .work import MOST_GIVEN_UP, Outcome, give_up, in_loop, in_thread, is_stuck
 
 if TYPE_CHECKING:
-    from ..question import Questions
+    from ...rooms.consent.questions import Questions
 
 _logger = logging.getLogger("toolcast")
 
-Invoke = Callable[[Mapping[str, Any], CallContext], Coroutine[Any, Any, Outcome]]
-"""Does the work of a call: what it gave, and what was raised."""
+Runner = Callable[[Mapping[str, Any], CallContext], Coroutine[Any, Any, Outcome]]
+"""Runs a prepared call with its arguments; returns its value, and what was raised."""
 
 
 async def run_call(
     tool: Tool,
-    invoke: Invoke,
+    run: Runner,
     arguments: Mapping[str, Any],
     context: CallContext,
     problems_with_result: Callable[[Tool, Any], list[str]],
-) -> tuple[ToolResponse, CallOutcome]:
+) -> CallResult:
     """Runs a call within the tool's timeout and checks what it gives.
 
     A call that is given up is cancelled, and its context says so; a thread cannot be
@@ -60,11 +60,11 @@ async def run_call(
     there.run(CURRENT_CALL.set, context)
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
-    task = _started(_told(invoke, arguments, context, ended), there)
+    task = _started(_run_and_signal(run, arguments, context, ended), there)
     if not task.done():
         # Where it is cancelled, and may not even have begun.
-        task.add_done_callback(lambda _: _tell(ended))
-        timer = loop.call_later(tool.timeout, _tell, ended)
+        task.add_done_callback(lambda _: _signal(ended))
+        timer = loop.call_later(tool.timeout, _signal, ended)
         try:
             await ended
             if not task.done() and context.questions is not None:
@@ -126,19 +126,19 @@ def _started(
     return asyncio.create_task(work, context=there)
 
 
-async def _told(
-    invoke: Invoke,
+async def _run_and_signal(
+    run: Runner,
     arguments: Mapping[str, Any],
     context: CallContext,
     ended: asyncio.Future[None],
 ) -> Outcome:
-    """What the work gives; who waits is told a round sooner than by the end of the task."""
-    outcome = await invoke(arguments, context)
-    _tell(ended)
+    """Return the outcome of a run; signal it one loop round before the task ends."""
+    outcome = await run(arguments, context)
+    _signal(ended)
     return outcome
 
 
-def _tell(ended: asyncio.Future[None]) -> None:
+def _signal(ended: asyncio.Future[None]) -> None:
     if not ended.done():
         ended.set_result(None)
 
@@ -155,53 +155,58 @@ async def _answered(
         await asyncio.wait({task}, timeout=max(timeout - used, 0.05))
 
 
-def invoke_handler(
-    handler: HandlerAdapter, resources: Mapping[str, Any] | None = None
-) -> Invoke:
-    """A handler's work with its resources; a sync one runs in a thread of its own."""
+async def run_function(
+    handler: HandlerAdapter,
+    resources: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+    context: CallContext,
+) -> Outcome:
+    """Run a handler's function; a sync one runs in a thread of its own."""
+    name = context.tool
+    if is_stuck(name):
+        return None, ToolError(
+            f"{MOST_GIVEN_UP} earlier calls of `{name}` were given up and still run; try"
+            " again later"
+        )
+    if handler.is_async:
+        return await awaited(lambda: handler(arguments, resources))
+    result, error = await in_thread(partial(handler, arguments, resources), name)
+    # A plain function may still hand back a coroutine, as a wrapped async one does.
+    if inspect.isawaitable(result):
+        return await awaited(lambda: result)
+    return result, error
 
-    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
-        if is_stuck(context.tool):
-            return None, ToolError(
-                f"{MOST_GIVEN_UP} earlier calls of `{context.tool}` were given up and still"
-                " run; try again later"
-            )
-        if handler.is_async:
-            return await awaited(lambda: handler(arguments, resources))
-        name = context.tool
-        result, error = await in_thread(partial(handler, arguments, resources), name)
-        # A plain function may still hand back a coroutine, as a wrapped async one does.
-        if inspect.isawaitable(result):
-            return await awaited(lambda: result)
-        return result, error
 
-    return invoke
+async def run_provider(
+    provider: ToolProvider,
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    context: CallContext,
+) -> Outcome:
+    """Run a tool of a provider."""
+    return await awaited(lambda: provider.call_tool(tool, arguments, context))
 
 
-def invoke_provider(provider: ToolProvider, tool: Tool) -> Invoke:
-    """The work of a provider that has the tool."""
+async def run_proxied(
+    proxies: Proxies, tool: Tool, arguments: Mapping[str, Any], context: CallContext
+) -> Outcome:
+    """Run a tool of the toolset on the external server that it names."""
+    return await awaited(lambda: proxies.call_proxied(tool, arguments, context))
 
-    async def invoke(arguments: Mapping[str, Any], context: CallContext) -> Any:
-        return await awaited(lambda: provider.call_tool(tool, arguments, context))
 
-    return invoke
+async def run_in_loop(
+    loop: asyncio.AbstractEventLoop,
+    run: Runner,
+    arguments: Mapping[str, Any],
+    context: CallContext,
+) -> Outcome:
+    """Run a call in an event loop that may differ from its caller's."""
+    return await in_loop(loop, run(arguments, context))
 
 
 def no_problems(tool: Tool, result: Any) -> list[str]:
     """A provider's results are checked by itself, if by anybody."""
     return []
-
-
-def invoked_in(loop: asyncio.AbstractEventLoop, invoke: Invoke) -> Invoke:
-    """The same work in a loop that may be another one than its caller's."""
-
-    async def there(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
-        return await invoke(arguments, context)
-
-    async def invoked(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
-        return await in_loop(loop, there(arguments, context))
-
-    return invoked
 
 
 async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:

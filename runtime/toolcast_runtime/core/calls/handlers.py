@@ -13,9 +13,9 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from .. import optional
 from ..definitions.definitions import is_in_package
 from ..definitions.tool import Tool
-from ..rooms import typed
 from ..validation.checker import DeclaredNames
 
 _MOST_LAYERS = 50
@@ -142,12 +142,13 @@ def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:
 
     Raises:
         ImportError: as `own_function`, AttributeError and TypeError too.
-        MissingRoomError: it is not given JSON values, and what makes others is missing.
+        OptionalPartError: the handler takes values of Python, and the part that converts
+            them cannot be loaded.
         Exception: a class that it is given or gives does not agree with the tool's schemas.
     """
     function = own_function(tool.handler or "", package)
     if tool.has_python_values or tool.arguments_type or tool.result_type:
-        function = typed(function, tool, package)
+        function = optional.models.typed_function(function, tool, package)
     return HandlerAdapter(function, DeclaredNames(tool.handled_parameters), tool.uses)
 
 

@@ -1,15 +1,27 @@
-"""Calls of tools that the caller may have: checked arguments, the handler, the answer."""
+"""Calls of tools. Each call goes through five stages:
+
+1. find: `Registry.find` looks the tool up by name, for a client that may have it.
+2. admit: `ToolCalls.admit` applies the guard of the request and builds the call's context.
+3. record: `ToolCalls.record` writes the start of a persistent tool's call to the ledger before
+   the next stages, and its end after them.
+4. prepare: `ToolCalls.prepare` validates the arguments, loads the handler, asks the user to
+   confirm, and opens the resources.
+5. run: `run_call` runs the handler within its timeout and validates the result.
+
+Each stage calls the next one. A stage that refuses a call returns an error response, and the
+stages after it do not take place.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from .. import rooms
+from .. import optional
 from ..access import AccessError
 from ..context import (
     CALL_GUARD,
@@ -17,6 +29,7 @@ from ..context import (
     TURNS,
     CallContext,
     CallOutcome,
+    CallResult,
     Declined,
     Keep,
     ReportProgress,
@@ -25,18 +38,18 @@ from ..context import (
     nobody_to_ask,
 )
 from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, deprecation_line
+from ..optional import OptionalPartError
 from ..question import InputNeeded
-from ..rooms import MissingRoomError
 from ..toolset_settings import LedgerError, LifespanError
 from .calling import (
-    Invoke,
-    awaited,
+    Runner,
     invalid,
-    invoke_handler,
-    invoke_provider,
-    invoked_in,
     no_problems,
     run_call,
+    run_function,
+    run_in_loop,
+    run_provider,
+    run_proxied,
 )
 from .handlers import HandlerAdapter, adapt_handler
 from .tool_validators import Validators
@@ -44,15 +57,53 @@ from .watching import Reports, is_watched, log_call, span
 from .work import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..question import Approvals, AskPerson, Questions
+    from ...rooms.consent.questions import Questions
+    from ...rooms.ledger.recorder import Recorder
+    from ...rooms.lifespan import Resources
+    from ..question import Approvals, AskPerson
+    from ..toolset import Found
     from ..toolset_settings import LedgerSettings
     from ..validation.checker import Checker
 
 _logger = logging.getLogger("toolcast")
 
-_Answered = tuple[ToolResponse, CallOutcome]
+Stage = Callable[
+    [Tool, ToolProvider | None, Mapping[str, Any], CallContext], Awaitable[CallResult]
+]
+"""`record` or `prepare`: the stages that return a response with its outcome."""
+
+
+async def call_tool(
+    found: Awaitable[Found],
+    name: str,
+    arguments: Mapping[str, Any] | None,
+    client: str | None,
+    report_progress: ReportProgress | None,
+    ask: AskPerson | None,
+    keep: Keep | None,
+) -> ToolResponse:
+    """Await the result of `Registry.find` and call the tool that it found.
+
+    Every failure is a response with an error. The other arguments: see `Registry.call_tool`.
+    """
+    started = time.perf_counter()
+    try:
+        tool, provider, toolset = await found
+        calls = toolset.calls
+    except LookupError as error:
+        refused = ToolResponse(error=str(error))
+    except AccessError:
+        refused = _refused(
+            "no tool can be called: who may have which cannot be found out"
+        )
+    except Exception:
+        refused = _refused(f"the tool `{name}` is not available: it cannot be loaded")
+    else:
+        return await calls.admit(
+            tool, provider, arguments, client, report_progress, ask, keep
+        )
+    log_call(name, "refused", started, client, CALLER.get())
+    return refused
 
 
 class ToolCalls:
@@ -72,7 +123,7 @@ class ToolCalls:
         ledger: LedgerSettings | None = None,
         handlers: str | None = None,
         *,
-        resources: Callable[[], rooms.Resources] | None = None,
+        resources: Callable[[], Resources] | None = None,
     ) -> None:
         self._resources = resources
         self.proxies: Sequence[ToolProvider] = ()
@@ -84,42 +135,7 @@ class ToolCalls:
         self._conditions: dict[str, Checker | None] = {}
         self._kept: Approvals | None = None
 
-    @staticmethod
-    async def find_and_call(
-        found: Awaitable[tuple[Tool, ToolProvider | None, RunsCalls]],
-        name: str,
-        arguments: Mapping[str, Any] | None,
-        client: str | None,
-        report_progress: ReportProgress | None,
-        ask: AskPerson | None,
-        keep: Keep | None,
-    ) -> ToolResponse:
-        """The answer of the tool that is found, by whoever runs its calls.
-
-        Every failure is an answer, too.
-        """
-        started = time.perf_counter()
-        try:
-            tool, provider, toolset = await found
-            calls = toolset.calls
-        except LookupError as error:
-            refused = ToolResponse(error=str(error))
-        except AccessError:
-            refused = _refused(
-                "no tool can be called: who may have which cannot be found out"
-            )
-        except Exception:
-            refused = _refused(
-                f"the tool `{name}` is not available: it cannot be loaded"
-            )
-        else:
-            return await calls.call_found(
-                tool, provider, arguments, client, report_progress, ask, keep
-            )
-        log_call(name, "refused", started, client, CALLER.get())
-        return refused
-
-    async def call_found(
+    async def admit(
         self,
         tool: Tool,
         provider: ToolProvider | None,
@@ -129,9 +145,14 @@ class ToolCalls:
         ask: AskPerson | None = None,
         keep: Keep | None = None,
     ) -> ToolResponse:
-        """The answer of a tool that the client may have. Every failure is an answer, too.
+        """Apply the guard of the request and call the tool, in a context of its own.
 
-        `provider` is None for a local one; all else is as `Registry.call_tool` has it.
+        Every failure is a response with an error.
+
+        Args:
+            tool: a tool that the client may have.
+            provider: the tool's provider; None for a local tool, which alone is guarded.
+            arguments: as of `Registry.call_tool`, like the others.
         """
         guard = None if provider is not None else CALL_GUARD.get()
         reason = None if guard is None else guard(tool.name)
@@ -154,7 +175,10 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> ToolResponse:
-        """The answer of a tool, local or its provider's. Every failure is an answer, too."""
+        """Record, prepare and run an admitted call; log it and trace it.
+
+        Every failure is a response with an error.
+        """
         if tool.deprecated is not None and tool.name not in self._told:
             self._told.add(tool.name)
             line = deprecation_line(tool.deprecated)
@@ -162,19 +186,19 @@ class ToolCalls:
         started = time.perf_counter()
         outcome: CallOutcome = "cancelled"
         error: str | None = None
-        answer: rooms.Answer = self._recorded if tool.persistent else self._work
+        stage: Stage = self.record if tool.persistent else self.prepare
         try:
             if tool.result is not None:
-                # Behind the record, which has the whole.
-                answer = rooms.results().shaping(answer)
+                # Outside of the record, which has the whole result.
+                stage = optional.truncation.shape_results(stage)
             if is_watched():
                 with span(context) as set_outcome:
-                    response, outcome = await answer(tool, provider, arguments, context)
+                    response, outcome = await stage(tool, provider, arguments, context)
                     set_outcome(outcome)
             else:
-                response, outcome = await answer(tool, provider, arguments, context)
+                response, outcome = await stage(tool, provider, arguments, context)
             error = response.error
-        except MissingRoomError as missing:
+        except OptionalPartError as missing:
             response, outcome = _without(tool, missing), "error"
             error = response.error
         finally:
@@ -196,8 +220,8 @@ class ToolCalls:
 
         def questions() -> Questions:
             try:
-                made, kept = rooms.asking_people().Questions, self.approvals()
-            except MissingRoomError as missing:
+                made, kept = optional.questions.Questions, self.approvals()
+            except OptionalPartError as missing:
                 _logger.exception("nobody can be asked about a call of %s", tool.name)
                 raise Declined(
                     f"`{tool.name}` has to ask a person first, and {missing}; nothing was"
@@ -213,7 +237,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
         shaped: Callable[[Any], ToolResponse],
-    ) -> _Answered:
+    ) -> CallResult:
         """What the handler of a resource or an MCP prompt answers, and what came of it.
 
         Args:
@@ -228,38 +252,35 @@ class ToolCalls:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             text = f"the {tool.kind} is not available; the log has the details"
             return ToolResponse(error=text), "error"
-        work: Invoke | ToolResponse = invoke_handler(handler)
+        prepared: Runner | ToolResponse = partial(run_function, handler, None)
         if tool.uses:
-            work = await self._with_resources(tool, handler)
-        if isinstance(work, ToolResponse):
-            return work, "error"
-        run = work
+            prepared = await self._with_resources(tool, handler)
+        if isinstance(prepared, ToolResponse):
+            return prepared, "error"
 
-        async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
-            result, error = await run(given, context)
+        async def run(given: Mapping[str, Any], context: CallContext) -> Outcome:
+            result, error = await prepared(given, context)
             try:
                 return (result, error) if error else (shaped(result), None)
             except ToolError as refused:
                 return None, refused
 
-        return await run_call(tool, invoke, arguments, context, no_problems)
+        return await run_call(tool, run, arguments, context, no_problems)
 
-    async def _recorded(
+    async def record(
         self,
         tool: Tool,
         provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
-    ) -> _Answered:
-        """The same for a tool whose calls are recorded: none happens that is not."""
+    ) -> CallResult:
+        """Record, prepare and run a call; one that cannot be recorded is not run."""
         turns = TURNS.get()
         if turns is not None:
             await turns.wait_for(arguments)
 
-        async def work() -> _Answered:
-            return await self._work(tool, provider, arguments, context)
-
-        return await self._recorder.record(tool, arguments, context, work)
+        prepare = partial(self.prepare, tool, provider, arguments, context)
+        return await self._recorder.record(tool, arguments, context, prepare)
 
     async def check_ledger(self) -> None:
         """Returns when calls can be recorded.
@@ -269,7 +290,7 @@ class ToolCalls:
         """
         try:
             await self._recorder.check()
-        except MissingRoomError as missing:
+        except OptionalPartError as missing:
             raise LedgerError(str(missing)) from missing
 
     async def close(self) -> None:
@@ -278,35 +299,36 @@ class ToolCalls:
             await self._recorder.close()
 
     @cached_property
-    def _recorder(self) -> rooms.Recorder:
-        return rooms.recorder(self._ledger, self._package)
+    def _recorder(self) -> Recorder:
+        return optional.recorder.Recorder(self._ledger, self._package)
 
-    async def _work(
+    async def prepare(
         self,
         tool: Tool,
         provider: ToolProvider | None,
         arguments: Mapping[str, Any],
         context: CallContext,
-    ) -> _Answered:
+    ) -> CallResult:
+        """Prepare and run a call; one that is invalid or not confirmed is not run."""
         turns = TURNS.get()
         if turns is not None:
             await turns.wait_for(arguments)
         if provider is not None:
-            invoke = invoke_provider(provider, tool)
-            return await run_call(tool, invoke, arguments, context, no_problems)
+            remote = partial(run_provider, provider, tool)
+            return await run_call(tool, remote, arguments, context, no_problems)
         problems = self.validators.problems_with_arguments(tool, arguments)
         if problems:
             return ToolResponse(error=invalid(tool, problems)), "invalid"
         arguments = tool.handled(arguments)
         if tool.proxy is not None:
-            work = self._proxied(tool)
+            run = self._proxied(tool)
         elif tool.handler is None:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         else:
             try:
                 handler = self._handlers.get(tool.name) or self.handler(tool)
-            except MissingRoomError as missing:
+            except OptionalPartError as missing:
                 return _without(tool, missing), "error"
             except Exception:
                 _logger.exception("the handler of %s cannot be loaded", tool.name)
@@ -315,64 +337,57 @@ class ToolCalls:
             if unknown:
                 problems = [f"`{argument}` is not a parameter" for argument in unknown]
                 return ToolResponse(error=invalid(tool, problems)), "invalid"
-            work = invoke_handler(handler)
-        if isinstance(work, ToolResponse):
-            return work, "error"
+            run = partial(run_function, handler, None)
+        if isinstance(run, ToolResponse):
+            return run, "error"
         if tool.confirm is not None:
             try:
-                confirmation = rooms.confirmation()
-            except MissingRoomError as missing:
+                arguments = optional.confirmation.copied(arguments)
+            except OptionalPartError as missing:
                 return _without(tool, missing), "error"
-            arguments = confirmation.copied(arguments)
-            refused = await self._confirmed(
-                tool, tool.confirm, confirmation, arguments, context
-            )
+            refused = await self._confirmed(tool, tool.confirm, arguments, context)
             if refused is not None:
                 return refused
         if tool.uses and tool.proxy is None:
-            work = await self._with_resources(tool, handler)
-            if isinstance(work, ToolResponse):
-                return work, "error"
+            run = await self._with_resources(tool, handler)
+            if isinstance(run, ToolResponse):
+                return run, "error"
         check = self.validators.problems_with_result
-        return await run_call(tool, work, arguments, context, check)
+        return await run_call(tool, run, arguments, context, check)
 
-    def _proxied(self, tool: Tool) -> Invoke | ToolResponse:
-        """The work of the server that the tool names, or that there is none."""
+    def _proxied(self, tool: Tool) -> Runner | ToolResponse:
+        """Return the runner on the server that the tool names, or an error response."""
         proxies = next((p for p in self.proxies if isinstance(p, Proxies)), None)
         if proxies is None:
             text = f"the server of the tool `{tool.name}` is not declared"
             return ToolResponse(error=text)
-
-        async def invoke(given: Mapping[str, Any], context: CallContext) -> Outcome:
-            return await awaited(lambda: proxies.call_proxied(tool, given, context))
-
-        return invoke
+        return partial(run_proxied, proxies, tool)
 
     async def _with_resources(
         self, tool: Tool, handler: HandlerAdapter
-    ) -> Invoke | ToolResponse:
-        """The handler's work where its resources are to be used, or why they are not there."""
+    ) -> Runner | ToolResponse:
+        """Return the handler's runner with its resources, or an error response."""
         try:
             if self._resources is None:
                 raise LifespanError("the toolset has no lifespan")
             resources, loop = await self._resources().of(tool.uses)
-        except MissingRoomError as missing:
+        except OptionalPartError as missing:
             return _without(tool, missing)
         except LifespanError as error:
             _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
             return _unavailable(tool, "what it uses cannot be had")
-        invoke = invoke_handler(handler, resources)
-        return invoke if loop is None else invoked_in(loop, invoke)
+        run = partial(run_function, handler, resources)
+        return run if loop is None else partial(run_in_loop, loop, run)
 
     async def _confirmed(
         self,
         tool: Tool,
         confirm: Confirm,
-        confirmation: rooms.Confirmation,
         arguments: Mapping[str, Any],
         context: CallContext,
-    ) -> _Answered | None:
+    ) -> CallResult | None:
         """The answer to a call that a person has not allowed; None when it may go on."""
+        confirmation = optional.confirmation
         if not confirmation.is_needed(confirm, self._conditions, arguments):
             return None
         try:
@@ -393,13 +408,13 @@ class ToolCalls:
         """Where questions and answers are kept, the same for all calls of the registry.
 
         Raises:
-            MissingRoomError: it cannot be loaded.
+            OptionalPartError: it cannot be loaded.
         """
         if self._kept is None:
             self._kept = (
-                rooms.asking_people().ApprovalsInMemory()
+                optional.questions.ApprovalsInMemory()
                 if self._ledger is None
-                else rooms.approvals(self._ledger)
+                else optional.ledger_tables.ApprovalsTable(self._ledger)
             )
         return self._kept
 
@@ -415,14 +430,6 @@ class ToolCalls:
         return handler
 
 
-class RunsCalls(Protocol):
-    """What calls are run by."""
-
-    @property
-    def calls(self) -> ToolCalls:
-        """These."""
-
-
 def _refused(why: str) -> ToolResponse:
     """The answer when something is wrong here, with the present exception in the log."""
     _logger.exception("a call is refused: %s", why)
@@ -435,7 +442,7 @@ def _unavailable(tool: Tool, why: str) -> ToolResponse:
     return ToolResponse(error=text)
 
 
-def _without(tool: Tool, missing: MissingRoomError) -> ToolResponse:
+def _without(tool: Tool, missing: OptionalPartError) -> ToolResponse:
     """The answer of a call that a part of the runtime is missing for."""
     _logger.error("tool %s: %s", tool.name, missing, exc_info=missing.__cause__)
     return _unavailable(tool, str(missing))

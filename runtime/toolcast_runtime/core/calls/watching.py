@@ -21,12 +21,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..context import NOT_SENT, ReportProgress, Sent
 from .untrusted_text import escaped
 
 if TYPE_CHECKING:
+    from ...serve.telemetry.mcp_requests import ObservedRequest
     from ..context import CallContext, Caller
 
 _logger = logging.getLogger("toolcast")
@@ -86,17 +87,9 @@ def log_call(
     _calls_logger.handle(record)
 
 
-class Watched(Protocol):
-    """A request of MCP that is watched."""
-
-    def calls(self, tool: str) -> None:
-        """Says which tool the request has called."""
-
-    def set_outcome(self, outcome: str) -> None:
-        """Says what came of the call."""
-
-
-REQUEST: ContextVar[Watched | None] = ContextVar("watched_request", default=None)
+REQUEST: ContextVar[ObservedRequest | None] = ContextVar(
+    "watched_request", default=None
+)
 """The request that is answered here, until it has called a tool: handlers call others."""
 
 

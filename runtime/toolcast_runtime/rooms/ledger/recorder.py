@@ -22,7 +22,7 @@ from typing import Any
 from ...core.calls.handlers import own_function
 from ...core.calls.untrusted_text import OneASecond
 from ...core.calls.work import in_thread, is_stuck
-from ...core.context import CallContext, CallOutcome, ToolResponse
+from ...core.context import CallContext, CallOutcome, CallResult, ToolResponse
 from ...core.definitions.tool import Tool
 from ...core.toolset_settings import LedgerError, LedgerSettings
 from ...core.validation.limits import measure
@@ -33,8 +33,6 @@ _logger = logging.getLogger("toolcast.ledger")
 _logger.addFilter(OneASecond())
 
 _PATIENCE = 10.0
-
-Answered = tuple[ToolResponse, CallOutcome]
 
 
 class Recorder:
@@ -59,9 +57,9 @@ class Recorder:
         tool: Tool,
         arguments: Mapping[str, Any],
         context: CallContext,
-        work: Callable[[], Awaitable[Answered]],
-    ) -> Answered:
-        """Does the work of a call, and records it."""
+        prepare: Callable[[], Awaitable[CallResult]],
+    ) -> CallResult:
+        """Record a call: its start before `prepare`, which runs it, and its end after."""
         if self._settings is None:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
             return _unrecorded()
@@ -106,7 +104,7 @@ class Recorder:
             ledger.write_soon(ended(ToolResponse(error="cancelled"), "cancelled"))
             raise
         try:
-            response, outcome = await work()
+            response, outcome = await prepare()
         except BaseException:
             ledger.write_soon(ended(ToolResponse(error="cancelled"), "cancelled"))
             raise
@@ -258,7 +256,7 @@ def _number() -> str:
     return f"{time.time_ns():016x}{random.getrandbits(64):016x}"
 
 
-def _unrecorded() -> Answered:
+def _unrecorded() -> CallResult:
     text = (
         "the tool is not available: its calls must be recorded, and the ledger cannot be"
         " written; the log says why"

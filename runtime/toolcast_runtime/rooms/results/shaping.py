@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.calls.tool_validators import Validators
 from ...core.calls.work import in_thread
-from ...core.context import CallContext, CallOutcome, ToolResponse
+from ...core.context import CallContext, CallResult, ToolResponse
 from ...core.definitions.tool import ResultForm, Tool
 from .budget import Limits, Shortening, estimated_tokens, json_text
 from .picking import left_out, listed_parameters, listed_returns, picked
 
 if TYPE_CHECKING:
-    from ...core.rooms import Answer
+    from ...core.calls.tool_calls import Stage
 
-__all__ = ["listed_parameters", "listed_returns", "shaping"]
+__all__ = ["listed_parameters", "listed_returns", "shape_results"]
 
 _logger = logging.getLogger("toolcast")
 
@@ -31,13 +31,13 @@ _MOST_AT_ONCE = 100_000
 """Characters of an answer that is shaped while others wait."""
 
 
-def shaping(answer: Answer) -> Answer:
-    """What answers calls as another one does, and sends as much as is said."""
+def shape_results(stage: Stage) -> Stage:
+    """Return a stage of calls whose responses are shaped as their tools declare."""
 
-    async def answered(
+    async def shaped_stage(
         tool: Tool, provider: Any, arguments: Mapping[str, Any], context: CallContext
-    ) -> tuple[ToolResponse, CallOutcome]:
-        response, outcome = await answer(tool, provider, arguments, context)
+    ) -> CallResult:
+        response, outcome = await stage(tool, provider, arguments, context)
         form = tool.result
         if form is None or (form.budget or form.fields) is None:
             return response, outcome
@@ -49,7 +49,7 @@ def shaping(answer: Answer) -> Answer:
             return shape() if error else sent, outcome
         return shaped(tool, arguments, response), outcome
 
-    return answered
+    return shaped_stage
 
 
 def shaped(

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...core import optional
 from ...core.calls.tool_validators import Validators
-from ...core.rooms import types_of
 from ...core.validation import protocol
 from .generated_package import (
     GeneratedPackage,
@@ -251,7 +251,8 @@ def _type_tests(package: GeneratedPackage) -> type:
             definition = package.definitions[tool]
             uses = definition.get("uses", ())
             said = types_said(text_of(package.types[tool]), uses)
-            asked = types_of(definition, package.registry.has_clients)
+            has_clients = package.registry.has_clients
+            asked = optional.tool_types.types_of(definition, has_clients)
             same(package.types[tool].name, said, asked)
 
     return TypeTests

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from ...core import rooms
+from ...core import optional
 from ...core.definitions.tool import (
     command_name,
     deprecation_line,
@@ -241,7 +241,7 @@ class Specs:
             listed["_meta"] = {**told, **(spec.get("meta") or {})}
         whole, fields = listed.get("outputSchema"), _fields(spec)
         if fields is not None:
-            schema, results = listed["inputSchema"], rooms.results()
+            schema, results = listed["inputSchema"], optional.truncation
             listed["inputSchema"] = results.listed_parameters(schema, fields)
             if "outputSchema" in listed:
                 listed["outputSchema"] = results.listed_returns(whole, fields)

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def types_said(text: str, uses: Collection[str]) -> dict[str, Any]:
-    """What a module says, in the form of `core.rooms.types_of`.
+    """What a module says, in the form of `types_of` in `values`.
 
     Args:
         text: the module's.

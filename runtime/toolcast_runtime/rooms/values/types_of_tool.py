@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...core import rooms
+from ...core import optional
 from .annotated_types import (
     ANY,
     Array,
@@ -178,7 +178,7 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
         own = {**mcp["inputSchema"]["properties"]}
         del own[fields["parameter"]]
         of_handler = ({**mcp["inputSchema"], "properties": own}, returns)
-        returns = rooms.results().listed_returns(returns, fields)
+        returns = optional.truncation.listed_returns(returns, fields)
     types = types_of_tool(
         mcp["name"],
         mcp["inputSchema"],

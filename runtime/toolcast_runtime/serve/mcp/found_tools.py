@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...core.context import NotTaken, ToolError, ToolResponse
 from ...core.definitions.tool import Tool
-from ...core.rooms import MissingRoomError
+from ...core.optional import OptionalPartError
 from ...core.toolset import Found
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class OwnTools:
         query = arguments["query"].strip()
         try:
             names = await self.registry.best_first(query, [*tools.values()])
-        except MissingRoomError as missing:
+        except OptionalPartError as missing:
             raise ToolError(f"nothing can be searched for: {missing}") from missing
         # What is asked for by its name is the best, whatever its words are.
         names = [*dict.fromkeys([self.registry.resolve(query), *names])]

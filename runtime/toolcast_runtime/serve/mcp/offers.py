@@ -21,9 +21,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
+from ...core import optional
 from ...core.calls.watching import Reports
 from ...core.context import CALL_GUARD, CALLER, CallContext
-from ...core.rooms import mcp_offers
 from .results import is_before_2026, refuse_cursor, sendable, through_seal
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
-    from ...core.rooms import KeptContent, Offer, SkillFolders
+    from ...rooms.resources.content_blocks import KeptContent
+    from ...rooms.resources.definitions_of_mcp import McpOffer
+    from ...rooms.skills import ServedSkills
     from .asking import Asker
     from .sealing import Sealing
     from .toolset_server import ToolsetServer
@@ -51,7 +53,7 @@ def offers(
     client: str | None,
     seal: Callable[[], Sealing],
     kept: KeptContent | None,
-    skills: Callable[[], SkillFolders] | None,
+    skills: Callable[[], ServedSkills] | None,
 ) -> dict[str, Any]:
     """The SDK's handlers for what a client has of these, by their names; empty for nothing.
 
@@ -74,7 +76,7 @@ class _Offers:
         client: str | None,
         seal: Callable[[], Sealing],
         kept: KeptContent | None,
-        skills: Callable[[], SkillFolders] | None,
+        skills: Callable[[], ServedSkills] | None,
     ) -> None:
         self._served = served
         self._client = client
@@ -150,7 +152,9 @@ class _Offers:
         contents = None
         if found is not None:
             resource, variables = found
-            give = partial(mcp_offers().contents_of, resource, params.uri, variables)
+            give = partial(
+                optional.mcp_definitions.contents_of, resource, params.uri, variables
+            )
             asked = context, params, state
             contents = await self._given(*asked, resource.handler, variables, give)
             if isinstance(contents, types.InputRequiredResult):
@@ -179,7 +183,7 @@ class _Offers:
             unknown = f"Unknown prompt: {sendable(params.name)}"
             raise MCPError(types.INVALID_PARAMS, unknown)
         arguments = params.arguments or {}
-        problems = mcp_offers().problems_with_arguments(prompt, arguments)
+        problems = optional.mcp_definitions.problems_with_arguments(prompt, arguments)
         if problems:
             raise MCPError(types.INVALID_PARAMS, sendable("; ".join(problems)))
         return await self._sealed(
@@ -188,13 +192,13 @@ class _Offers:
 
     async def _say(
         self,
-        prompt: Offer,
+        prompt: McpOffer,
         arguments: Mapping[str, str],
         context: ServerRequestContext[Any, Any],
         params: types.GetPromptRequestParams,
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        give = partial(mcp_offers().messages_of, prompt, arguments)
+        give = partial(optional.mcp_definitions.messages_of, prompt, arguments)
         asked = context, params, state
         messages = await self._given(*asked, prompt.handler, arguments, give)
         if isinstance(messages, types.InputRequiredResult):
@@ -233,7 +237,7 @@ class _Offers:
         async with asked as (call, ask):
             try:
                 return await give(calls, call)
-            except mcp_offers().Failed as failed:
+            except optional.mcp_definitions.Failed as failed:
                 needed = None if ask is None else ask.result()
                 if needed is None:
                     text = sendable(str(failed))
@@ -276,7 +280,7 @@ class _Offers:
             call.report = reports.report
             yield call, ask
 
-    def _find(self, uri: str) -> tuple[Offer, dict[str, str]] | None:
+    def _find(self, uri: str) -> tuple[McpOffer, dict[str, str]] | None:
         if uri in self._by_uri:
             return self._by_uri[uri], {}
         for template, resource in self._templates:
@@ -302,7 +306,7 @@ class _Offers:
     ) -> types.CompleteResult:
         """`completion/complete`: the values that begin with what is there, of those declared."""
         ref = params.ref
-        one: Offer | None
+        one: McpOffer | None
         if isinstance(ref, types.PromptReference):
             one = self._prompts.get(ref.name)
         else:
@@ -325,7 +329,7 @@ class _Offers:
         )
 
 
-def _is_taken(resource: Offer, name: str, value: str, operator: str) -> bool:
+def _is_taken(resource: McpOffer, name: str, value: str, operator: str) -> bool:
     """Whether a handler may be given a value: none that is more than the template shows.
 
     So one part of a path is one, and no value leads upwards, also within a folder, since a
@@ -357,7 +361,7 @@ class DirectoryParams(types.PaginatedRequestParams):
     uri: str
 
 
-def add_skill_methods(server: Server[Any], skills: Callable[[], SkillFolders]) -> None:
+def add_skill_methods(server: Server[Any], skills: Callable[[], ServedSkills]) -> None:
     """Declares the extension, and answers its methods.
 
     Args:

@@ -20,10 +20,10 @@ import mcp_types as types
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
+from ...core import optional
 from ...core.calls.watching import is_traced, log_call
 from ...core.context import CALL_GUARD, CALLER, Caller
 from ...core.registry import UnknownToolError
-from ...core.rooms import kept_content, served_skills
 from ...core.validation.protocol import is_listed_before_2026
 from .results import (
     call_result,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult
 
     from ...core.question import Answer, Question
-    from ...core.rooms import SkillFolders
+    from ...rooms.skills import ServedSkills
     from ..telemetry.mcp_requests import ObservedRequests
     from .asking import Asker
     from .sealing import Sealing
@@ -103,11 +103,11 @@ def build_server(
     further: dict[str, Any] = {}
     kept = None
     if served.links is not None and not is_one_of_several:
-        kept = kept_content(served.name, served.links)
+        kept = optional.content_blocks.KeptContent(served.name, served.links)
 
     @cache
-    def skills() -> SkillFolders:
-        return served_skills(partial(served.skills_of, who))
+    def skills() -> ServedSkills:
+        return optional.skills.ServedSkills(partial(served.skills_of, who))
 
     if served.has_offers or served.has_skills or kept is not None:
         from .offers import offers
@@ -157,7 +157,7 @@ def build_server(
         ask = _Person(context, params, state, seal, approves=approved)
         try:
             call = partial(
-                found.toolset.calls.call_found,
+                found.toolset.calls.admit,
                 found.tool,
                 found.provider,
                 params.arguments,

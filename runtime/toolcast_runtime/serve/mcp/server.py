@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...core.access import AccessError, UnknownClientError
+from ...core.optional import OptionalPartError
 from ...core.registry import Registry
-from ...core.rooms import MissingRoomError
 from ...core.toolset_settings import LifespanError
 from ..http.settings import SettingsError
 from .toolset_server import ToolsetServer
@@ -151,7 +151,7 @@ class AsgiApp:
             UnknownClientError,
             AccessError,
             LifespanError,
-            MissingRoomError,
+            OptionalPartError,
         ) as error:
             if is_started:
                 raise

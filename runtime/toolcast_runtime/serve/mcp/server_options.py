@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
 from ...core.access import AccessError, UnknownClientError
-from ...core.rooms import MissingRoomError
+from ...core.optional import OptionalPartError
 from ...core.toolset_settings import LifespanError
 from ..http.settings import SettingsError
 from ..stdio.process import GRACE_SECONDS, START_FAILED, gc_freeze, serve_over_stdio
@@ -54,7 +54,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
         AccessError,
         LogsError,
         SettingsError,
-        MissingRoomError,
+        OptionalPartError,
     ) as error:
         parser.error(str(error))
     except LifespanError as error:

@@ -8,18 +8,19 @@ from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ...core import optional
 from ...core.definitions.definitions import DefinitionError, refuse_unknown_resources
 from ...core.registry import Registry, UnknownToolError
-from ...core.rooms import mcp_offers
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from ...core.calls.tool_calls import ToolCalls
     from ...core.definitions.tool import Tool
-    from ...core.rooms import Offer, Skill, Skills
     from ...core.toolset import Found
     from ...core.toolset_settings import LinkLimits
+    from ...rooms.resources.definitions_of_mcp import McpOffer
+    from ...rooms.skills import Skill, Skills
     from ..http.settings import AdminRoute, HttpSettings
 
 
@@ -196,7 +197,7 @@ class ToolsetServer:
             tool.confirm is not None for tool in self.tools(client)
         )
 
-    def resources(self, client: str | None) -> list[Offer]:
+    def resources(self, client: str | None) -> list[McpOffer]:
         """The resources and templates that a client may read.
 
         In a toolset with clients those of none are nobody's.
@@ -208,7 +209,7 @@ class ToolsetServer:
         """
         return [one for one in self.all_resources if self._is_for(client, one.clients)]
 
-    def prompts(self, client: str | None) -> list[Offer]:
+    def prompts(self, client: str | None) -> list[McpOffer]:
         """The MCP prompts that a client may get; raises as `resources`."""
         return [one for one in self.all_prompts if self._is_for(client, one.clients)]
 
@@ -242,7 +243,7 @@ class ToolsetServer:
         return self.skills
 
     @cached_property
-    def all_resources(self) -> tuple[Offer, ...]:
+    def all_resources(self) -> tuple[McpOffer, ...]:
         """The resources, whoever may read them.
 
         Raises:
@@ -257,10 +258,10 @@ class ToolsetServer:
             return tuple(found)
         if self.mcp_resources is None:
             return ()
-        return self._usable(mcp_offers().read_resources(self.mcp_resources))
+        return self._usable(optional.mcp_definitions.read_resources(self.mcp_resources))
 
     @cached_property
-    def all_prompts(self) -> tuple[Offer, ...]:
+    def all_prompts(self) -> tuple[McpOffer, ...]:
         """The MCP prompts, whoever may get them; raises as `all_resources`, for names."""
         if self.sharing:
             found = [offer for one in self.sharing for offer in one.all_prompts]
@@ -268,9 +269,9 @@ class ToolsetServer:
             return tuple(found)
         if self.mcp_prompts is None:
             return ()
-        return self._usable(mcp_offers().read_prompts(self.mcp_prompts))
+        return self._usable(optional.mcp_definitions.read_prompts(self.mcp_prompts))
 
-    def _usable(self, found: tuple[Offer, ...]) -> tuple[Offer, ...]:
+    def _usable(self, found: tuple[McpOffer, ...]) -> tuple[McpOffer, ...]:
         handlers = [one.handler for one in found if one.handler is not None]
         known = self.registry.lifespan_resources
         refuse_unknown_resources(self.registry.package, handlers, known)

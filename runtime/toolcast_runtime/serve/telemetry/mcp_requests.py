@@ -78,7 +78,7 @@ class ObservedRequests:
         shared = _shared(ctx, self._client)
         if ctx.method == "initialize" and ctx.request is None and _is_measured():
             self._begun = time.perf_counter(), shared
-        request = _Request(ctx, shared, self._target(ctx))
+        request = ObservedRequest(ctx, shared, self._target(ctx))
         return await request.answered(ctx, call_next)
 
     def end_session(self) -> None:
@@ -100,7 +100,7 @@ class ObservedRequests:
         return {}
 
 
-class _Request:
+class ObservedRequest:
     """A message that is being answered."""
 
     def __init__(
@@ -135,13 +135,13 @@ class _Request:
         )
 
     def calls(self, tool: str) -> None:
-        """As of `Watched`: a tool of an external server is known here and not before."""
+        """Add the called tool; that of an external server is unknown before."""
         self._measured["gen_ai.tool.name"] = tool
         self._span.set_attribute("gen_ai.tool.name", tool)
         self._span.update_name(f"{self._method} {tool}")
 
     def set_outcome(self, outcome: str) -> None:
-        """As of `Watched`."""
+        """Add what came of the call."""
         self._outcome = outcome
         self._span.set_attribute("toolcast.outcome", outcome)
 

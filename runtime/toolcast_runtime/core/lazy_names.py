@@ -1,0 +1,30 @@
+"""Public names of a package that are imported on first use (PEP 562)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package that imports its public names on first use.
+
+    Each name is stored in the package after its import, so that Python calls `__getattr__`
+    once per name.
+
+    Args:
+        package: the package's `__name__`.
+        modules: the module of each public name; one that begins with a dot is relative to
+            the package.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(modules[name], package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return __getattr__

@@ -1,0 +1,142 @@
+"""The optional parts of the runtime: one table of their modules, and one error.
+
+The core imports no optional part. Each attribute of this module is a module of a part, such
+as `optional.recorder`, and is imported when it is read. If it cannot be imported,
+`OptionalPartError` names the part, and the call that needs it ends before any handler runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..rooms import lifespan, skills
+    from ..rooms.consent import confirmation, questions
+    from ..rooms.ledger import recorder
+    from ..rooms.ledger import tables as ledger_tables
+    from ..rooms.resources import content_blocks
+    from ..rooms.resources import definitions_of_mcp as mcp_definitions
+    from ..rooms.results import shaping as truncation
+    from ..rooms.router import router
+    from ..rooms.values import models
+    from ..rooms.values import types_of_tool as tool_types
+
+__all__ = [
+    "MODULES",
+    "OptionalModule",
+    "OptionalPartError",
+    "confirmation",
+    "content_blocks",
+    "ledger_tables",
+    "lifespan",
+    "mcp_definitions",
+    "models",
+    "questions",
+    "recorder",
+    "router",
+    "skills",
+    "tool_types",
+    "truncation",
+]
+
+
+class OptionalPartError(RuntimeError):
+    """An optional part of the runtime cannot be loaded. The text names the part."""
+
+
+class OptionalModule(NamedTuple):
+    """A module of an optional part.
+
+    Attributes:
+        part: the name of the part in errors.
+        path: the import path.
+        names: the names that the core and the servers use. A module without one of them
+            counts as broken.
+    """
+
+    part: str
+    path: str
+    names: tuple[str, ...]
+
+
+MODULES: Mapping[str, OptionalModule] = {
+    "confirmation": OptionalModule(
+        "consent",
+        "toolcast_runtime.rooms.consent.confirmation",
+        ("confirmation", "copied", "is_needed"),
+    ),
+    "questions": OptionalModule(
+        "consent",
+        "toolcast_runtime.rooms.consent.questions",
+        ("ApprovalsInMemory", "Questions"),
+    ),
+    "recorder": OptionalModule(
+        "ledger", "toolcast_runtime.rooms.ledger.recorder", ("Recorder",)
+    ),
+    "ledger_tables": OptionalModule(
+        "ledger", "toolcast_runtime.rooms.ledger.tables", ("ApprovalsTable",)
+    ),
+    "lifespan": OptionalModule(
+        "lifespan", "toolcast_runtime.rooms.lifespan", ("Resources",)
+    ),
+    "content_blocks": OptionalModule(
+        "resources", "toolcast_runtime.rooms.resources.content_blocks", ("KeptContent",)
+    ),
+    "mcp_definitions": OptionalModule(
+        "resources",
+        "toolcast_runtime.rooms.resources.definitions_of_mcp",
+        (
+            "Failed",
+            "contents_of",
+            "messages_of",
+            "problems_with_arguments",
+            "read_prompts",
+            "read_resources",
+        ),
+    ),
+    "truncation": OptionalModule(
+        "results",
+        "toolcast_runtime.rooms.results.shaping",
+        ("listed_parameters", "listed_returns", "shape_results"),
+    ),
+    "router": OptionalModule(
+        "router", "toolcast_runtime.rooms.router.router", ("Router", "chosen_from")
+    ),
+    "skills": OptionalModule(
+        "skills", "toolcast_runtime.rooms.skills", ("ServedSkills",)
+    ),
+    "models": OptionalModule(
+        "values", "toolcast_runtime.rooms.values.models", ("typed_function",)
+    ),
+    "tool_types": OptionalModule(
+        "values", "toolcast_runtime.rooms.values.types_of_tool", ("types_of",)
+    ),
+}
+"""The modules of the optional parts, by their names here."""
+
+
+# Hidden from type checkers: they would accept every name of a module with a `__getattr__`.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> ModuleType:
+        """Return a module of an optional part (PEP 562).
+
+        Raises:
+            OptionalPartError: the module cannot be imported, or lacks one of its names.
+        """
+        if name not in MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        part, path, names = MODULES[name]
+        try:
+            module = import_module(path)
+            for needed in names:
+                getattr(module, needed)
+        except (Exception, SystemExit) as error:
+            raise OptionalPartError(
+                f"the part `{part}` of toolcast-runtime cannot be loaded"
+            ) from error
+        return module
