@@ -17,8 +17,8 @@ from paired import Row, Sample, compare
 from real_lists import real_tools
 from results import Part
 
-from toolcast_runtime.rooms.router.lexical_ranking import ranking
 from toolcast_runtime.router import RoutedTool
+from toolcast_runtime.router.lexical_ranking import ranking
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

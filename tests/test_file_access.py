@@ -14,23 +14,23 @@ import pytest
 
 from tests.house import DISTRIBUTIONS, tree
 
-WRITERS = {"toolcast_runtime/core/folder.py"}
-READER = "toolcast_runtime/core/regular_file.py"
+WRITERS = {"toolcast_runtime/core/safe_folder.py"}
+READER = "toolcast_runtime/core/safe_file.py"
 # Through importlib, which also reads out of an archive.
 OTHER_READERS = {
     "toolcast_runtime/core/definitions/definitions.py",
-    "toolcast_runtime/rooms/external/listing.py",
-    "toolcast_runtime/rooms/resources/definitions_of_mcp.py",
+    "toolcast_runtime/external/listing.py",
+    "toolcast_runtime/resources/mcp_definitions.py",
     "toolcast/commands/init/init.py",
 }
 ELSEWHERE = {
     # SQLite opens its file itself, which the runtime's writer has made.
-    ("toolcast_runtime/rooms/ledger/sqlite_ledger.py", "sqlite3.connect"),
+    ("toolcast_runtime/ledger/sqlite_ledger.py", "sqlite3.connect"),
     # The terminal that a person sits at, by the name that it has for every process.
-    ("toolcast_runtime/rooms/cli/terminal.py", "os.open"),
+    ("toolcast_runtime/cli/terminal.py", "os.open"),
     # The file that takes everything, and has nothing.
     ("toolcast/commands/generate/server_process.py", "os.open"),
-    ("toolcast_runtime/serve/stdio/process.py", "os.open"),
+    ("toolcast_runtime/stdio/process.py", "os.open"),
     # An archive is put together in memory.
     ("toolcast/commands/package.py", "import zipfile"),
 }

@@ -218,7 +218,6 @@ LISTS = {
     r"generator/toolcast/rules/\w+\.py": "the checks of a family",
     r"letta/toolcast_letta/rules\.py": "likewise",
 }
-LAYERS = {"core", "serve", "rooms"}
 FILES = 25
 # The handlers of a system: one more file is one more of the same.
 MANY = re.compile(r"examples/\w+")
@@ -374,9 +373,6 @@ def _package_of(module: Module) -> Path:
 def test_no_two_modules_of_a_distribution_have_one_name() -> None:
     there: dict[tuple[str, str], list[str]] = {}
     for module in modules().values():
-        # A public module of the runtime is called like the room that its names come from.
-        if module.distribution == "toolcast_runtime" and module.room not in LAYERS:
-            continue
         if module.file.stem != "__init__" and module.room not in NAMED_BY_ROOM:
             key = module.distribution, module.file.stem
             there.setdefault(key, []).append(module.name)

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.access import Client, OverrideFile
+from toolcast_runtime import Client, OverrideFile, Registry
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.registry import Registry
 
 from . import tools
 from .external import EXTERNAL_TOOLS, ROUTER

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 from . import tools
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.access import Client, OverrideFile
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Client, OverrideFile, Registry
 
 from . import tools
 

@@ -70,7 +70,7 @@ def _not_set(
 def _told(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """What the process says; one that ends by itself has failed at what it had begun."""
     package = ".".join(filter(None, (workspace.package, name)))
-    module = "toolcast_runtime.serve.stdio.preflight"
+    module = "toolcast_runtime.stdio.import_check"
     why = ""
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 _LARGEST = 8 * 1024 * 1024
 _HERE = os.path.dirname(os.path.abspath(__file__))

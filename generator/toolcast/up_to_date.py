@@ -17,8 +17,8 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.folder import Folder
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_folder import Folder
 
 _EACH = 20
 _LARGEST = 256 * 1024 * 1024

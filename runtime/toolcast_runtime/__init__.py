@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .core.override_file import OverrideFile
     from .core.registry import Registry, UnknownToolError
     from .core.runtime_level import RUNTIME_LEVEL, require_level
-    from .rooms.resources.content_blocks import audio, file, image, link, text
+    from .resources.content_blocks import audio, file, image, link, text
 
 __all__ = [
     "RUNTIME_LEVEL",
@@ -85,13 +85,13 @@ __getattr__ = lazy_getattr(
         "ToolResponse": ".core.context",
         "UnknownClientError": ".core.access",
         "UnknownToolError": ".core.registry",
-        "audio": ".rooms.resources.content_blocks",
+        "audio": ".resources.content_blocks",
         "calling_as": ".core.context",
         "current_call": ".core.context",
-        "file": ".rooms.resources.content_blocks",
-        "image": ".rooms.resources.content_blocks",
-        "link": ".rooms.resources.content_blocks",
+        "file": ".resources.content_blocks",
+        "image": ".resources.content_blocks",
+        "link": ".resources.content_blocks",
         "require_level": ".core.runtime_level",
-        "text": ".rooms.resources.content_blocks",
+        "text": ".resources.content_blocks",
     },
 )

@@ -23,8 +23,8 @@ from tests.access.matrix import (
     may,
 )
 from tests.http.serving import ROOT
+from toolcast_runtime import UnknownToolError
 from toolcast_runtime.core.access import UnknownClientError
-from toolcast_runtime.registry import UnknownToolError
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal")]
 

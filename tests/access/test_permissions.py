@@ -12,8 +12,7 @@ import pytest
 from tests.conftest import Project
 from tests.http.serving import served
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.access import AccessError, Client, OverrideFile
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import AccessError, Client, OverrideFile, Registry
 
 TOOLS = {
     "look": """

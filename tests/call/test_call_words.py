@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from toolcast.commands.call.arguments import WrongWords, arguments_of, usage
+from toolcast_runtime.cli.arguments import likely
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.rooms.cli.words import likely
 
 TOOL = Tool(
     "find",

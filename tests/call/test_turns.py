@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from toolcast_runtime.serve.http.turns import Turns
+from toolcast_runtime.http.fairness import Turns
 
 NOW = datetime.now(UTC)
 

@@ -11,14 +11,13 @@ import httpx
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import Caller, calling_as
+from toolcast_runtime import Caller, Registry, calling_as
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.http import Endpoint, HttpSettings
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
 
 HANDLERS = "tests.callers.handlers"
 MIA = Caller("mia", {"tenant": "shop"}, frozenset())

@@ -11,11 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import ToolResponse
-from toolcast_runtime.access import Client, OverrideFile
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.cli.command_line import command_line, keywords
-from toolcast_runtime.rooms.cli.terminal import closing
+from toolcast_runtime import Client, OverrideFile, Registry, ToolResponse
+from toolcast_runtime.cli.click_commands import command_line, keywords
+from toolcast_runtime.cli.terminal import closing
 
 TEXT = {"type": "string"}
 

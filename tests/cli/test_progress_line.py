@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from toolcast_runtime.rooms.cli.terminal import ProgressLine
+from toolcast_runtime.cli.terminal import ProgressLine
 
 
 class Watched(io.StringIO):

@@ -8,8 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.rooms.cli.words import (
+from toolcast_runtime.cli.arguments import (
     Parameter,
     choices,
     json_object,
@@ -25,6 +24,7 @@ from toolcast_runtime.rooms.cli.words import (
     typed_words,
     types_of,
 )
+from toolcast_runtime.core.definitions.tool import Tool
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}

@@ -12,11 +12,11 @@ import pytest
 
 from tests.clone.plants import PLANTS, Plant, clear
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.access import Access, AccessError, Client
-from toolcast_runtime.core.folder import Folder, append_to
 from toolcast_runtime.core.override_file import OverrideFile
-from toolcast_runtime.core.regular_file import NoRegularFile, read_regular
-from toolcast_runtime.registry import DefinitionError, Registry
+from toolcast_runtime.core.safe_file import NoRegularFile, read_regular
+from toolcast_runtime.core.safe_folder import Folder, append_to
 
 NO_FILES = [
     p for p in PLANTS if p.__name__ not in ("large", "deep", "escapes", "no_text")

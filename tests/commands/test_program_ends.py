@@ -178,7 +178,7 @@ def test_a_read_only_folder(project: Any, folder: str) -> None:
 
 
 def test_another_run_is_writing(project: Any) -> None:
-    from toolcast_runtime.core.folder import Folder, locked
+    from toolcast_runtime.core.safe_folder import Folder, locked
 
     with Folder.at(str(project.root / "generated")) as folder, locked(folder):
         second = project.toolcast("generate")

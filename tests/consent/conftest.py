@@ -12,7 +12,7 @@ import pytest
 
 from tests.consent.counters import Shop
 from tests.mcp.projects import generate_project
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.context import Declined
 from toolcast_runtime.core.question import InputNeeded, Question
-from toolcast_runtime.serve.mcp.asking import (
+from toolcast_runtime.mcp.elicitation import (
     Elicitation,
     ProgressNotifications,
     RoundTrips,
@@ -202,7 +202,7 @@ async def test_the_last_report_is_sent_again(
 ) -> None:
     sent = Sent()
     monkeypatch.setattr(
-        "toolcast_runtime.serve.mcp.asking.HEARTBEAT_SECONDS", 0.04 if beats else 0.01
+        "toolcast_runtime.mcp.elicitation.HEARTBEAT_SECONDS", 0.04 if beats else 0.01
     )
     context = _context(report_progress=sent)
     async with asked_for(context, has_heartbeat) as progress:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.question import Answer, Asked
-from toolcast_runtime.rooms.consent import questions
-from toolcast_runtime.rooms.consent.questions import (
+from toolcast_runtime.consent import questions
+from toolcast_runtime.consent.questions import (
     ApprovalsInMemory,
     Questions,
     problems_with_form,
 )
+from toolcast_runtime.core.question import Answer, Asked
 
 TITLED = [{"const": "in", "title": "Inside"}]
 WORDS = {"title": "A", "description": "An a."}

@@ -15,7 +15,7 @@ from langgraph.types import Command
 
 from tests.consent.counters import Shop
 from tests.langchain.test_langchain_agent import ScriptedModel, calls
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 

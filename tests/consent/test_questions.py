@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 from tests.consent.counters import KEY, Shop
-from toolcast_runtime import current_call
+from toolcast_runtime import Registry, current_call
 from toolcast_runtime.consent import Answer, Question
+from toolcast_runtime.consent.confirmation import confirmation, readable
+from toolcast_runtime.consent.questions import Questions, _content
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.consent.confirmation import confirmation, readable
-from toolcast_runtime.rooms.consent.questions import Questions, _content
-from toolcast_runtime.serve.mcp.sealing import SealingError, sealing
+from toolcast_runtime.mcp.request_state import SealingError, sealing
 
 YES = Answer("accept", {"approve": True})
 
@@ -114,7 +113,7 @@ def test_the_condition_decides_who_is_asked(
 
 def test_a_condition_that_cannot_be_told_asks(registry: Registry) -> None:
     """What costs too much to check is no way around the question."""
-    from toolcast_runtime.rooms.consent.confirmation import is_needed
+    from toolcast_runtime.consent.confirmation import is_needed
 
     slow = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
     assert is_needed(slow, {}, {"a": "a" * 100_000})
@@ -255,7 +254,7 @@ def test_a_ledger_that_cannot_be_written_asks_nobody(
 def test_a_question_that_nobody_answers_is_in_the_ledger(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast_runtime.rooms.consent.questions.MOST_SECONDS", 0.05)
+    monkeypatch.setattr("toolcast_runtime.consent.questions.MOST_SECONDS", 0.05)
 
     async def never(question: Question) -> Answer:
         await asyncio.sleep(60)

@@ -13,9 +13,9 @@ import pytest
 
 from tests.consent.counters import CAN, YES, Shop, said
 from tests.mcp.servers import LEGACY, MODERN, meta
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
+from toolcast_runtime import Registry
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 
 OLD, NEW = "o" * 32, "n" * 32
 ORDER = {"order_id": "7"}

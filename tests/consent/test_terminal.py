@@ -16,8 +16,8 @@ import pytest
 
 from tests.consent.counters import Shop
 from tests.consent.terminals import Terminal, in_terminal
+from toolcast_runtime.cli import terminal as at_terminal
 from toolcast_runtime.core.question import Answer, Question
-from toolcast_runtime.rooms.cli import terminal as at_terminal
 
 REFUND = ("refund", "--order-id", "A-1")
 

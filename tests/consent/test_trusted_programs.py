@@ -12,9 +12,9 @@ import pytest
 
 from tests.consent.counters import Shop
 from tests.mcp.servers import LEGACY
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
+from toolcast_runtime import Registry
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 
 TOKEN = "t" * 32
 

@@ -68,7 +68,7 @@ OVER_HTTP = [
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = ("toolcast_runtime.http", "toolcast_runtime.serve.mcp.sdk_server")
+    loaded = ("toolcast_runtime.http", "toolcast_runtime.mcp.sdk_server")
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 

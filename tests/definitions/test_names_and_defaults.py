@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast_runtime.access import AccessError, Client, OverrideFile
+from toolcast_runtime import AccessError, Client, OverrideFile
 from toolcast_runtime.core.access import Access
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import (
@@ -20,7 +20,7 @@ from toolcast_runtime.core.definitions.tool import (
     spec_name,
 )
 from toolcast_runtime.core.question import Question
-from toolcast_runtime.core.regular_file import read_regular, secret
+from toolcast_runtime.core.safe_file import read_regular, secret
 from toolcast_runtime.core.server_settings import ExternalServer, Resolved
 
 TOOL = Tool("a", "", "", {"inputSchema": {}})

@@ -17,7 +17,7 @@ import yaml
 
 from generated.kirishima.mcp_server import SERVER
 from tests.deployment.deployed import FILES, instructions
-from toolcast_runtime.serve.mcp.server_options import _parser
+from toolcast_runtime.mcp.server_options import _parser
 
 ENDS_IN = 5
 """Seconds in which everything is closed after the grace period, as docs/targets/mcp.md says."""

@@ -202,7 +202,7 @@ def test_without_cases_nothing_is_tried(
         raise AssertionError("a ranking was made")
 
     monkeypatch.setattr(
-        "toolcast_runtime.rooms.router.lexical_ranking.LexicalRanking.__init__", never
+        "toolcast_runtime.router.lexical_ranking.LexicalRanking.__init__", never
     )
     assert changes({"a": DELETE}, {"a": ARCHIVE}) == []
     monkeypatch.undo()

@@ -87,11 +87,11 @@ def test_the_rooms_of_the_architecture_are_the_folders() -> None:
     generator = rooms(ROOT / "generator" / "toolcast")
     package = ROOT / "runtime" / "toolcast_runtime"
     named = rooms_named("The runtime's rooms")
-    layers = [package / "core", package / "serve", package / "rooms"]
-    beside = {p.stem for p in layers[2].glob("*.py") if p.stem != "__init__"}
-    runtime = {room for layer in layers for room in rooms(layer)} | beside
-    # Of the core's modules that stand in no folder the page names those that are asked most.
-    modules = {name for name in named if (layers[0] / f"{name}.py").is_file()}
+    core = package / "core"
+    parts = {path.stem for path in package.glob("[!_]*.py")} - {"types"}
+    runtime = rooms(core) | (rooms(package) - {"core"}) | parts
+    # Of the modules of `core` the page names those that the others import most.
+    modules = {name for name in named if (core / f"{name}.py").is_file()}
     assert sorted(rooms_named("The generator's rooms")) == sorted(generator)
     assert sorted(named) == sorted(runtime | modules)
     picture = (DOCS / "architecture.svg").read_text("utf-8")

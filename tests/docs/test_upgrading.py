@@ -15,8 +15,8 @@ import pytest
 
 from tests.docs.walking import walk
 from toolcast_runtime import RUNTIME_LEVEL, __version__, require_level
-from toolcast_runtime.rooms.ledger.records import VERSION
-from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
+from toolcast_runtime.ledger.records import VERSION
+from toolcast_runtime.ledger.sqlite_ledger import connected
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/upgrading.md").read_text("utf-8")
@@ -89,7 +89,7 @@ def test_an_upgrade_that_changes_nothing(tmp_path: Path) -> None:
         "git add -A\ngit -c user.name=me -c user.email=me@localhost commit -qm Begin\n"
     )
     ledger = (
-        "python -c 'from toolcast_runtime.rooms.ledger.sqlite_ledger import connected;"
+        "python -c 'from toolcast_runtime.ledger.sqlite_ledger import connected;"
         ' from pathlib import Path; connected(Path("ledger.sqlite3")).close()\'\n'
     )
     first, last = (

@@ -28,8 +28,8 @@ def tools() -> Iterator[Any]:
 def test_every_advertised_parameter_reaches_the_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
+    from toolcast_runtime import Tool
     from toolcast_runtime.core.calls.handlers import adapt_handler
-    from toolcast_runtime.registry import Tool
 
     package = str(tool.handler).partition(".")[0]
     shown = {"inputSchema": tool.parameters}

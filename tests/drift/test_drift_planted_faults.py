@@ -242,7 +242,7 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def plain_pytest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    runtime = ("cli", "langchain", "serve.mcp.sdk_server", "testing")
+    runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
     loaded = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
     loaded += modules_of(toolcast)
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:

@@ -18,7 +18,7 @@ from toolcast.encoders.python import option_name
 from toolcast.encoders.yaml_block import scalar
 from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.core.definitions.tool import module_name
-from toolcast_runtime.rooms.values.annotated_types import (
+from toolcast_runtime.values.annotated_types import (
     class_name,
     is_keyword_argument,
 )

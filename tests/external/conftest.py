@@ -14,7 +14,7 @@ import pytest
 from tests.external.servers.running import HttpServer
 from toolcast_runtime import CallContext, ToolResponse
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.rooms.external.external_tools import ExternalTools
+from toolcast_runtime.external.external_tools import ExternalTools
 
 SERVERS = Path(__file__).parent / "servers"
 LOST = "the connection to the tool's server was lost"

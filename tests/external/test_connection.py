@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.rooms.external import connection as module
-from toolcast_runtime.rooms.external import session as sessions
-from toolcast_runtime.rooms.external.connection import Connection
-from toolcast_runtime.rooms.external.listing import Lock
+from toolcast_runtime.external import connection as module
+from toolcast_runtime.external import session as sessions
+from toolcast_runtime.external.connection import Connection
+from toolcast_runtime.external.listing import Lock
 
 Open = Callable[..., Connection]
 

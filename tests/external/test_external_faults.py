@@ -22,9 +22,9 @@ from tests.external.conftest import (
     until,
 )
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.external import connection
+from toolcast_runtime.external import connection
 
 
 async def test_a_server_that_dies_in_mid_call_comes_back(
@@ -219,7 +219,7 @@ async def test_after_its_end_it_can_be_used_again(opened: Open) -> None:
 def test_several_loops_and_a_caller_without_one_share_a_connection(
     tmp_path: Path,
 ) -> None:
-    from toolcast_runtime.rooms.external.external_tools import ExternalTools
+    from toolcast_runtime.external.external_tools import ExternalTools
 
     mark = str(tmp_path / "mark")
     tools = ExternalTools((odd("well", mark),))

@@ -16,8 +16,8 @@ from generated.kirishima import registry
 from tests.external.conftest import Open, call, until
 from tests.external.servers.running import HttpServer
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.rooms.external import transports
-from toolcast_runtime.rooms.external.session import IS_QUIET, quieten
+from toolcast_runtime.external import transports
+from toolcast_runtime.external.session import IS_QUIET, quieten
 
 TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]

@@ -20,11 +20,10 @@ from tests.external.conftest import (
     until,
 )
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import CallContext
+from toolcast_runtime import CallContext, Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.definitions.tool import Wanted
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.registry import Registry
 
 
 @pytest.mark.slow

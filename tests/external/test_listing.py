@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.rooms.external.listing import (
+from toolcast_runtime.external.listing import (
     Lock,
     changed_besides,
     differing,

@@ -23,9 +23,9 @@ from tests.external.conftest import SERVERS
 from tests.external.servers.source import DEFINITIONS, PIXEL
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, StdioServer, stdio_server
+from toolcast_runtime import Registry, UnknownToolError
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.core.question import Action
-from toolcast_runtime.registry import Registry, UnknownToolError
 
 BOTH = ("stdio", pytest.param("http", marks=pytest.mark.slow))
 

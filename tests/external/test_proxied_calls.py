@@ -19,11 +19,10 @@ import pytest
 
 from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import ToolResponse
+from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve
+from toolcast_runtime.external.session import Refused, opened_session
 from toolcast_runtime.langchain import LangChainTools
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.external.session import Refused, opened_session
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.external import server_process
+from toolcast_runtime.external import server_process
 
 
 class Process:

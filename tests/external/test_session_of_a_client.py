@@ -13,7 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.rooms.external.session import Refused, Session, as_listed
+from toolcast_runtime.external.session import Refused, Session, as_listed
 
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
 

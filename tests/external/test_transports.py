@@ -12,11 +12,11 @@ import httpx2
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer, Resolved
-from toolcast_runtime.rooms.external import connection as connections
-from toolcast_runtime.rooms.external import server_process, transports
-from toolcast_runtime.rooms.external import session as sessions
-from toolcast_runtime.rooms.external.connection import Connection
-from toolcast_runtime.rooms.external.transports import Ending, _Bounded, _Pace
+from toolcast_runtime.external import connection as connections
+from toolcast_runtime.external import server_process, transports
+from toolcast_runtime.external import session as sessions
+from toolcast_runtime.external.connection import Connection
+from toolcast_runtime.external.transports import Ending, _Bounded, _Pace
 
 ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
 REPORT = json.dumps(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.serve.stdio.preflight import problems
+from toolcast_runtime.stdio.import_check import problems
 
 REGISTRY = """
 class Registry:

@@ -120,9 +120,7 @@ def test_importing_it_builds_nothing() -> None:
         check=True,
     )
     loaded = done.stdout.split()
-    assert not {"mcp", "starlette", "uvicorn", "toolcast_runtime.serve.http.app"} & {
-        *loaded
-    }
+    assert not {"mcp", "starlette", "uvicorn", "toolcast_runtime.http.app"} & {*loaded}
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.http.test_http_pieces import HOST, RIGHT, Asked, piece
-from toolcast_runtime.serve.http.guard import (
+from toolcast_runtime.http.request_limits import (
     AllowedHosts,
     crowding,
     nesting,

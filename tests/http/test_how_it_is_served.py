@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from toolcast_runtime.http import HttpSettings
-from toolcast_runtime.serve.http import serving
-from toolcast_runtime.serve.http.serving import HttpOptions, serve_http, worker_app
+from toolcast_runtime.http import HttpSettings, runner
+from toolcast_runtime.http.runner import HttpOptions, serve_http, worker_app
 
 APP: Any = object()
 
@@ -47,18 +46,18 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Any:
         return APP, "listening"
 
     fake = SimpleNamespace(Config=config, Server=Server)
-    monkeypatch.setattr(serving, "uvicorn", fake)
-    monkeypatch.setattr(serving, "write_logs", lambda *given: world.log.append(given))
-    monkeypatch.setattr(serving, "gc_freeze", contextlib.nullcontext)
-    monkeypatch.setattr(serving, "most_connections", lambda: 1_200)
-    monkeypatch.setattr(serving, "_app", made)
+    monkeypatch.setattr(runner, "uvicorn", fake)
+    monkeypatch.setattr(runner, "write_logs", lambda *given: world.log.append(given))
+    monkeypatch.setattr(runner, "gc_freeze", contextlib.nullcontext)
+    monkeypatch.setattr(runner, "most_connections", lambda: 1_200)
+    monkeypatch.setattr(runner, "_app", made)
     monkeypatch.setattr(
-        serving, "tell_endpoints", lambda *given: world.log.append(("told", *given))
+        runner, "tell_endpoints", lambda *given: world.log.append(("told", *given))
     )
     monkeypatch.setattr(
-        serving, "supervise", lambda *given: world.log.append(("supervise", given[2]))
+        runner, "supervise", lambda *given: world.log.append(("supervise", given[2]))
     )
-    monkeypatch.setattr(serving.Ending, "take_signals", lambda *_: None)
+    monkeypatch.setattr(runner.Ending, "take_signals", lambda *_: None)
     return world
 
 
@@ -89,7 +88,7 @@ def test_several_are_started_by_name(
         ("supervise", 3),
     ]
     assert (told.settings.factory, told.settings.workers) == (True, 2)
-    assert told.settings.app == "toolcast_runtime.serve.http.serving:worker_app"
+    assert told.settings.app == "toolcast_runtime.http.runner:worker_app"
     assert worker_app() is APP
     (_, first), (given, own) = told.apps
     assert given == options
@@ -127,10 +126,10 @@ def test_of_several_nothing_holds_for_one_alone(
     def http_app(server: Any, listening: Any, *, is_one_of_several: bool) -> None:
         made.append((listening, is_one_of_several, server.external))
 
-    monkeypatch.setattr(serving, "listening_at", listening_at)
-    monkeypatch.setattr(serving, "http_app", http_app)
-    served: Any = serving.replace(SERVER, external=True)
-    app, listening = serving._app(served, options, serving.Ending(1))
+    monkeypatch.setattr(runner, "listening_at", listening_at)
+    monkeypatch.setattr(runner, "http_app", http_app)
+    served: Any = runner.replace(SERVER, external=True)
+    app, listening = runner._app(served, options, runner.Ending(1))
     assert callable(app) and listening == "listening"
     assert made == [several, ("listening", several, external)]
 

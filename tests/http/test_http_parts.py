@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.mcp import ServerPart
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
 
 TOKEN = {"Authorization": "Bearer admin-token"}
 

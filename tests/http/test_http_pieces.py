@@ -12,10 +12,10 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from toolcast_runtime.serve.http import connections, guard
-from toolcast_runtime.serve.http.connections import BoundedProtocol
-from toolcast_runtime.serve.http.guard import ARRIVED, AllowedHosts, Guard
-from toolcast_runtime.serve.http.listening import Tokens
+from toolcast_runtime.http import connections, request_limits
+from toolcast_runtime.http.connections import BoundedProtocol
+from toolcast_runtime.http.endpoints import Tokens
+from toolcast_runtime.http.request_limits import ARRIVED, AllowedHosts, Guard
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
@@ -122,7 +122,7 @@ async def test_of_a_caller_that_goes_nothing_is_answered() -> None:
 async def test_a_body_that_never_comes_is_given_up(
     monkeypatch: pytest.MonkeyPatch, has_arrived: bool | None
 ) -> None:
-    monkeypatch.setattr(guard, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(request_limits, "BODY_SECONDS", 0.05)
     asked = Asked()
 
     async def never() -> dict[str, Any]:

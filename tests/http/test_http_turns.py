@@ -16,8 +16,8 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.http.serving import Served, rpc, served
-from toolcast_runtime.serve.http import guard
-from toolcast_runtime.serve.http.connections import HEAD_SECONDS
-from toolcast_runtime.serve.http.guard import AllowedHosts, Guard
-from toolcast_runtime.serve.http.listening import Tokens
-from toolcast_runtime.serve.http.turns import Turns
+from toolcast_runtime.http import request_limits
+from toolcast_runtime.http.connections import HEAD_SECONDS
+from toolcast_runtime.http.endpoints import Tokens
+from toolcast_runtime.http.fairness import Turns
+from toolcast_runtime.http.request_limits import AllowedHosts, Guard
 
 DESCRIPTORS = 256
 # The promise is 100 ms; the machine may have other work.
@@ -238,7 +238,7 @@ async def test_a_body_that_does_not_end_is_given_up(
 ) -> None:
     import asyncio
 
-    monkeypatch.setattr(guard, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(request_limits, "BODY_SECONDS", 0.05)
     sent: list[int] = []
 
     async def receive() -> dict[str, object]:
@@ -319,7 +319,7 @@ def test_a_host_is_taken_as_it_is() -> None:
 def test_values_of_a_body_are_counted_before_it_is_read(
     body: bytes, is_too_many: bool
 ) -> None:
-    assert (guard.crowding(body) > guard.MOST_VALUES) == is_too_many
+    assert (request_limits.crowding(body) > request_limits.MOST_VALUES) == is_too_many
 
 
 def test_a_body_of_too_many_values_is_refused(server: Served) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope
-from toolcast_runtime.serve.http.listening import (
+from toolcast_runtime.http.endpoints import (
     Issuer,
     Listening,
     is_loopback,
     tell_endpoints,
 )
-from toolcast_runtime.serve.http.settings import SettingsError
+from toolcast_runtime.http.settings import SettingsError
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 TOKENS = {"A": "a-token", "B": "b-token"}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.http.test_http_pieces import HOST, piece
-from toolcast_runtime.serve.http import app
-from toolcast_runtime.serve.http.guard import ADMITTED, AllowedHosts, Guard
-from toolcast_runtime.serve.http.turns import Turns
-from toolcast_runtime.serve.mcp.sdk_server import CALLED
+from toolcast_runtime.http import app
+from toolcast_runtime.http.fairness import Turns
+from toolcast_runtime.http.request_limits import ADMITTED, AllowedHosts, Guard
+from toolcast_runtime.mcp.sdk_server import CALLED
 
 
 @pytest.mark.parametrize(

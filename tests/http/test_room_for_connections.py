@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from tests.http.test_http_pieces import HEAD, answering, connected
-from toolcast_runtime.serve.http import connections
-from toolcast_runtime.serve.http.guard import ADMITTED
+from toolcast_runtime.http import connections
+from toolcast_runtime.http.request_limits import ADMITTED
 
 resource = pytest.importorskip("resource")
 

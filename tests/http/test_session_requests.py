@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from toolcast_runtime.serve.http import app
-from toolcast_runtime.serve.http import sessions as module
-from toolcast_runtime.serve.http.listening import Listening
-from toolcast_runtime.serve.http.sessions import Sessions
+from toolcast_runtime.http import app
+from toolcast_runtime.http import sessions as module
+from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.sessions import Sessions
 
 OLD = (b"mcp-protocol-version", b"2025-06-18")
 NEW = (b"mcp-protocol-version", b"2026-07-28")

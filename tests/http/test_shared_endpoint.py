@@ -15,14 +15,13 @@ from starlette.testclient import TestClient
 
 from tests.conftest import Project
 from tests.http.serving import rpc
-from toolcast_runtime import RUNTIME_LEVEL
+from toolcast_runtime import RUNTIME_LEVEL, DefinitionError, Registry
 from toolcast_runtime.http import SettingsError
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import DefinitionError, Registry
-from toolcast_runtime.rooms.testing.generated_package import raw_tools_list
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
+from toolcast_runtime.testing.generated_package import raw_tools_list
 
 WORKSPACE = """
     version: 1
@@ -325,7 +324,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 
     generated = importlib.import_module("shared_desk.desk.test_snapshots")
     monkeypatch.setattr(
-        "toolcast_runtime.rooms.testing.snapshot_tests.raw_tools_list", listed
+        "toolcast_runtime.testing.generated_tests.raw_tools_list", listed
     )
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_are_the_definitions("assistant")

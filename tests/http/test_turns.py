@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.serve.http.turns import Turns
+from toolcast_runtime.http.fairness import Turns
 
 
 class _Noted(Turns):

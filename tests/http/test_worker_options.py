@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.http import SettingsError
-from toolcast_runtime.serve.http import serving
+from toolcast_runtime.http import SettingsError, runner
 
 
 @pytest.fixture
@@ -28,10 +27,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         given.update(ending=vars(ending), app=app)
         return "ending app"
 
-    monkeypatch.setattr(serving, "listening_at", listening)
-    monkeypatch.setattr(serving, "http_app", app)
-    monkeypatch.setattr(serving, "ending_app", ending)
-    monkeypatch.setattr(serving, "write_logs", lambda *words: given.update(logs=words))
+    monkeypatch.setattr(runner, "listening_at", listening)
+    monkeypatch.setattr(runner, "http_app", app)
+    monkeypatch.setattr(runner, "ending_app", ending)
+    monkeypatch.setattr(runner, "write_logs", lambda *words: given.update(logs=words))
     return given
 
 
@@ -39,7 +38,7 @@ def worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     server = "generated.kirishima.mcp_server"
     given = json.dumps({"server": server, **options})
     monkeypatch.setenv("TOOLCAST_HTTP_WORKER", given)
-    assert serving.worker_app() == "ending app"
+    assert runner.worker_app() == "ending app"
 
 
 @pytest.mark.parametrize(

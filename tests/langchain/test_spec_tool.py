@@ -11,9 +11,8 @@ from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import ToolResponse, image, text
+from toolcast_runtime import Registry, ToolResponse, UnknownToolError, image, text
 from toolcast_runtime.langchain import LangChainTools
-from toolcast_runtime.registry import Registry, UnknownToolError
 
 
 @pytest.fixture

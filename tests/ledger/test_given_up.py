@@ -13,8 +13,8 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime import current_call
-from toolcast_runtime.core.calls import work
-from toolcast_runtime.core.calls.work import MOST_GIVEN_UP, run_sync
+from toolcast_runtime.core.calls import worker_threads
+from toolcast_runtime.core.calls.worker_threads import MOST_GIVEN_UP, run_sync
 
 Seen = list[str]
 # Long enough that a handler's thread has begun on a busy machine, too.
@@ -80,7 +80,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Longer than a cancelled task takes to give its thread up: until then both are counted.
-    monkeypatch.setattr(work, "_SECONDS_UNTOLD", 0.4)
+    monkeypatch.setattr(worker_threads, "_SECONDS_UNTOLD", 0.4)
     release = threading.Event()
 
     async def stubborn() -> None:
@@ -105,7 +105,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     assert told[-1].levelno == logging.WARNING
     assert "a handler of stuck" in told[-1].getMessage()
     release.set()
-    await work.until_ended(20)
+    await worker_threads.until_ended(20)
     assert "given up" not in str(await kept.call("stuck", timeout=TIMEOUT))
 
 
@@ -114,7 +114,7 @@ async def test_an_end_that_has_come_is_seen_soon(kept: Kept, handlers: Any) -> N
     handlers.export = lambda: polite(seen)
     await kept.call("export", timeout=TIMEOUT)
     start = time.monotonic()
-    await work.until_ended(20)
+    await worker_threads.until_ended(20)
     assert time.monotonic() - start < 0.9
     assert seen == ["began", "export"]
 

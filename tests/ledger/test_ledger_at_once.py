@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.ledger import Record
-from toolcast_runtime.rooms.ledger import sqlite_ledger
-from toolcast_runtime.rooms.ledger.sqlite_ledger import SqliteLedger
+from toolcast_runtime.ledger import Record, sqlite_ledger
+from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
 
 @pytest.fixture(autouse=True)

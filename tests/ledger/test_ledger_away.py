@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("psycopg")
 
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.ledger import postgresql_ledger as there
+from toolcast_runtime.ledger import postgresql_ledger as there
 
 RECORD = Record("1", "toys", "spin", None, "2026-01-01", {})
 

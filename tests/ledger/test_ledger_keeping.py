@@ -19,8 +19,8 @@ from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.ledger.recorder import open_ledger
-from toolcast_runtime.rooms.ledger.tables import ApprovalsTable, remove_old, stop
+from toolcast_runtime.ledger.recorder import open_ledger
+from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old, stop
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

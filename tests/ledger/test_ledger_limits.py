@@ -19,15 +19,18 @@ from typing import Any
 import httpx
 import pytest
 
-from toolcast_runtime.ledger import HttpSink, LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.ledger import (
+from toolcast_runtime.ledger import (
+    HttpSink,
+    LedgerError,
+    LedgerSettings,
+    Record,
     http_sink,
     recorder,
     records,
     sqlite_ledger,
     tables,
 )
-from toolcast_runtime.rooms.ledger.sqlite_ledger import SqliteLedger, connected
+from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger, connected
 
 RECORD = Record("1", "toys", "spin", None, "2026-01-01", {}, outcome="ok")
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

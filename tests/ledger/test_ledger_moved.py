@@ -19,9 +19,8 @@ import pytest
 
 from tests.ledger.test_ledger_processes import ROOT
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.ledger import LedgerError, Record
-from toolcast_runtime.rooms.ledger import records
-from toolcast_runtime.rooms.ledger.records import RecordBatches
+from toolcast_runtime.ledger import LedgerError, Record, records
+from toolcast_runtime.ledger.records import RecordBatches
 
 ENDINGS = ("", "-wal", "-shm")
 
@@ -85,7 +84,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from toolcast_runtime.ledger import LedgerError, Record
-from toolcast_runtime.rooms.ledger.sqlite_ledger import SqliteLedger
+from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
 async def main():
     ledger = SqliteLedger(Path(sys.argv[1]))

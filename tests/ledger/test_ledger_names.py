@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.ledger.recorder import open_ledger
-from toolcast_runtime.rooms.ledger.tables import ApprovalsTable
+from toolcast_runtime.ledger.recorder import open_ledger
+from toolcast_runtime.ledger.tables import ApprovalsTable
 
 SETTINGS = LedgerSettings("toys", "TOYS_LEDGER")
 STARTED = Record("1", "toys", "spin", None, "2026-01-01", {})

@@ -23,10 +23,9 @@ from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import Asked
-from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
-from toolcast_runtime.rooms.ledger import records
-from toolcast_runtime.rooms.ledger.recorder import open_ledger
-from toolcast_runtime.rooms.ledger.tables import ApprovalsTable, remove_old
+from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record, records
+from toolcast_runtime.ledger.recorder import open_ledger
+from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old
 
 psycopg = pytest.importorskip("psycopg")
 pytestmark = pytest.mark.skipif(
@@ -190,7 +189,7 @@ async def test_what_ended_while_the_database_was_away_is_recorded_when_it_is_bac
     url: str, server: str, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Longer than calls wait for it."""
-    ledger = "toolcast_runtime.rooms.ledger.postgresql_ledger"
+    ledger = "toolcast_runtime.ledger.postgresql_ledger"
     monkeypatch.setattr(f"{ledger}._RETURN_SECONDS", 0.2)
     monkeypatch.setattr(records, "_AGAIN_SECONDS", 0.1)
     name = url.rpartition("/")[2]
@@ -264,7 +263,7 @@ async def test_a_process_has_few_connections_and_closes_them(
 TAKES = """
 import asyncio
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.rooms.ledger.tables import ApprovalsTable
+from toolcast_runtime.ledger.tables import ApprovalsTable
 table = ApprovalsTable(LedgerSettings("toys", "TOYS_LEDGER"))
 async def take():
     print(*[await table.take(f"{number}") for number in range(10)])

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import HANDLERS, Kept
-from toolcast_runtime.core.calls import work
-from toolcast_runtime.core.calls.work import MOST_GIVEN_UP
+from toolcast_runtime.core.calls import worker_threads
+from toolcast_runtime.core.calls.worker_threads import MOST_GIVEN_UP
 from toolcast_runtime.ledger import Record
 
 Sink = Callable[[Any, list[Record]], Any]
@@ -63,7 +63,7 @@ async def test_a_function_that_hangs_takes_nobody_elses_threads(
     tmp_path: Path, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After 16 calls that it has kept, further ones are refused at once."""
-    monkeypatch.setattr("toolcast_runtime.rooms.ledger.recorder._PATIENCE", 0.2)
+    monkeypatch.setattr("toolcast_runtime.ledger.recorder._PATIENCE", 0.2)
     release = threading.Event()
     handlers.sink = lambda record: release.wait(60)
     handlers.work = lambda: 1
@@ -79,4 +79,4 @@ async def test_a_function_that_hangs_takes_nobody_elses_threads(
             assert await asyncio.to_thread(lambda: 1) == 1
     finally:
         release.set()
-        await work.until_ended(20)
+        await worker_threads.until_ended(20)

@@ -14,9 +14,9 @@ from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import Asked
 from toolcast_runtime.ledger import LedgerSettings
-from toolcast_runtime.rooms.ledger.records import VERSION
-from toolcast_runtime.rooms.ledger.sqlite_ledger import connected
-from toolcast_runtime.rooms.ledger.tables import ApprovalsTable
+from toolcast_runtime.ledger.records import VERSION
+from toolcast_runtime.ledger.sqlite_ledger import connected
+from toolcast_runtime.ledger.tables import ApprovalsTable
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.lifespan import Lifespan
-from toolcast_runtime.registry import Registry
 
 LIFESPAN = """
     from __future__ import annotations
@@ -97,7 +97,7 @@ def make_toolset(
         return made[-1]
 
     yield make
-    from toolcast_runtime.core.calls.work import run_sync
+    from toolcast_runtime.core.calls.worker_threads import run_sync
 
     for toolset in made:
         run_sync(toolset.registry.close())

@@ -10,8 +10,8 @@ import pytest
 
 from tests.lifespan.conftest import Toolset
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.lifespan import Lifespan
-from toolcast_runtime.registry import DefinitionError, Registry
 
 Make = Callable[..., Toolset]
 OPEN = {"type": "object"}

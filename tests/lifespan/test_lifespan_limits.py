@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lifespan.conftest import Toolset
-from toolcast_runtime.rooms import lifespan
+from toolcast_runtime.lifespan import dependencies as lifespan
 
 
 async def test_a_start_has_a_minute_and_an_end_four_seconds(

@@ -13,7 +13,7 @@ import pytest
 
 from tests.lifespan.conftest import Toolset
 from toolcast_runtime.lifespan import LifespanError
-from toolcast_runtime.rooms import lifespan
+from toolcast_runtime.lifespan import dependencies as lifespan
 
 Make = Callable[..., Toolset]
 

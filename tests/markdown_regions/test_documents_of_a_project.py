@@ -13,7 +13,7 @@ import pytest
 
 from tests.clone.plants import PLANTS, Plant
 from toolcast.output import output_folder
-from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.safe_folder import Folder
 
 MakeProject = Callable[..., Any]
 NOTE = "summary: Store a note.\nparameters: {type: object}\n"

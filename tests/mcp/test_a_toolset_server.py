@@ -11,9 +11,9 @@ import pytest
 
 from toolcast_runtime.core.definitions.definitions import DefinitionError
 from toolcast_runtime.core.registry import UnknownToolError
-from toolcast_runtime.serve.http.settings import SettingsError
-from toolcast_runtime.serve.mcp.server import AsgiApp
-from toolcast_runtime.serve.mcp.toolset_server import ToolsetServer
+from toolcast_runtime.http.settings import SettingsError
+from toolcast_runtime.mcp.server import AsgiApp
+from toolcast_runtime.mcp.toolset_server import ToolsetServer
 
 Server: Any = ToolsetServer
 

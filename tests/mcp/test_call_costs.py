@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 
 @pytest.mark.parametrize("tool", [*SERVER.registry.names_in("mcp"), "no_such_tool"])

@@ -10,12 +10,12 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.core.context import Caller, calling_as
-from toolcast_runtime.serve.http import serving
-from toolcast_runtime.serve.mcp import sealing as seals
-from toolcast_runtime.serve.mcp.asking import HEARTBEAT_SECONDS, ProgressNotifications
-from toolcast_runtime.serve.mcp.sealing import SealingError, sealing
-from toolcast_runtime.serve.mcp.server_options import main
-from toolcast_runtime.serve.mcp.tools_list import exact_tools
+from toolcast_runtime.http import runner
+from toolcast_runtime.mcp import request_state as seals
+from toolcast_runtime.mcp.elicitation import HEARTBEAT_SECONDS, ProgressNotifications
+from toolcast_runtime.mcp.request_state import SealingError, sealing
+from toolcast_runtime.mcp.server_options import main
+from toolcast_runtime.mcp.tools_list import exact_tools
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def test_options_are_taken(
     monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any] | None
 ) -> None:
     taken: list[Any] = []
-    monkeypatch.setattr(serving, "serve_http", lambda _, options: taken.append(options))
+    monkeypatch.setattr(runner, "serve_http", lambda _, options: taken.append(options))
     if expected is None:
         with pytest.raises(SystemExit):
             main(SERVER, ["--http", *words.split()])
         return
     main(SERVER, ["--http", *words.split()])
-    assert taken == [replace(serving.HttpOptions(), **expected)]
-    usual = serving.HttpOptions()
+    assert taken == [replace(runner.HttpOptions(), **expected)]
+    usual = runner.HttpOptions()
     assert (usual.host, usual.port, usual.workers) == ("127.0.0.1", 8000, 1)
     assert (usual.replica, usual.local_tools, usual.grace) == (False, False, 10)
 

@@ -9,8 +9,8 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from toolcast_runtime.rooms.resources.definitions_of_mcp import McpOffer
-from toolcast_runtime.serve.mcp.offers import offers
+from toolcast_runtime.mcp.resources_and_prompts import offers
+from toolcast_runtime.resources.mcp_definitions import McpOffer
 
 CONTEXT: Any = SimpleNamespace(protocol_version="2026-07-28", request=None, meta=None)
 NOTE = McpOffer("note", {"name": "note", "uri": "a:note"}, {"text": "Hello"})

@@ -17,8 +17,8 @@ from mcp.types import CallToolResult
 
 from tests.mcp.servers import ERAS, http_server, meta, stdio_server
 from tests.repository import TOOLSETS
+from toolcast_runtime import Registry, Tool
 from toolcast_runtime.core.definitions.tool import module_name
-from toolcast_runtime.registry import Registry, Tool
 
 ROOT = Path(__file__).parents[2]
 MODES = ("legacy", "2026-07-28")

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from generated.molecule.mcp_server import SERVER
-from toolcast_runtime.serve.http import serving
-from toolcast_runtime.serve.mcp.server_options import main
+from toolcast_runtime.http import runner
+from toolcast_runtime.mcp.server_options import main
 
 
 @pytest.fixture(autouse=True)
 def logs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """How this process logs is not the server's here."""
-    monkeypatch.setattr(serving, "write_logs", lambda *_: None)
+    monkeypatch.setattr(runner, "write_logs", lambda *_: None)
 
 
 @pytest.mark.parametrize(

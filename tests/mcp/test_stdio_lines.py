@@ -19,7 +19,7 @@ import pytest
 
 from tests.forked_servers import Process, run, start
 from tests.mcp.servers import meta
-from toolcast_runtime.serve.stdio.framing import MOST_BYTES
+from toolcast_runtime.stdio.framing import MOST_BYTES
 
 SERVER = "generated.unkind.mcp_server"
 PATIENCE = 60.0

@@ -9,8 +9,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.context import CALLER, Caller, ToolResponse
-from toolcast_runtime.serve.mcp import sdk_server
-from toolcast_runtime.serve.mcp.results import (
+from toolcast_runtime.mcp import sdk_server
+from toolcast_runtime.mcp.results import (
     call_result,
     is_before_2026,
     refuse_cursor,

@@ -27,8 +27,7 @@ from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import exact_text
 from toolcast.rules.spec import server_lock as SERVER_LOCK
 from toolcast_runtime import CallContext
-from toolcast_runtime.external import ExternalTools
-from toolcast_runtime.rooms.external import connection
+from toolcast_runtime.external import ExternalTools, connection
 
 LISTED: dict[str, Any] = {
     "tools": [

@@ -8,8 +8,8 @@ import pytest
 
 from tests.oauth.authorization_server import AuthorizationServer, authorization_server
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
-from toolcast_runtime.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,10 +13,10 @@ from pathlib import Path
 from tests.oauth.authorization_server import ID, SECRET
 from tests.oauth.shop import PUBLIC, SCOPES
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
 
 __all__ = ["PLAIN"]
 

@@ -10,9 +10,9 @@ import httpx
 
 from tests.http.serving import rpc
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from tests.oauth.authorization_server import AuthorizationServer
-    from toolcast_runtime.registry import Registry
+    from toolcast_runtime import Registry
 
 PUBLIC = "https://shop.example"
 DESK, BACK = f"{PUBLIC}/mcp/", f"{PUBLIC}/mcp/back/"

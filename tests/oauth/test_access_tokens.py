@@ -15,9 +15,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from toolcast_runtime.http import OAuth
-from toolcast_runtime.serve.http.listening import Issuer
-from toolcast_runtime.serve.oauth import access_tokens as asking
-from toolcast_runtime.serve.oauth.access_tokens import (
+from toolcast_runtime.http.endpoints import Issuer
+from toolcast_runtime.oauth import access_tokens as asking
+from toolcast_runtime.oauth.access_tokens import (
     AccessTokens,
     AuthorizationServer,
     NotThere,

@@ -28,12 +28,12 @@ from tests.oauth.forged import by_hand
 from tests.oauth.served_shop import PLAIN
 from tests.oauth.shop import DESK, environment, serving
 from tests.oauth.test_issuer_faults import with_introspection
-from toolcast_runtime.serve.oauth import access_tokens
+from toolcast_runtime.oauth import access_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from toolcast_runtime.registry import Registry
+    from toolcast_runtime import Registry
 
 DESCRIPTORS = 512
 # A house has three quarters of them; the rest is for what the server asks and writes.

@@ -17,13 +17,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.oauth.authorization_server import ID, SECRET, AuthorizationServer
 from tests.oauth.shop import BACK, DESK, SCOPES, environment, serving
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.serve.http.listening import Listening
-from toolcast_runtime.serve.oauth import access_tokens as asking
+from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.oauth import access_tokens as asking
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from toolcast_runtime.registry import Registry
+    from toolcast_runtime import Registry
 
 METADATA = "/.well-known/oauth-authorization-server"
 MANY = b'{"keys": [' + b" " * 300_000 + b"]}"
@@ -160,7 +160,7 @@ def test_while_keys_cannot_be_fetched_nobody_gets_in(
 def test_a_new_key_is_fetched_when_a_token_names_it(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast_runtime.serve.oauth.access_tokens._PAUSE", 0.0)
+    monkeypatch.setattr("toolcast_runtime.oauth.access_tokens._PAUSE", 0.0)
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:

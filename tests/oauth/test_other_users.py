@@ -9,8 +9,8 @@ import pytest
 
 from tests.oauth.shop import DESK, environment, serving, told
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
-from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 
 from tests.oauth.test_access_tokens import ISSUER, URL, World, _key, _tokens, world
 from toolcast_runtime.http import OAuth
-from toolcast_runtime.serve.http.listening import Issuer
-from toolcast_runtime.serve.oauth import access_tokens as asking
-from toolcast_runtime.serve.oauth.access_tokens import (
+from toolcast_runtime.http.endpoints import Issuer
+from toolcast_runtime.oauth import access_tokens as asking
+from toolcast_runtime.oauth.access_tokens import (
     AuthorizationServer,
     NotThere,
     Questions,

@@ -27,12 +27,12 @@ from tests.oauth.forged import (
 )
 from tests.oauth.shop import BACK, DESK, METADATA, SCOPES, environment, serving, told
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.serve.http.listening import Listening
+from toolcast_runtime.http.endpoints import Listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolcast_runtime.registry import Registry
+    from toolcast_runtime import Registry
 
 
 def test_a_token_opens_the_endpoint_and_shows_what_its_scopes_permit(

@@ -9,14 +9,14 @@ import pytest
 
 from toolcast_runtime.core.context import Caller
 from toolcast_runtime.http import OAuth, Scope
-from toolcast_runtime.serve.http.listening import Issuer
-from toolcast_runtime.serve.mcp.sdk_server import IDENTITY
-from toolcast_runtime.serve.oauth.access_tokens import (
+from toolcast_runtime.http.endpoints import Issuer
+from toolcast_runtime.mcp.sdk_server import IDENTITY
+from toolcast_runtime.oauth.access_tokens import (
     NotThere,
     TokenRefused,
     TooMany,
 )
-from toolcast_runtime.serve.oauth.resource_server import (
+from toolcast_runtime.oauth.resource_server import (
     ResourceServer,
     metadata_at,
     opened_by,

@@ -14,10 +14,10 @@ from mcp_types import TextContent
 from tests.oauth.agent import Browser, agent
 from tests.oauth.shop import BACK, DESK, PUBLIC, environment, serving, told
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.http import Scope
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,7 +23,7 @@ from tests.oauth.shop import DESK, PUBLIC, SCOPES, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolcast_runtime.registry import Registry
+    from toolcast_runtime import Registry
 
 pytestmark = [
     pytest.mark.servers,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolcast_runtime.http import Endpoint, HttpSettings, SettingsError
-from toolcast_runtime.serve.http.listening import Listening, Tokens, is_safe_url
+from toolcast_runtime.http.endpoints import Listening, Tokens, is_safe_url
 
 
 def test_a_variable_holds_the_old_and_the_new_token() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast_runtime.core.folder import Folder, alone_in
+from toolcast_runtime.core.safe_folder import Folder, alone_in
 
 fcntl = pytest.importorskip("fcntl")
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from toolcast_runtime.core import folder
-from toolcast_runtime.core.folder import Folder, LinkInTheWay
-from toolcast_runtime.core.regular_file import NoRegularFile
+from toolcast_runtime.core import safe_folder
+from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
 
 
 @pytest.fixture
 def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
+    monkeypatch.setattr(safe_folder, "_BY_DESCRIPTOR", False)
     # There the lock is a call of Windows, which cannot be had here.
-    monkeypatch.setattr(folder, "_lock_file", contextlib.nullcontext)
+    monkeypatch.setattr(safe_folder, "_lock_file", contextlib.nullcontext)
 
 
 def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None:
@@ -51,7 +51,7 @@ def test_no_name_leads_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_descriptor: bool
 ) -> None:
     if not by_descriptor:
-        monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
+        monkeypatch.setattr(safe_folder, "_BY_DESCRIPTOR", False)
     top = tmp_path / "top"
     top.mkdir()
     (tmp_path / "mine").write_text("mine")
@@ -102,7 +102,7 @@ def test_a_new_file_is_whole_and_over_nothing(
         raise PermissionError(1, "Operation not permitted")
 
     if not by_descriptor:
-        monkeypatch.setattr(folder, "_BY_DESCRIPTOR", False)
+        monkeypatch.setattr(safe_folder, "_BY_DESCRIPTOR", False)
     if not has_links:
         monkeypatch.setattr(os, "link", refuses)
     (tmp_path / "victim").write_text("mine")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.testing import snapshot_tests
-from toolcast_runtime.rooms.testing.generated_package import (
+from toolcast_runtime.testing import generated_tests
+from toolcast_runtime.testing.generated_package import (
     GeneratedPackage,
     _array,
     _messages,
@@ -20,7 +20,7 @@ from toolcast_runtime.rooms.testing.generated_package import (
     spelled,
     text_of,
 )
-from toolcast_runtime.rooms.testing.specs import shown
+from toolcast_runtime.testing.specs import shown
 
 
 def package(*tools: Any, **more: Any) -> Any:
@@ -52,7 +52,7 @@ def tool(name: str, section: str = "a", order: int | None = None) -> Any:
     ],
 )
 def test_tools_are_in_the_declared_order(tools: Any, is_right: bool) -> None:
-    tests: Any = snapshot_tests._registry_tests(package(*tools))()
+    tests: Any = generated_tests._registry_tests(package(*tools))()
     if is_right:
         tests.test_tools_are_in_the_declared_order()
         tests.test_the_registry_has_every_tool()
@@ -62,7 +62,7 @@ def test_tools_are_in_the_declared_order(tools: Any, is_right: bool) -> None:
 
 
 def test_a_package_without_a_definition_is_none() -> None:
-    tests: Any = snapshot_tests._registry_tests(package())()
+    tests: Any = generated_tests._registry_tests(package())()
     with pytest.raises(AssertionError, match="no definition is in there/tools"):
         tests.test_the_registry_has_every_tool()
 
@@ -76,7 +76,7 @@ def test_a_client_gets_what_is_meant_for_it(
 ) -> None:
     made = package(tool("t"), names=lambda _: ["t"])
     made.definitions["t"] = {} if meant is None else {"clients": meant}
-    tests: Any = snapshot_tests._registry_tests(made)()
+    tests: Any = generated_tests._registry_tests(made)()
     if is_right:
         tests.test_a_client_gets_what_is_meant_for_it(client)
         return
@@ -98,7 +98,7 @@ def test_a_former_name_resolves_and_is_not_shown(
     made = package(tool("t"), resolve=lambda _: present)
     made.definitions["t"] = {"renamed_from": ["old"]}
     made.blocks = {"a.md": text}
-    tests: Any = snapshot_tests._registry_tests(made)()
+    tests: Any = generated_tests._registry_tests(made)()
     if said is None:
         tests.test_former_names_resolve_and_are_not_shown("t")
         return

@@ -19,9 +19,8 @@ from starlette.testclient import TestClient
 
 from tests.langchain.test_langchain_agent import ScriptedModel, calls
 from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
-from toolcast_runtime import ToolError
+from toolcast_runtime import Registry, ToolError
 from toolcast_runtime.consent import Answer, Question
-from toolcast_runtime.registry import Registry
 
 START = f"{MONDAY}T10:30:00+01:00"
 REFUND: dict[str, Any] = {

@@ -23,8 +23,7 @@ from tests.http.serving import served
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
 from tests.platform.logins import PEOPLE, Logins, logins
 from tests.platform.test_clients import Mode, Person, client_of
-from toolcast_runtime import Caller, calling_as
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Caller, Registry, calling_as
 
 BOOKING = {"patient_id": str(PATIENT), "start": f"{MONDAY}T10:30:00+01:00"}
 REFUND = {"visit_id": 1, "amount": {"cents": 5_000, "currency": "EUR"}}

@@ -14,7 +14,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from tests.providers.generated_schemas import NAMES
-from toolcast_runtime.rooms.providers.schema_rendering import RenderedSchema
+from toolcast_runtime.providers.schema_rendering import RenderedSchema
 
 __all__ = ["CannotBeSent", "allows", "arguments_near", "as_sent", "refused_at"]
 

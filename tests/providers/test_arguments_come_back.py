@@ -20,8 +20,8 @@ from tests.providers.generated_arguments import (
 from tests.providers.generated_schemas import schemas
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import ListOptions, ProviderTools, provider_named
-from toolcast_runtime.rooms.providers.dialect import Effect, Loss
-from toolcast_runtime.rooms.providers.model_provider import render_tools
+from toolcast_runtime.providers.dialect import Effect, Loss
+from toolcast_runtime.providers.model_provider import render_tools
 
 LIMITS = settings(
     max_examples=60,

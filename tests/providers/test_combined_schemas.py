@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.providers.combined_schemas import (
+from toolcast_runtime.providers.combined_schemas import (
     Inexact,
     exclude_each_other,
     is_of_type,
@@ -16,7 +16,7 @@ from toolcast_runtime.rooms.providers.combined_schemas import (
     typed_values,
     types_of,
 )
-from toolcast_runtime.rooms.providers.dialect import only_annotated
+from toolcast_runtime.providers.dialect import only_annotated
 
 Schema = dict[str, Any]
 A: Schema = {"properties": {"a": {}}}

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from toolcast_runtime.rooms.providers.dialect import (
+from toolcast_runtime.providers.dialect import (
     Dialect,
     Inexpressible,
     Loss,
     References,
 )
-from toolcast_runtime.rooms.providers.schema_rendering import rendered_schema
+from toolcast_runtime.providers.schema_rendering import rendered_schema
 
 CASES = yaml.safe_load(Path(__file__).with_name("dialects.yaml").read_text("utf-8"))
 DEFINITIONS = {

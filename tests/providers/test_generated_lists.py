@@ -18,7 +18,7 @@ from toolcast_runtime.providers import (
     provider_named,
     render_tools,
 )
-from toolcast_runtime.rooms.providers.model_provider import ListOptions
+from toolcast_runtime.providers.model_provider import ListOptions
 
 REPORTS = sorted((Path(provider_lists.__file__).parent / "providers").glob("*.txt"))
 DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}

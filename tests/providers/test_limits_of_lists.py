@@ -16,7 +16,7 @@ from toolcast_runtime.providers import (
     provider_named,
     render_tools,
 )
-from toolcast_runtime.rooms.providers.dialect import Dialect, Nullable, References
+from toolcast_runtime.providers.dialect import Dialect, Nullable, References
 
 Schema = dict[str, Any]
 S: Schema = {"type": "string"}

@@ -15,7 +15,7 @@ from tests.providers.documented_rules import problems
 from tests.providers.sdk_types import validate
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import PROVIDERS, ListOptions, provider_named
-from toolcast_runtime.rooms.providers.model_provider import ProviderTools, render_tools
+from toolcast_runtime.providers.model_provider import ProviderTools, render_tools
 
 MOST_SECONDS = 5.0
 CORPUS = Path(__file__).parents[1] / "corpus"

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import ProviderLists
-from toolcast_runtime.rooms.providers.provider_names import (
+from toolcast_runtime.providers.provider_names import (
     collisions,
     named_properties,
     new_names,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.providers.combined_schemas import (
+from toolcast_runtime.providers.combined_schemas import (
     nullable_schema,
     spelled,
     takes_null,
 )
-from toolcast_runtime.rooms.providers.dialect import Nullable
+from toolcast_runtime.providers.dialect import Nullable
 
 Schema = dict[str, Any]
 _TARGETS: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.providers.dialect import (
+from toolcast_runtime.providers.dialect import (
     Dialect,
     Effect,
     Inexpressible,
@@ -17,7 +17,7 @@ from toolcast_runtime.rooms.providers.dialect import (
     added,
     told,
 )
-from toolcast_runtime.rooms.providers.schema_rendering import rendered_schema
+from toolcast_runtime.providers.schema_rendering import rendered_schema
 
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}

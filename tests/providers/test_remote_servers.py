@@ -17,7 +17,7 @@ from tests.providers.sdk_types import validate
 from toolcast_runtime.core.access import UnknownClientError
 from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ProviderLists
-from toolcast_runtime.rooms.providers.provider_lists import (
+from toolcast_runtime.providers.provider_lists import (
     anthropic_toolset,
     openai_mcp,
 )

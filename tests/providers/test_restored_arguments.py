@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.providers.dialect import Dialect
-from toolcast_runtime.rooms.providers.schema_rendering import (
+from toolcast_runtime.providers.dialect import Dialect
+from toolcast_runtime.providers.schema_rendering import (
     rendered_schema,
     restored_arguments,
 )

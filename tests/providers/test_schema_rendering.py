@@ -10,7 +10,7 @@ import pytest
 
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import provider_named
-from toolcast_runtime.rooms.providers.model_provider import ListOptions, render_tools
+from toolcast_runtime.providers.model_provider import ListOptions, render_tools
 
 CASES = sorted(Path(__file__).parent.glob("cases/*/*.json"))
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.conftest import Project
-from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.safe_folder import Folder
 
 from .conftest import contents, run
 

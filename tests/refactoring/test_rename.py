@@ -359,7 +359,7 @@ def test_a_path_that_is_no_plain_file_is_refused(
 def test_a_write_that_fails_changes_nothing(
     notes: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from toolcast_runtime.core.folder import Folder
+    from toolcast_runtime.core.safe_folder import Folder
 
     real, count = Folder.write, []
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from toolcast_runtime import ToolResponse, audio, file, image, link, text
-from toolcast_runtime.rooms.cli.terminal import OUTPUT, output_option, print_answer
+from toolcast_runtime.cli.terminal import OUTPUT, output_option, print_answer
 
 EVERYTHING = ToolResponse(
     content=[

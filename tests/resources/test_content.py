@@ -9,7 +9,7 @@ import pytest
 from toolcast_runtime import file, link
 from toolcast_runtime.core.context import ToolError
 from toolcast_runtime.resources import LinkLimits
-from toolcast_runtime.rooms.resources.content_blocks import KeptContent
+from toolcast_runtime.resources.content_blocks import KeptContent
 
 
 def test_kept_content_is_bounded_in_time_and_size() -> None:

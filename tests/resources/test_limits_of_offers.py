@@ -8,7 +8,7 @@ import pytest
 
 from toolcast_runtime.core.context import ToolError
 from toolcast_runtime.core.toolset_settings import LinkLimits
-from toolcast_runtime.rooms.resources.content_blocks import (
+from toolcast_runtime.resources.content_blocks import (
     KeptContent,
     audio,
     file,
@@ -16,7 +16,7 @@ from toolcast_runtime.rooms.resources.content_blocks import (
     link,
     resource_contents,
 )
-from toolcast_runtime.rooms.resources.definitions_of_mcp import (
+from toolcast_runtime.resources.mcp_definitions import (
     McpOffer,
     _said,
     problems_with_arguments,

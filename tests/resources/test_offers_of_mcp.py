@@ -13,7 +13,7 @@ import pytest
 
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.definitions import DefinitionError
-from toolcast_runtime.rooms.resources.definitions_of_mcp import (
+from toolcast_runtime.resources.mcp_definitions import (
     McpOffer,
     contents_of,
     messages_of,

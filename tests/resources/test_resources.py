@@ -25,7 +25,7 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
-from toolcast_runtime.registry import UnknownClientError
+from toolcast_runtime import UnknownClientError
 
 HERE = Path(__file__).parent
 INVALID = -32602
@@ -320,7 +320,7 @@ def test_each_client_has_what_its_specs_say_and_no_more(live: Any) -> None:
 
 
 def test_capabilities_are_declared_only_where_there_is_something(live: Any) -> None:
-    from toolcast_runtime.serve.mcp.sdk_server import build_server
+    from toolcast_runtime.mcp.sdk_server import build_server
 
     def declared(client: str, **more: Any) -> set[str]:
         server = build_server(live, client, **more)
@@ -366,7 +366,7 @@ def test_a_definition_that_was_not_generated_is_refused(
 def test_the_generated_tests_hold_the_live_server_to_the_definitions(
     project: Path, live: Any
 ) -> None:
-    from toolcast_runtime.rooms.testing.snapshot_tests import snapshot_tests
+    from toolcast_runtime.testing.generated_tests import snapshot_tests
 
     registry = import_module("generated.shop.registry")
     server = import_module("generated.shop.mcp_server")

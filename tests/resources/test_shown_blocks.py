@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.shown_blocks import shown_blocks, unshown
+from toolcast_runtime.core.calls.model_content import shown_blocks, unshown
 
 
 @pytest.mark.parametrize(

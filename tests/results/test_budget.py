@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from tests.properties import tried
 from toolcast_runtime import ToolResponse
-from toolcast_runtime.core.calls import work
+from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.rooms.results.budget import estimated_tokens
-from toolcast_runtime.rooms.results.shaping import shape_results, shaped
+from toolcast_runtime.results.budget import estimated_tokens
+from toolcast_runtime.results.truncation import shape_results, shaped
 
 OFFSET = {"type": "integer", "default": 0}
 PARAMETERS = {
@@ -307,13 +307,13 @@ def test_half_of_a_surrogate_pair_in_a_text_is_an_escape_as_it_was() -> None:
     )
 
 
-@pytest.mark.parametrize("places", [work.MOST_THREADS, 0])
+@pytest.mark.parametrize("places", [worker_threads.MOST_THREADS, 0])
 async def test_others_are_answered_while_a_large_result_is_shaped(
     monkeypatch: pytest.MonkeyPatch, places: int
 ) -> None:
     """But for where every thread is taken: then it is shaped all the same."""
-    monkeypatch.setattr(work, "MOST_THREADS", places)
-    monkeypatch.setattr(work, "_SECONDS_FOR_A_THREAD", 0.01)
+    monkeypatch.setattr(worker_threads, "MOST_THREADS", places)
+    monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.01)
 
     async def whole(*_: Any) -> Any:
         return ToolResponse([1] * 100_000), "ok"

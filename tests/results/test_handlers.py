@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.consent import Answer
-from toolcast_runtime.registry import Registry
 
 HANDLERS = "tests.results.handlers_of_picks"
 FIELDS = {"parameter": "fields", "allowed": ["a", "b"], "default": ["a"]}

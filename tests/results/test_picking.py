@@ -9,12 +9,12 @@ import pytest
 
 from toolcast_runtime import ToolResponse
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
-from toolcast_runtime.rooms.results.picking import (
+from toolcast_runtime.results.field_selection import (
     listed_parameters,
     listed_returns,
     way_to,
 )
-from toolcast_runtime.rooms.results.shaping import shaped
+from toolcast_runtime.results.truncation import shaped
 
 NOTE = {
     "type": "object",

@@ -23,10 +23,10 @@ from tests.conftest import Project
 from tests.external.conftest import Open, odd
 from tests.mcp.servers import http_server
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.providers import provider_named, render_tools
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.rooms.results.budget import estimated_tokens
+from toolcast_runtime.results.budget import estimated_tokens
 
 NOTE = {
     "type": "object",
@@ -363,15 +363,15 @@ async def test_an_external_tool_gives_way_as_well(
     assert response.note == f"Left out: the last {40 - len(kept)} of 40 items."
 
 
-@pytest.mark.parametrize("module", ["shaping", "budget"])
+@pytest.mark.parametrize("module", ["truncation", "budget"])
 @pytest.mark.parametrize("is_persistent", [False, True])
 def test_where_the_part_is_missing_no_handler_runs(
     module: str, is_persistent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rooms = "toolcast_runtime.rooms.results"
-    for name in {"shaping", module}:
-        monkeypatch.delitem(sys.modules, f"{rooms}.{name}", raising=False)
-    monkeypatch.setitem(sys.modules, f"{rooms}.{module}", None)
+    package = "toolcast_runtime.results"
+    for name in {"truncation", module}:
+        monkeypatch.delitem(sys.modules, f"{package}.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, f"{package}.{module}", None)
     more = {"persistent": True} if is_persistent else {}
     one = definition("t", handler="nowhere:run", result={"send": "text"}, **more)
     registry = Registry(Package(tmp_path, one).load(), handlers="nowhere")

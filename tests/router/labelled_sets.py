@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcast_runtime.rooms.router.lexical_ranking import ranking
 from toolcast_runtime.router import RoutedTool
+from toolcast_runtime.router.lexical_ranking import ranking
 
 __all__ = ["KINDS", "PARTS", "Labelled", "Order", "labelled", "order", "server_tools"]
 

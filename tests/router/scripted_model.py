@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from toolcast_runtime.rooms.router.router import ChatModel
 from toolcast_runtime.router import Router
+from toolcast_runtime.router.router import ChatModel
 
 __all__ = ["Script", "completion", "scripted"]
 

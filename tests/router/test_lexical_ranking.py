@@ -6,8 +6,8 @@ import pytest
 
 from tests.router.catalogues import catalogues, figures, messages
 from tests.router.labelled_sets import KINDS, PARTS, labelled, order, server_tools
-from toolcast_runtime.rooms.router.lexical_ranking import ranking
 from toolcast_runtime.router import Route, RoutedTool, Router
+from toolcast_runtime.router.lexical_ranking import ranking
 
 TOOLS = catalogues()
 SERVER_TOOLS = server_tools()

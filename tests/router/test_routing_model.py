@@ -11,8 +11,8 @@ import pytest
 
 from tests.router.scripted_model import Script, completion, scripted
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.rooms.router.router import ChatModel, chosen_from
 from toolcast_runtime.router import RoutedTool, Router
+from toolcast_runtime.router.router import ChatModel, chosen_from
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
 ALL = ("note", "lamp")

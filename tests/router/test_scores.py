@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.router.lexical_ranking import ranking
 from toolcast_runtime.router import RoutedTool
+from toolcast_runtime.router.lexical_ranking import ranking
 
 LAMP = RoutedTool(
     "lamp",

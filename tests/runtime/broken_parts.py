@@ -15,9 +15,8 @@ import pytest
 import toolcast_runtime
 from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import Declined, current_call
+from toolcast_runtime import Declined, Registry, current_call
 from toolcast_runtime.consent import Answer
-from toolcast_runtime.registry import Registry
 
 RUNTIME = "toolcast_runtime"
 TOOL_CALL = ("tools/call", {"name": "t", "arguments": {}})

@@ -10,7 +10,7 @@ import pytest
 
 from generated.molecule.registry import REGISTRY
 from toolcast_runtime.core import context as contexts
-from toolcast_runtime.core.calls import work
+from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.toolset import Toolset
 
@@ -50,7 +50,7 @@ async def test_the_last_who_leaves_ends_what_the_first_began(
     async def until_ended(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr(work, "until_ended", until_ended)
+    monkeypatch.setattr(worker_threads, "until_ended", until_ended)
     opened = Resources()
     made: Toolset = _toolset(lifespan=object(), _resources=opened)
     await made.enter()

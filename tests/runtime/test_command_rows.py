@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcast_runtime.rooms.prompts import command_rows
+from toolcast_runtime.prompts import command_rows
 
 COLUMN = 50
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.definitions.definitions import parse_definition
 from toolcast_runtime.langchain import LangChainTools
-from toolcast_runtime.registry import DefinitionError, Registry
 
 
 def refusal(package: Package, **settings: Any) -> str:

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from tests.conftest import Project
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.cli import command_line
 from toolcast_runtime.core.definitions.tool import deprecation_line
-from toolcast_runtime.registry import Registry
 
 GONE = {"since": "2026-01-01", "removal": "2999-01-01", "replacement": "save_note"}
 LINE = "Deprecated, and removed on 2999-01-01: use save_note instead."

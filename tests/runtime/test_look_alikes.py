@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.rooms.external.listing import take_tools
+from toolcast_runtime.external.listing import take_tools
 
 
 def left_out(name: str) -> tuple[str, ...]:

@@ -24,14 +24,19 @@ from tests.runtime.broken_parts import (
     registry,
 )
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import Caller, calling_as
-from toolcast_runtime.access import AccessError, Client, OverrideFile
-from toolcast_runtime.core.calls.work import run_sync
+from toolcast_runtime import (
+    AccessError,
+    Caller,
+    Client,
+    OverrideFile,
+    Registry,
+    calling_as,
+)
+from toolcast_runtime.core.calls.worker_threads import run_sync
 from toolcast_runtime.core.optional import OptionalPartError
 from toolcast_runtime.ledger import LedgerError, LedgerSettings
 from toolcast_runtime.lifespan import Lifespan, LifespanError
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
 from toolcast_runtime.resources import LinkLimits
 
 
@@ -45,7 +50,7 @@ def refused(made: Registry, part: str, arguments: Any = None, **how: Any) -> Non
 
 @pytest.mark.parametrize(
     "module",
-    ["toolcast_runtime.rooms.consent", "toolcast_runtime.rooms.consent.confirmation"],
+    ["toolcast_runtime.consent", "toolcast_runtime.consent.confirmation"],
 )
 @pytest.mark.parametrize("condition", [{}, {"when": {"required": ["x"]}}])
 def test_a_yes_that_nobody_can_be_asked_for(
@@ -60,7 +65,7 @@ def test_a_yes_that_nobody_can_be_asked_for(
 def test_a_yes_that_can_be_asked_for_but_not_put(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
-    broken("toolcast_runtime.rooms.consent.questions")
+    broken("toolcast_runtime.consent.questions")
     refused(registry(tmp_path, confirm={"message": "Really?"}), "consent")
     assert not ran
 
@@ -69,7 +74,7 @@ def test_a_yes_that_can_be_asked_for_but_not_put(
 def test_a_question_that_nobody_declared(
     handler: str, tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
-    broken("toolcast_runtime.rooms.consent")
+    broken("toolcast_runtime.consent")
     refused(registry(tmp_path, handler=f"{HANDLERS}:{handler}"), "consent")
     assert not ran
 
@@ -77,7 +82,7 @@ def test_a_question_that_nobody_declared(
 def test_a_handler_that_asks_again_gets_no_answer_either(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
-    broken("toolcast_runtime.rooms.consent")
+    broken("toolcast_runtime.consent")
     made = registry(tmp_path, handler=f"{HANDLERS}:stubborn")
     assert made.call_tool_sync("t", {}, ask=lambda question: YES).result == "done"
     assert not ran
@@ -86,9 +91,9 @@ def test_a_handler_that_asks_again_gets_no_answer_either(
 @pytest.mark.parametrize(
     "module",
     [
-        "toolcast_runtime.rooms.ledger",
-        "toolcast_runtime.rooms.ledger.recorder",
-        "toolcast_runtime.rooms.ledger.secret_arguments",
+        "toolcast_runtime.ledger",
+        "toolcast_runtime.ledger.recorder",
+        "toolcast_runtime.ledger.secret_arguments",
     ],
 )
 @pytest.mark.parametrize("is_declared", [False, True])
@@ -108,9 +113,9 @@ def test_a_record_that_cannot_be_kept(
 @pytest.mark.parametrize(
     "module",
     [
-        "toolcast_runtime.rooms.ledger",
-        "toolcast_runtime.rooms.ledger.tables",
-        "toolcast_runtime.rooms.ledger.secret_arguments",
+        "toolcast_runtime.ledger",
+        "toolcast_runtime.ledger.tables",
+        "toolcast_runtime.ledger.secret_arguments",
     ],
 )
 def test_a_question_whose_secrets_cannot_be_replaced(
@@ -136,7 +141,7 @@ def test_a_question_whose_secrets_cannot_be_replaced(
 def test_arguments_that_cannot_be_made(
     typed: Any, tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
-    broken("toolcast_runtime.rooms.values")
+    broken("toolcast_runtime.values")
     refused(registry(tmp_path, **typed), "values")
     assert not ran
 
@@ -144,7 +149,7 @@ def test_arguments_that_cannot_be_made(
 def test_resources_that_cannot_be_opened(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
-    broken("toolcast_runtime.rooms.lifespan")
+    broken("toolcast_runtime.lifespan.dependencies")
     lifespan = Lifespan(f"{HANDLERS}:opened", ("db",))
     made = registry(tmp_path, uses=["db"], LIFESPAN=lifespan)
     refused(made, "lifespan")
@@ -158,7 +163,7 @@ sys.meta_path.insert(0, Breaks())
 from {package} import tools
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 handlers = "tests.runtime.core_handlers"
 lifespan = Lifespan(f"{{handlers}}:opened", ("a",))
@@ -176,7 +181,7 @@ def test_a_lifespan_that_is_left_out_is_not_missed(
     one = definition("t", handler=handler, uses=["a"])
     package = Package(tmp_path, one)
     words = ["--no-lifespan"] * is_left_out
-    broken = ("toolcast_runtime.rooms.lifespan",)
+    broken = ("toolcast_runtime.lifespan.dependencies",)
     done = ended(LEFT_OUT, tmp_path, broken, *words, package=package.name)
     told = "the part `lifespan` of toolcast-runtime cannot be loaded"
     if not is_left_out:
@@ -194,7 +199,7 @@ def test_a_lifespan_that_is_left_out_is_not_missed(
 def test_a_choice_that_nobody_can_make(
     tmp_path: Path, ran: list[str], broken: Break
 ) -> None:
-    broken("toolcast_runtime.rooms.router")
+    broken("toolcast_runtime.router")
     with pytest.raises(OptionalPartError, match="`router`"):
         registry(tmp_path).route_tools_sync("do it")
 
@@ -211,13 +216,13 @@ def test_a_server_of_what_cannot_be_read_is_not_made(
     has: Any, tmp_path: Path, broken: Break
 ) -> None:
     made = McpServer(registry(tmp_path), name="demo", **has)
-    broken("toolcast_runtime.rooms.resources")
+    broken("toolcast_runtime.resources")
     with pytest.raises(OptionalPartError, match="the part `resources` of toolcast-r"):
         made.build()
 
 
 async def test_skills_that_cannot_be_read(tmp_path: Path, broken: Break) -> None:
-    broken("toolcast_runtime.rooms.skills")
+    broken("toolcast_runtime.skills")
     server = McpServer(registry(tmp_path), name="demo", skills=".skills").build()
     listed: Any = server.get_request_handler("skills/list")
     with pytest.raises(OptionalPartError, match="the part `skills` of"):
@@ -262,8 +267,8 @@ if {at_once}:
 from tests.oauth.shop import serving
 from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.access import Client
+from toolcast_runtime import Registry
+from toolcast_runtime import Client
 
 sys.meta_path.insert(0, Breaks())
 tools = Package(Path({folder!r}), definition("who")).load()
@@ -282,7 +287,7 @@ asyncio.run(serve())
 @pytest.mark.parametrize("at_once", [True, False])
 def test_scopes_that_nobody_can_check(tmp_path: Path, at_once: bool) -> None:
     """Whoever looks at OAuth's tokens is missing: nothing is served at all."""
-    done = ended(OAUTH, tmp_path, ("toolcast_runtime.serve.oauth",), at_once=at_once)
+    done = ended(OAUTH, tmp_path, ("toolcast_runtime.oauth",), at_once=at_once)
     assert done.returncode == 1 and not done.stdout, done.stdout
-    assert "toolcast_runtime.serve.oauth" in done.stderr.splitlines()[-1]
+    assert "toolcast_runtime.oauth" in done.stderr.splitlines()[-1]
     assert "is broken" in done.stderr.splitlines()[-1]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import AccessError, Client
 from toolcast_runtime.core.override_file import OverrideFile
-from toolcast_runtime.registry import Registry
 
 CLIENTS = {
     "internal": Client(allow="*"),

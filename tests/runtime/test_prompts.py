@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.access import Client, OverrideFile, UnknownClientError
+from toolcast_runtime import Client, OverrideFile, Registry, UnknownClientError
 from toolcast_runtime.prompts import CliBlock, Prompts, Section
-from toolcast_runtime.registry import Registry
 
 SECTIONS = (
     Section(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.ledger.secret_arguments import (
+from toolcast_runtime.ledger.secret_arguments import (
     REDACTED,
     Redaction,
     _Copy,

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from toolcast_runtime.rooms.ledger.secret_arguments import REDACTED, Redaction
+from toolcast_runtime.ledger.secret_arguments import REDACTED, Redaction
 
 HEADERS = [{"name": "Authorization", "value": "Bearer s3cret"}]
 

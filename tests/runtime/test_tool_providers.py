@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
+from toolcast_runtime import (
+    CallContext,
+    Registry,
+    ToolError,
+    ToolResponse,
+    UnknownClientError,
+    UnknownToolError,
+    current_call,
+)
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.definitions.tool import Tool, Wanted
-from toolcast_runtime.registry import Registry, UnknownClientError, UnknownToolError
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:

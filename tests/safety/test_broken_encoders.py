@@ -29,7 +29,7 @@ from toolcast.encoders.code import Code
 from toolcast.encoders.python import Text
 from toolcast.pipeline import generate
 from toolcast_runtime.core.definitions import tool as module_names
-from toolcast_runtime.rooms.values import annotated_types
+from toolcast_runtime.values import annotated_types
 
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 
@@ -213,7 +213,7 @@ def test_a_broken_encoder_is_seen(
     users = [
         user
         for key, user in list(sys.modules.items())
-        if key.startswith(("toolcast.", "toolcast_runtime.rooms.values."))
+        if key.startswith(("toolcast.", "toolcast_runtime.values."))
         and getattr(user, name, None) is real
     ]
     for user in users:

@@ -16,14 +16,14 @@ from mcp.shared.exceptions import MCPError
 from tests.router.scripted_model import completion, scripted
 from tests.runtime.packages import Package, definition
 from tests.runtime.test_tool_providers import Shelf, tool
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.validation.protocol import REVISIONS, problems_with_tool
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.serve.mcp.found_tools import OWN, introduced, meant
-from toolcast_runtime.serve.mcp.sdk_server import build_server
+from toolcast_runtime.mcp.sdk_server import build_server
+from toolcast_runtime.mcp.tool_search import OWN, introduced, meant
 
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
@@ -351,7 +351,7 @@ def test_a_model_of_the_toolset_chooses(
 async def test_without_a_router_nothing_is_found_and_the_rest_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "toolcast_runtime.rooms.router.router", None)
+    monkeypatch.setitem(sys.modules, "toolcast_runtime.router.router", None)
     served = server(tmp_path)
     found = await served.find("search_tools", "desk")
     assert found is not None

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import ToolResponse, current_call
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry, ToolResponse, current_call
 
 Handler = Callable[[], Awaitable[Any]]
 Call = Callable[..., Awaitable[ToolResponse]]

@@ -14,8 +14,8 @@ import weakref
 
 import pytest
 
-from toolcast_runtime.core.calls import work
-from toolcast_runtime.core.calls.work import MOST_THREADS, in_thread
+from toolcast_runtime.core.calls import worker_threads
+from toolcast_runtime.core.calls.worker_threads import MOST_THREADS, in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 
@@ -71,7 +71,7 @@ async def test_there_are_never_more_threads_than_places() -> None:
 async def test_more_than_the_most_are_refused_until_one_is_free(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(work, "_SECONDS_FOR_A_THREAD", 0.05)
+    monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.05)
     release = threading.Event()
     hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MOST_THREADS)]
     await asyncio.sleep(0)
@@ -145,7 +145,7 @@ async def test_a_call_that_is_given_up_leaves_its_place_when_its_thread_ends() -
 def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
     program = (
         "import asyncio, threading\n"
-        "from toolcast_runtime.core.calls.work import in_thread\n"
+        "from toolcast_runtime.core.calls.worker_threads import in_thread\n"
         "async def main():\n"
         "    hung = asyncio.ensure_future(in_thread(threading.Event().wait))\n"
         "    print(await in_thread(lambda: 'quick'))\n"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.serve.http.serving import HttpOptions
-from toolcast_runtime.serve.stdio import process
-from toolcast_runtime.serve.stdio.process import Ending
+from toolcast_runtime.http.runner import HttpOptions
+from toolcast_runtime.stdio import process
+from toolcast_runtime.stdio.process import Ending
 
 
 class Timer:

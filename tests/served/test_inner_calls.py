@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import current_call
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry, current_call
 
 HERE = "tests.served.test_inner_calls"
 REGISTRIES: list[Registry] = []

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.watching import Reports
+from toolcast_runtime.core.calls.call_telemetry import Reports
 from toolcast_runtime.core.context import CallContext
-from toolcast_runtime.serve.mcp.asking import ProgressNotifications
+from toolcast_runtime.mcp.elicitation import ProgressNotifications
 
 Told = list[tuple[float, float | None, str | None]]
 

@@ -10,8 +10,8 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, meta
-from toolcast_runtime.serve.mcp.sdk_server import build_server
-from toolcast_runtime.serve.stdio.streams import Incoming, Outgoing
+from toolcast_runtime.mcp.sdk_server import build_server
+from toolcast_runtime.stdio.streams import Incoming, Outgoing
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}
 HELLO = {

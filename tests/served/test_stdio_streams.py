@@ -19,8 +19,8 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast_runtime.serve.stdio.framing import LineSplitter, RawJson, line_of
-from toolcast_runtime.serve.stdio.streams import (
+from toolcast_runtime.stdio.framing import LineSplitter, RawJson, line_of
+from toolcast_runtime.stdio.streams import (
     MOST_UNSENT,
     SOME_UNSENT,
     Incoming,

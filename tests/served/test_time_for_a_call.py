@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls import calling, watching, work
-from toolcast_runtime.core.calls.watching import Reports
+from toolcast_runtime.core.calls import call_telemetry, execution, worker_threads
+from toolcast_runtime.core.calls.call_telemetry import Reports
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ async def test_a_call_has_its_time_while_no_person_is_waited_for(
     loop = SimpleNamespace(time=lambda: now[0])
     scripted = SimpleNamespace(get_running_loop=lambda: loop, wait=wait)
     never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-    monkeypatch.setattr(calling, "asyncio", scripted)
-    await calling._answered(never, 10.0, questions)  # type: ignore[arg-type]
+    monkeypatch.setattr(execution, "asyncio", scripted)
+    await execution._answered(never, 10.0, questions)  # type: ignore[arg-type]
     assert slept == pytest.approx(waits)
     assert is_waiting == []
 
@@ -60,7 +60,7 @@ async def test_work_that_never_waits_is_done_at_once() -> None:
     async def done() -> Any:
         return 1, None
 
-    task = calling._started(done(), copy_context())
+    task = execution._started(done(), copy_context())
     assert task.done()
     assert await task == (1, None)
 
@@ -68,16 +68,16 @@ async def test_work_that_never_waits_is_done_at_once() -> None:
 async def _took(seconds: float) -> float:
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    await work.until_ended(seconds)
+    await worker_threads.until_ended(seconds)
     return loop.time() - begun
 
 
 async def test_what_runs_on_is_waited_for_until_it_ends_or_the_time_is_over() -> None:
     assert await _took(30) < 1
     loop = asyncio.get_running_loop()
-    loop.call_later(0.1, work.runs_on("one"))
+    loop.call_later(0.1, worker_threads.runs_on("one"))
     assert 0.05 < await _took(30) < 1
-    ended = work.runs_on("other")
+    ended = worker_threads.runs_on("other")
     assert 0.05 < await _took(0.06) < 1
     ended()
 
@@ -103,9 +103,9 @@ def test_who_interrupts_a_wait_gives_the_handlers_two_seconds(
     async def until_ended(seconds: float) -> None:
         given.append(seconds)
 
-    monkeypatch.setattr(work, "until_ended", until_ended)
+    monkeypatch.setattr(worker_threads, "until_ended", until_ended)
     with pytest.raises(KeyboardInterrupt):
-        work.run_sync(asyncio.sleep(60))
+        worker_threads.run_sync(asyncio.sleep(60))
     assert given == [2.0]
 
 
@@ -120,7 +120,7 @@ async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> 
     async def send(*_: Any) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(watching.asyncio, "wait", shorter)
+    monkeypatch.setattr(call_telemetry.asyncio, "wait", shorter)
     async with Reports(send) as reports:
         reports.report(1)
     assert given == [1.0]
@@ -128,18 +128,18 @@ async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
     loop = asyncio.get_running_loop()
-    assert not work.is_stuck("look")
-    other = work.runs_on("other")
-    ends = [work.runs_on("look") for _ in range(16)]
-    assert work.is_stuck("look") and not work.is_stuck("other")
+    assert not worker_threads.is_stuck("look")
+    other = worker_threads.runs_on("other")
+    ends = [worker_threads.runs_on("look") for _ in range(16)]
+    assert worker_threads.is_stuck("look") and not worker_threads.is_stuck("other")
     ends.pop()()
-    assert not work.is_stuck("look")
-    ends.append(work.runs_on("look"))
+    assert not worker_threads.is_stuck("look")
+    ends.append(worker_threads.runs_on("look"))
     other()
-    assert work.is_stuck("look"), "what still runs is forgotten"
+    assert worker_threads.is_stuck("look"), "what still runs is forgotten"
     for end in ends:
         end()
-    assert loop not in work._running
+    assert loop not in worker_threads._running
 
 
 async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
@@ -152,7 +152,7 @@ async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
         return SimpleNamespace(cancel=lambda: later.append("cancelled"))
 
     monkeypatch.setattr(loop, "call_later", call_later)
-    ended = work.runs_on("look")
+    ended = worker_threads.runs_on("look")
     [(seconds, (tell, *given))] = later
     assert seconds == 10.0
     tell(*given)

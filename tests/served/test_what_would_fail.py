@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.serve.stdio import preflight
-from toolcast_runtime.serve.stdio.preflight import problems
+from toolcast_runtime.stdio import import_check
+from toolcast_runtime.stdio.import_check import problems
 
 HERE = Path(__file__)
 ROOT = HERE.parents[2]
@@ -30,13 +30,13 @@ def test_an_error_is_told_by_its_last_line_and_place(
     trace: Any = error.__traceback__
     own = HERE.relative_to(ROOT).as_posix()
     told = {"name": "look", "error": "two", "file": own, "line": trace.tb_lineno}
-    assert preflight._failure("look", error) == told
+    assert import_check._failure("look", error) == told
     monkeypatch.chdir(tmp_path)
-    assert preflight._failure("look", error) == {**told, "file": "", "line": 0}
+    assert import_check._failure("look", error) == {**told, "file": "", "line": 0}
 
 
 def test_a_long_error_is_cut_off() -> None:
-    told = preflight._failure("", ValueError("a" * 600))["error"]
+    told = import_check._failure("", ValueError("a" * 600))["error"]
     assert told == f"ValueError: {'a' * 488}"
 
 
@@ -60,7 +60,7 @@ def test_a_fault_in_the_text_is_where_it_says(
     monkeypatch.chdir(tmp_path)
     path = str(tmp_path / file) if file and file[0] != "<" else file
     error = SyntaxError("invalid syntax", (path, line, 0, "x"))
-    assert preflight._place(error) == place
+    assert import_check._place(error) == place
 
 
 @pytest.mark.parametrize("has_server", [True, False])
@@ -85,7 +85,7 @@ def test_each_handler_is_imported_and_what_is_missing_told(
         util=SimpleNamespace(find_spec=lambda _: has_server or None),
         import_module=lambda name: SimpleNamespace(SERVER=server, REGISTRY=registry),
     )
-    monkeypatch.setattr(preflight, "importlib", found)
+    monkeypatch.setattr(import_check, "importlib", found)
     begun: list[str] = []
     first, second = problems("toy", begun.append)
     of = "server" if has_server else "registry"

@@ -13,7 +13,7 @@ from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.core.access import Access
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.validation import checker
-from toolcast_runtime.serve.stdio.process import gc_freeze
+from toolcast_runtime.stdio.process import gc_freeze
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ from tests.skills.readers import (
     refused_by_quick_validate,
 )
 from toolcast.encoders.markdown import block
-from toolcast_runtime.rooms.skills import (
+from toolcast_runtime.skills import (
     SkillSection,
     SkillTool,
     toolset_files,
 )
-from toolcast_runtime.rooms.skills import front_matter as written
+from toolcast_runtime.skills import front_matter as written
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from toolcast_runtime.rooms.skills import (
+from toolcast_runtime.skills import (
     ServedSkills,
     Skill,
     SkillSection,

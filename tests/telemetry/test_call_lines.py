@@ -13,11 +13,10 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import Caller, calling_as
+from toolcast_runtime import Caller, Registry, calling_as
 from toolcast_runtime.core.access import Client as Allowed
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
 
 HANDLERS = "tests.telemetry.handlers"
 SECRET = {"note": "s3cret"}

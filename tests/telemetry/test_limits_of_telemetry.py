@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from opentelemetry import metrics
 
-from toolcast_runtime.core.calls import watching
-from toolcast_runtime.core.calls.watching import log_call
+from toolcast_runtime.core.calls import call_telemetry
+from toolcast_runtime.core.calls.call_telemetry import log_call
 from toolcast_runtime.core.context import Caller
-from toolcast_runtime.serve.telemetry import log_lines, mcp_requests
-from toolcast_runtime.serve.telemetry.log_lines import StderrLines
+from toolcast_runtime.telemetry import log_lines, mcp_requests
+from toolcast_runtime.telemetry.log_lines import StderrLines
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_line_of_a_call_has_short_texts_as_they_are(
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.calls")
     clock = SimpleNamespace(perf_counter=lambda: 3.1234567)
-    monkeypatch.setattr(watching, "time", clock)
+    monkeypatch.setattr(call_telemetry, "time", clock)
     log_call(tool, "ok", 1.0, None, Caller(request_id=7), "not told")
     [record] = caplog.records
     line = f"tool={told} outcome=ok seconds=2.123457 request_id=7"

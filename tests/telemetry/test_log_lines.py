@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import pytest
 
-from toolcast_runtime.serve.telemetry.log_lines import (
+from toolcast_runtime.telemetry.log_lines import (
     LogFormat,
     LogLevel,
     StderrLines,
@@ -140,7 +140,7 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up() -> None:
 def test_without_a_stderr_no_other_file_takes_its_lines(tmp_path: Path) -> None:
     program = """
 import logging
-from toolcast_runtime.serve.telemetry.log_lines import write_logs
+from toolcast_runtime.telemetry.log_lines import write_logs
 write_logs()
 file = open("data", "w")
 assert file.fileno() == 2

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from opentelemetry import metrics
 
-from toolcast_runtime.serve.telemetry import mcp_requests
-from toolcast_runtime.serve.telemetry.mcp_requests import ObservedRequests
+from toolcast_runtime.telemetry import mcp_requests
+from toolcast_runtime.telemetry.mcp_requests import ObservedRequests
 
 assert metrics  # Who imports them wants them.
 SERVED: Any = SimpleNamespace(

@@ -27,13 +27,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from tests.runtime.packages import Package, definition
 from tests.telemetry import handlers
+from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client as Allowed
 from toolcast_runtime.http import Endpoint, HttpSettings
+from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.registry import Registry
-from toolcast_runtime.serve.http.app import http_app
-from toolcast_runtime.serve.http.listening import Listening
-from toolcast_runtime.serve.telemetry import mcp_requests
+from toolcast_runtime.telemetry import mcp_requests
 
 TOOLS = ("give", "fail", "crash", "ask_another")
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -13,7 +13,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Asked, Question
 from toolcast_runtime.core.server_settings import Resolved
 from toolcast_runtime.http import AdminRoute
-from toolcast_runtime.serve.mcp.toolset_server import ToolsetServer
+from toolcast_runtime.mcp.toolset_server import ToolsetServer
 
 SECRET: Any = {"x": "s3cret"}
 

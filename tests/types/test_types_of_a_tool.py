@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcast_runtime.rooms.values.types_of_tool import TAKEN, types_of, types_of_tool
+from toolcast_runtime.values.tool_types import TAKEN, types_of, types_of_tool
 
 Schema = dict[str, Any]
 S: Schema = {"type": "string"}

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.properties import tried
 from tests.types.valid_values import valid_values
-from toolcast_runtime.rooms.values.annotated_types import (
+from toolcast_runtime.values.annotated_types import (
     ANY,
     Choice,
     Member,
@@ -29,7 +29,7 @@ from toolcast_runtime.rooms.values.annotated_types import (
     Table,
     is_literal,
 )
-from toolcast_runtime.rooms.values.schema_types import SchemaTypes
+from toolcast_runtime.values.schema_types import SchemaTypes
 
 # A reader of results is told that nobody writes them; pydantic says that it does not stop them.
 pytestmark = pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")

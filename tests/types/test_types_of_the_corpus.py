@@ -23,7 +23,7 @@ from tests.mcp.projects import generate_project
 from tests.types.test_types_of_schemas import loaded
 from tests.types.valid_values import valid_values
 from toolcast_runtime.core.definitions.tool import distinct_name, module_name
-from toolcast_runtime.rooms.values.annotated_types import class_name
+from toolcast_runtime.values.annotated_types import class_name
 
 # A list's tools are alike, and all of them would take two minutes.
 _EACH = 1 if "TOOLCAST_VALUES" in os.environ else 4

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from tests.mcp.projects import generate_project
 from tests.types.test_types_of_schemas import loaded
 from toolcast_runtime.core.validation.compiled import compiled
-from toolcast_runtime.rooms.values.annotated_types import class_name
-from toolcast_runtime.rooms.values.python_values import PythonValues
+from toolcast_runtime.values.annotated_types import class_name
+from toolcast_runtime.values.python_values import PythonValues
 
 CASES = yaml.safe_load("""
 listed_days:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.rooms.values.annotated_types import (
+from toolcast_runtime.values.annotated_types import (
     ANY,
     Choice,
     ConditionalTexts,
@@ -22,8 +22,8 @@ from toolcast_runtime.rooms.values.annotated_types import (
     one_of,
     tag_of,
 )
-from toolcast_runtime.rooms.values.schema_types import SchemaTypes
-from toolcast_runtime.rooms.values.types_of_tool import types_of
+from toolcast_runtime.values.schema_types import SchemaTypes
+from toolcast_runtime.values.tool_types import types_of
 
 Schema = Any
 S: Schema = {"type": "string"}

@@ -16,7 +16,7 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeA
 from typing_extensions import TypedDict
 
 from toolcast_runtime.core.context import NotTaken
-from toolcast_runtime.rooms.values.models import ModelOfArguments, disagreements
+from toolcast_runtime.values.models import ModelOfArguments, disagreements
 
 T = TypeVar("T")
 DAY = {"type": "string", "format": "date"}

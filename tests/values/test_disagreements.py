@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from toolcast_runtime.core.context import NotTaken
-from toolcast_runtime.rooms.values.models import (
+from toolcast_runtime.values.models import (
     ModelOfArguments,
     disagreements,
     is_open,

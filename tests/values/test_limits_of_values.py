@@ -10,12 +10,12 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from toolcast_runtime.core.context import NotTaken
-from toolcast_runtime.rooms.values.models import (
+from toolcast_runtime.values.models import (
     ModelOfArguments,
     ModelOfResult,
     disagreements,
 )
-from toolcast_runtime.rooms.values.python_values import PythonValues, WrittenBytes
+from toolcast_runtime.values.python_values import PythonValues, WrittenBytes
 
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 TEXT = {"type": "string"}

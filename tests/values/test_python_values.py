@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from toolcast_runtime.core.calls.calling import NotJsonError, plain_json
+from toolcast_runtime.core.calls.execution import NotJsonError, plain_json
 from toolcast_runtime.core.context import NotTaken
-from toolcast_runtime.rooms.values.python_values import (
+from toolcast_runtime.values.python_values import (
     ENCODINGS,
     PythonValues,
     WrittenBytes,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls import calling
-from toolcast_runtime.core.calls.calling import NotJsonError, json_text, plain_json
+from toolcast_runtime.core.calls import execution
+from toolcast_runtime.core.calls.execution import NotJsonError, json_text, plain_json
 from toolcast_runtime.core.context import ToolResponse
 
 _OFFSET = timezone(timedelta(hours=5, minutes=45))
@@ -128,7 +128,7 @@ _ODD = {"type": "odd"}
 )
 def test_an_answer_is_checked(given: ToolResponse, response: ToolResponse) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
-    found = calling._checked(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
+    found = execution._checked(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
     assert (found.result, found.content) == (response.result, response.content)
     assert (found.error is None) is (response.error is None)
     assert (response.error or "") in (found.error or "")
@@ -138,7 +138,7 @@ def test_a_fault_has_a_number_of_eight_digits(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool")
-    answer = calling._internal(tool, "failed", ValueError("hunter2"))
+    answer = execution._internal(tool, "failed", ValueError("hunter2"))
     found = re.fullmatch(
         r"the tool failed; the log has the details \(incident ([0-9a-f]{8})\)",
         answer.error or "",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 ID = "550e8400-e29b-41d4-a716-446655440000"
 DAY = {"type": "string", "format": "date"}
@@ -396,11 +396,11 @@ def test_nothing_is_imported_for_a_tool_without_them(
     package = Package(tmp_path, one)
     program = f"""
 import sys
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 from {package.name} import tools
 registry = Registry(tools, handlers="plain")
 assert registry.call_tool_sync("note", {{"due": "2024-02-29"}}).result == "2024-02-29"
-loaded = [m for m in sys.modules if m.startswith("toolcast_runtime.rooms.values.")]
+loaded = [m for m in sys.modules if m.startswith("toolcast_runtime.values.")]
 assert "pydantic" not in sys.modules and not loaded, loaded
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import dedent
 from typing import Any
 
-from toolcast_runtime.rooms.skills import SkillFile, SkillSection, SkillTool
+from toolcast_runtime.skills import SkillFile, SkillSection, SkillTool
 
 from ..encoders.code import Code
 from ..encoders.markdown import block, inline

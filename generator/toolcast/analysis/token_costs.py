@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from toolcast_runtime.core.regular_file import read_regular
-from toolcast_runtime.rooms.results.budget import estimated_tokens as estimated_tokens
+from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.results.budget import estimated_tokens as estimated_tokens
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.serve.mcp.found_tools import OWN, introduced
+from toolcast_runtime.mcp.tool_search import OWN, introduced
 
 from ..model.endpoints import server_option
 from ..model.model import Toolset, ToolSpec

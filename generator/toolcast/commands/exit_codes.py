@@ -125,8 +125,8 @@ def write_or_end(
     Ends the program with exit code 2 where it cannot be written. Such a file is called `what`,
     and `example` is a name of one.
     """
-    from toolcast_runtime.core.folder import Folder
-    from toolcast_runtime.core.regular_file import NoRegularFile
+    from toolcast_runtime.core.safe_file import NoRegularFile
+    from toolcast_runtime.core.safe_folder import Folder
 
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):

@@ -271,7 +271,7 @@ def _folders(ctx: click.Context) -> Iterator[str]:
 
 def _tree(path: str) -> dict[str, Any]:
     """The mapping that a file holds; an empty one where it has errors."""
-    from toolcast_runtime.core.regular_file import read_regular
+    from toolcast_runtime.core.safe_file import read_regular
 
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.safe_folder import Folder
 
 from ..findings import has_errors, in_order
 from ..model.model import Toolset, Workspace

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import click
 
-from toolcast_runtime.core.folder import Folder
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_folder import Folder
 
 from ..diff.review.acceptances import ACCEPT_FILE
 from ..model.spec_files import DEFINITIONS_FILE, FOLDERS, kind_of_file

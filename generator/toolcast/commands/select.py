@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from toolcast_runtime.core.folder import Folder
+from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
 from ..tool_selection.trial import cases_of, catalogues, try_cases

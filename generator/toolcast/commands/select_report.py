@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcast_runtime.serve.mcp.found_tools import USUAL
+from toolcast_runtime.mcp.tool_search import USUAL
 
 from ..analysis.token_costs import estimated_tokens
 from ..analysis.tool_search import is_searched
@@ -83,8 +83,8 @@ def show_message(
             f"which client? the toolset `{toolset.name}` has {names}"
             "\n  help: add --client NAME"
         )
-    from toolcast_runtime.rooms.router.lexical_ranking import ranking
     from toolcast_runtime.router import Router
+    from toolcast_runtime.router.lexical_ranking import ranking
 
     offered = catalogues(toolset, client)[0].tools
     everything = routed(offered)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from toolcast_runtime.rooms.external.listing import differing
+from toolcast_runtime.external.listing import differing
 
 from ..analysis.tool_lists import MEMBERS, is_name_of_tool
 from ..mcp_client.server_listing import KINDS, ServerListing, explains

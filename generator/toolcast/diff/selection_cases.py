@@ -85,7 +85,7 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
     if not declared:
         return found
     # The router's modules cost time, which who has no cases need not spend.
-    from toolcast_runtime.rooms.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import ranking
 
     from ..tool_selection.trial import routed, trials_of
 

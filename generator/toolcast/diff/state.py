@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.definitions.tool import first_sentence
-from toolcast_runtime.rooms.results.picking import left_out
+from toolcast_runtime.results.field_selection import left_out
 
 from ..analysis.network_reach import is_secret_text, secret_places
 from ..model.endpoints import endpoints, variable

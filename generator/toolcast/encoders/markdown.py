@@ -21,7 +21,7 @@ from .json_text import compact
 
 if TYPE_CHECKING:
     from toolcast_runtime.core.definitions.tool import Tool
-    from toolcast_runtime.rooms.prompts import PromptBlocks
+    from toolcast_runtime.prompts import PromptBlocks
 
 # Behind the marks of list items and quotations a heading is one as well.
 _OPENS_BLOCK = re.compile(

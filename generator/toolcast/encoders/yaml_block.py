@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.rooms.skills import (
+from toolcast_runtime.skills import (
     SkillFile,
     SkillSection,
     SkillTool,

@@ -7,7 +7,7 @@ import posixpath
 import stat
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.core.regular_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NoRegularFile
 
 from ..parsing.project_files import Entry
 from .program import GitFailure, ask_git, repository_of

@@ -11,7 +11,7 @@ from json import scanner
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 from toolcast_runtime.core.validation.limits import measure
 
 from ..analysis.tool_lists import is_name_of_tool

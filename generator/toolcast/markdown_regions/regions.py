@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.folder import Folder, LinkInTheWay
-from toolcast_runtime.core.regular_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
 
 from ..encoders.code import Code, lines
 from ..encoders.markdown import cell, listed, phrase, span, table_row

@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from toolcast_runtime.core.server_settings import Resolved
-from toolcast_runtime.rooms.external.server_process import (
+from toolcast_runtime.external.server_process import (
     READ_BYTES,
     ServerProcess,
     kill,

@@ -290,7 +290,7 @@ _BY_ITSELF = re.compile(
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
     """Where two readings differ as a server may by itself, see `explains`; each place once."""
     # Whoever reads a lock alone needs no servers.
-    from toolcast_runtime.rooms.external.listing import differing
+    from toolcast_runtime.external.listing import differing
 
     found = []
     for kind, (_, key) in KINDS.items():

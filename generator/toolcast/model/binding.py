@@ -23,7 +23,7 @@ from toolcast_runtime.core.definitions.tool import (
     first_sentence,
     spec_name,
 )
-from toolcast_runtime.core.regular_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NoRegularFile
 
 from ..extensions import fields_of
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors

@@ -22,7 +22,7 @@ from toolcast_runtime.core.definitions.tool import (
     distinct_name,
     module_name,
 )
-from toolcast_runtime.rooms.results.picking import listed_parameters, listed_returns
+from toolcast_runtime.results.field_selection import listed_parameters, listed_returns
 
 from ..json_schema.graph import JsonSchema
 from ..parsing.tree import NOWHERE, Source

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolcast_runtime.core.regular_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NoRegularFile
 
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..parsing.characters import decoded, describe, forbidden

@@ -12,7 +12,7 @@ from fnmatch import translate
 from functools import cached_property
 from typing import NamedTuple
 
-from toolcast_runtime.core.folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index

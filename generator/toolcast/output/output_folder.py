@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from toolcast_runtime import RUNTIME_LEVEL
-from toolcast_runtime.core.folder import Folder, locked
+from toolcast_runtime.core.safe_folder import Folder, locked
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 from ..analysis.former_names import scanned
 from ..analysis.tool_names import mention_pattern, names_in_lines

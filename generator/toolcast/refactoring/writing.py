@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from toolcast_runtime.core.folder import AnotherRun, Folder, LinkInTheWay, locked
+from toolcast_runtime.core.safe_folder import AnotherRun, Folder, LinkInTheWay, locked
 
 from ..git.index import read_index
 from .project_edit import ProjectEdit, Refusal

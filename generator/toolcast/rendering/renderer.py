@@ -23,7 +23,7 @@ from jinja2 import (
 )
 from jinja2.loaders import split_template_path
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 from ..encoders.code import Code
 from ..package_data import templates_folder

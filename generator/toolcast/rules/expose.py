@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from toolcast_runtime.serve.http.listening import is_safe_url
+from toolcast_runtime.http.endpoints import is_safe_url
 
 from ..analysis.cli_commands import CliCommand, cli_commands, parse_usage
 from ..analysis.client_kinds import Limited, callers, crossed, kind_of, limits_of

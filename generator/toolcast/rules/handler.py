@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
-from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
-from toolcast_runtime.rooms.values.schema_types import SchemaTypes
+from toolcast_runtime.values.annotated_types import is_keyword_argument
+from toolcast_runtime.values.schema_types import SchemaTypes
 
 from ..analysis.annotation import Annotations
 from ..analysis.uri_templates import variables_of

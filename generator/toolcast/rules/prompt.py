@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from toolcast_runtime.rooms.ledger.secret_arguments import name_in_words, secrecy
-from toolcast_runtime.rooms.skills import LONGEST, MAIN, MOST_LINES, is_long
+from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
+from toolcast_runtime.skills import LONGEST, MAIN, MOST_LINES, is_long
 
 from ..analysis.client_kinds import Limited, callers, crossed, limits_here
 from ..analysis.skill_texts import (

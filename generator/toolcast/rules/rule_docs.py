@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 _LARGEST = 1024 * 1024
 _HEADING = re.compile(r"^## (?=[a-z]+/[a-z0-9-]+$)", re.MULTILINE)

@@ -20,7 +20,7 @@ from toolcast_runtime.core.calls.tool_validators import problems_with_action
 from toolcast_runtime.core.definitions.tool import Action
 from toolcast_runtime.core.validation.compiled import FORMATS, compiled
 from toolcast_runtime.core.validation.limits import MOST_WAYS
-from toolcast_runtime.rooms.values.python_values import ENCODINGS
+from toolcast_runtime.values.python_values import ENCODINGS
 
 from ..encoders.json_text import compact
 from ..findings import Severity

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolcast_runtime.consent.confirmation import may_give_up
 from toolcast_runtime.core.definitions.tool import look_alike_key, module_name
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
-from toolcast_runtime.rooms.consent.confirmation import may_give_up
-from toolcast_runtime.rooms.results.picking import way_to
+from toolcast_runtime.results.field_selection import way_to
 
 from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
 from ..analysis.uri_templates import problems_with_template, variables_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as Weight
-from toolcast_runtime.rooms.providers.provider_names import collisions
+from toolcast_runtime.providers.provider_names import collisions
 
 from ..analysis.tool_lists import declared_providers, provider_lists
 from ..findings import Place, Severity

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
+from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
 from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of

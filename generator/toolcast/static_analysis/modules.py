@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 MAX_BYTES = 2 * 1024 * 1024
 

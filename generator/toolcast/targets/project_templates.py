@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 from ..model.model import Workspace
 from ..package_data import templates_folder

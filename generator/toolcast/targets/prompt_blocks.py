@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import PromptPieces, Tool, module_name
-from toolcast_runtime.rooms.prompts import CliBlock, PromptBlocks, Section
+from toolcast_runtime.prompts import CliBlock, PromptBlocks, Section
 
 from ..analysis.cli_commands import cli_definition, cli_texts
 from ..analysis.prompt_docs import sections_of, usage_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcast_runtime.rooms.prompts import CliBlock, PromptBlocks, Section
+from toolcast_runtime.prompts import CliBlock, PromptBlocks, Section
 
 from ..analysis.prompt_docs import sections_of
 from ..encoders.code import Code

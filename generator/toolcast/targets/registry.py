@@ -193,14 +193,12 @@ def _client_view(client: Client) -> View:
 
 
 def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape:
-    statements = ["docstring", "from __future__"]
-    if toolset.clients:
-        statements.append("from toolcast_runtime.access")
+    statements = ["docstring", "from __future__", "from toolcast_runtime"]
     if has_ledger:
         statements.append("from toolcast_runtime.ledger")
     if toolset.lifespan is not None:
         statements.append("from toolcast_runtime.lifespan")
-    statements += ["from toolcast_runtime.registry", "from ."]
+    statements.append("from .")
     if has_outside:
         statements.append("from .external")
     if toolset.clients:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
-from toolcast_runtime.rooms.skills import MAIN
+from toolcast_runtime.skills import MAIN
 
 from ..analysis.prompt_docs import sections_of, usage_lines
 from ..analysis.skill_texts import (

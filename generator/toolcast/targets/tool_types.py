@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolcast_runtime.rooms.values.annotated_types import (
+from toolcast_runtime.values.annotated_types import (
     PythonType,
     is_keyword_argument,
 )
-from toolcast_runtime.rooms.values.schema_types import SchemaTypes
-from toolcast_runtime.rooms.values.types_of_tool import (
+from toolcast_runtime.values.schema_types import SchemaTypes
+from toolcast_runtime.values.tool_types import (
     TAKEN,
     Results,
     ToolTypes,

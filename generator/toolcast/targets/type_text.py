@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from toolcast_runtime.rooms.values.annotated_types import (
+from toolcast_runtime.values.annotated_types import (
     Array,
     Choice,
     Member,

@@ -13,7 +13,7 @@ from ..parsing.tree import Path
 
 # The cases alone are looked at by every check, which needs no router.
 if TYPE_CHECKING:
-    from toolcast_runtime.rooms.router.lexical_ranking import LexicalRanking, RoutedTool
+    from toolcast_runtime.router.lexical_ranking import LexicalRanking, RoutedTool
 
 
 class DeclaredCase(NamedTuple):
@@ -101,7 +101,7 @@ def catalogues(toolset: Toolset, client: str | None = None) -> list[Catalogue]:
 
 def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
     """Tools as the router of a registry sees them."""
-    from toolcast_runtime.rooms.router.lexical_ranking import RoutedTool
+    from toolcast_runtime.router.lexical_ranking import RoutedTool
 
     return tuple(
         RoutedTool(
@@ -247,7 +247,7 @@ def try_cases(
     Args:
         client: for this client alone.
     """
-    from toolcast_runtime.rooms.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import ranking
 
     def by_words(
         cases: Sequence[DeclaredCase],

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.folder import Folder, alone_in
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_folder import Folder, alone_in
 
 from ..plan.agent_servers import is_of_another_kind
 from ..plan.backend import BackendError

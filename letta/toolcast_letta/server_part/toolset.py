@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolcast_runtime.registry import Registry
+from toolcast_runtime import Registry
 
 from ..settings import LettaSettings
 

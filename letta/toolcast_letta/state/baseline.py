@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.folder import AnotherRun as Locked
-from toolcast_runtime.core.folder import Folder, locked
+from toolcast_runtime.core.safe_folder import AnotherRun as Locked
+from toolcast_runtime.core.safe_folder import Folder, locked
 
 from ..plan.current_state import AgentState
 from .seal import NotOurs, Seal, StateError, with_tuples

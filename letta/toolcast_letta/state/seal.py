@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.folder import AnotherRun, Folder, locked
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_folder import AnotherRun, Folder, locked
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16

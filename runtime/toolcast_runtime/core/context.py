@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..rooms.consent.questions import Questions
-    from ..serve.http.turns import Turns
+    from ..consent.questions import Questions
+    from ..http.fairness import Turns
 
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"

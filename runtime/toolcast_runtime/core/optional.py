@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..rooms import lifespan, skills
-    from ..rooms.consent import confirmation, questions
-    from ..rooms.ledger import recorder
-    from ..rooms.ledger import tables as ledger_tables
-    from ..rooms.resources import content_blocks
-    from ..rooms.resources import definitions_of_mcp as mcp_definitions
-    from ..rooms.results import shaping as truncation
-    from ..rooms.router import router
-    from ..rooms.values import models
-    from ..rooms.values import types_of_tool as tool_types
+    from .. import skills
+    from ..consent import confirmation, questions
+    from ..ledger import recorder
+    from ..ledger import tables as ledger_tables
+    from ..lifespan import dependencies as lifespan
+    from ..resources import content_blocks
+    from ..resources import mcp_definitions as mcp_definitions
+    from ..results import truncation as truncation
+    from ..router import router
+    from ..values import models
+    from ..values import tool_types as tool_types
 
 __all__ = [
     "MODULES",
@@ -66,29 +67,29 @@ class OptionalModule(NamedTuple):
 MODULES: Mapping[str, OptionalModule] = {
     "confirmation": OptionalModule(
         "consent",
-        "toolcast_runtime.rooms.consent.confirmation",
+        "toolcast_runtime.consent.confirmation",
         ("confirmation", "copied", "is_needed"),
     ),
     "questions": OptionalModule(
         "consent",
-        "toolcast_runtime.rooms.consent.questions",
+        "toolcast_runtime.consent.questions",
         ("ApprovalsInMemory", "Questions"),
     ),
     "recorder": OptionalModule(
-        "ledger", "toolcast_runtime.rooms.ledger.recorder", ("Recorder",)
+        "ledger", "toolcast_runtime.ledger.recorder", ("Recorder",)
     ),
     "ledger_tables": OptionalModule(
-        "ledger", "toolcast_runtime.rooms.ledger.tables", ("ApprovalsTable",)
+        "ledger", "toolcast_runtime.ledger.tables", ("ApprovalsTable",)
     ),
     "lifespan": OptionalModule(
-        "lifespan", "toolcast_runtime.rooms.lifespan", ("Resources",)
+        "lifespan", "toolcast_runtime.lifespan.dependencies", ("Resources",)
     ),
     "content_blocks": OptionalModule(
-        "resources", "toolcast_runtime.rooms.resources.content_blocks", ("KeptContent",)
+        "resources", "toolcast_runtime.resources.content_blocks", ("KeptContent",)
     ),
     "mcp_definitions": OptionalModule(
         "resources",
-        "toolcast_runtime.rooms.resources.definitions_of_mcp",
+        "toolcast_runtime.resources.mcp_definitions",
         (
             "Failed",
             "contents_of",
@@ -100,20 +101,18 @@ MODULES: Mapping[str, OptionalModule] = {
     ),
     "truncation": OptionalModule(
         "results",
-        "toolcast_runtime.rooms.results.shaping",
+        "toolcast_runtime.results.truncation",
         ("listed_parameters", "listed_returns", "shape_results"),
     ),
     "router": OptionalModule(
-        "router", "toolcast_runtime.rooms.router.router", ("Router", "chosen_from")
+        "router", "toolcast_runtime.router.router", ("Router", "chosen_from")
     ),
-    "skills": OptionalModule(
-        "skills", "toolcast_runtime.rooms.skills", ("ServedSkills",)
-    ),
+    "skills": OptionalModule("skills", "toolcast_runtime.skills", ("ServedSkills",)),
     "models": OptionalModule(
-        "values", "toolcast_runtime.rooms.values.models", ("typed_function",)
+        "values", "toolcast_runtime.values.models", ("typed_function",)
     ),
     "tool_types": OptionalModule(
-        "values", "toolcast_runtime.rooms.values.types_of_tool", ("types_of",)
+        "values", "toolcast_runtime.values.tool_types", ("types_of",)
     ),
 }
 """The modules of the optional parts, by their names here."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, AccessError, Override
-from .regular_file import read_regular
+from .safe_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import optional
 from .access import Access, Client
-from .calls.work import run_sync, sync
+from .calls.worker_threads import run_sync, sync
 from .toolset import AccessOfSeveral, Found, Toolset, owners
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self
 
-    from ..rooms.router.router import Router
+    from ..router.router import Router
     from .calls.tool_calls import ToolCalls
     from .context import Keep, ReportProgress, ToolResponse
     from .definitions.tool import Tool, ToolProvider

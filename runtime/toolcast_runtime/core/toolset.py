@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from ..rooms.lifespan import Resources
+    from ..lifespan.dependencies import Resources
     from .calls.tool_calls import ToolCalls
     from .definitions.tool import ServerState, Tool, ToolProvider
     from .override_file import OverrideFile
@@ -177,7 +177,7 @@ class Toolset:
         if "calls" in self.__dict__:
             await self.calls.close()
         if self._resources is not None:
-            from .calls.work import until_ended
+            from .calls.worker_threads import until_ended
 
             # A plain handler that was told to stop has a second to let go of what is closed now.
             await until_ended(1.0)

@@ -93,7 +93,7 @@ class LedgerSettings:
         """What the environment names, a file or a URL."""
         import os
 
-        from .regular_file import secret
+        from .safe_file import secret
 
         given = os.environ if environment is None else environment
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from generated.kirishima import registry
-from toolcast_runtime.access import UnknownClientError
+from toolcast_runtime import UnknownClientError
 
 README = Path(__file__).parents[3] / "examples" / "kirishima" / "README.md"
 CALL = re.compile(r"^\| `(\w+\(.*\))` \| `(\w+\(.*\))` \|$", re.MULTILINE)

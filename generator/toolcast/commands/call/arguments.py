@@ -12,10 +12,7 @@ from typing import Any
 
 import click
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.rooms.cli.terminal import echo
-from toolcast_runtime.rooms.cli.words import (
+from toolcast_runtime.cli.arguments import (
     choices,
     json_object,
     json_value,
@@ -28,6 +25,9 @@ from toolcast_runtime.rooms.cli.words import (
     to_value,
     types_of,
 )
+from toolcast_runtime.cli.terminal import echo
+from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.definitions.tool import Tool
 
 from .result_format import print_answer_to_call, raw_json
 

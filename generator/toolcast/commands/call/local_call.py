@@ -14,19 +14,19 @@ from typing import Any
 
 import click
 
-from toolcast_runtime.core.access import AccessError, UnknownClientError
-from toolcast_runtime.core.calls.untrusted_text import shown
-from toolcast_runtime.core.calls.work import run_sync
-from toolcast_runtime.core.context import ToolResponse
-from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.core.question import Answer, Question
-from toolcast_runtime.core.registry import Registry
-from toolcast_runtime.rooms.cli.terminal import (
+from toolcast_runtime.cli.terminal import (
     ProgressLine,
     ask_at_terminal,
     closing,
     echo,
 )
+from toolcast_runtime.core.access import AccessError, UnknownClientError
+from toolcast_runtime.core.calls.untrusted_text import shown
+from toolcast_runtime.core.calls.worker_threads import run_sync
+from toolcast_runtime.core.context import ToolResponse
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.core.question import Answer, Question
+from toolcast_runtime.core.registry import Registry
 
 from .arguments import UNUSABLE, CannotCall, OfferedTools, Request, call_once
 

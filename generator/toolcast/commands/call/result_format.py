@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from toolcast_runtime.cli.terminal import echo, encoded_of, held_by
 from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.folder import Folder
-from toolcast_runtime.rooms.cli.terminal import echo, encoded_of, held_by
+from toolcast_runtime.core.safe_folder import Folder
 
 _WIDTH = 80
 _GAP = "  "

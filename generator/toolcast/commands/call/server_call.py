@@ -18,9 +18,15 @@ from typing import Any
 
 import mcp_types as types
 
+from toolcast_runtime.cli.terminal import (
+    ProgressLine,
+    ask_at_terminal,
+    has_terminal,
+)
+from toolcast_runtime.consent.questions import problems_with_form
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.calls.untrusted_text import escaped, without, without_in
-from toolcast_runtime.core.calls.work import run_sync
+from toolcast_runtime.core.calls.worker_threads import run_sync
 from toolcast_runtime.core.context import Declined
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question
@@ -31,13 +37,7 @@ from toolcast_runtime.core.server_settings import (
     resolve,
 )
 from toolcast_runtime.core.validation.limits import measure, multiplies
-from toolcast_runtime.rooms.cli.terminal import (
-    ProgressLine,
-    ask_at_terminal,
-    has_terminal,
-)
-from toolcast_runtime.rooms.consent.questions import problems_with_form
-from toolcast_runtime.rooms.external.session import Refused, Session, opened_session
+from toolcast_runtime.external.session import Refused, Session, opened_session
 
 from .arguments import CannotCall, OfferedTools, Request, call_once
 

@@ -284,7 +284,7 @@ def _accept(
     Ends the program with exit code 2, and writes nothing, where one is that of no change,
     or the file would not be read as it was with the entries added.
     """
-    from toolcast_runtime.core.folder import Folder
+    from toolcast_runtime.core.safe_folder import Folder
 
     from ...suggestions import did_you_mean
 

@@ -356,7 +356,7 @@ def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
 
 def _write(root: str, path: str, listing: ServerListing) -> bool:
     """Whether the lock was written."""
-    from toolcast_runtime.core.folder import Folder
+    from toolcast_runtime.core.safe_folder import Folder
 
     from ...encoders.json_text import pretty
     from ...mcp_client.server_listing import KINDS, lock_members

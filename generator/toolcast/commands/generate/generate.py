@@ -80,7 +80,7 @@ def run(
 
     Ends the program with exit code 2 when the project cannot be written.
     """
-    from toolcast_runtime.core.folder import AnotherRun
+    from toolcast_runtime.core.safe_folder import AnotherRun
 
     from ...findings import in_order
     from ...output.disk_differences import Recoverable, digests

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from toolcast_runtime.core.regular_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular
 
 from ...extensions import ExtensionFailure
 from ...model.loading import load_workspace

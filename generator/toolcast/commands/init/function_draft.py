@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name, spec_name
-from toolcast_runtime.rooms.values.annotated_types import class_name
+from toolcast_runtime.values.annotated_types import class_name
 
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal

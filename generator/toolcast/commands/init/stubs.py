@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolcast_runtime.core.definitions.tool import command_name, module_name, spec_name
-from toolcast_runtime.rooms.values.annotated_types import is_keyword_argument
+from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ...encoders.plain_text import line
 from ...encoders.python import identifier, literal

@@ -41,7 +41,8 @@ from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, deprecation
 from ..optional import OptionalPartError
 from ..question import InputNeeded
 from ..toolset_settings import LedgerError, LifespanError
-from .calling import (
+from .call_telemetry import Reports, is_watched, log_call, span
+from .execution import (
     Runner,
     invalid,
     no_problems,
@@ -53,13 +54,12 @@ from .calling import (
 )
 from .handlers import HandlerAdapter, adapt_handler
 from .tool_validators import Validators
-from .watching import Reports, is_watched, log_call, span
-from .work import Outcome
+from .worker_threads import Outcome
 
 if TYPE_CHECKING:
-    from ...rooms.consent.questions import Questions
-    from ...rooms.ledger.recorder import Recorder
-    from ...rooms.lifespan import Resources
+    from ...consent.questions import Questions
+    from ...ledger.recorder import Recorder
+    from ...lifespan.dependencies import Resources
     from ..question import Approvals, AskPerson
     from ..toolset import Found
     from ..toolset_settings import LedgerSettings

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from generated.shop.mcp_server import SERVER
-from toolcast_runtime.rooms.consent import questions
+from toolcast_runtime.consent import questions
 
 if __name__ == "__main__":
     real = time.time

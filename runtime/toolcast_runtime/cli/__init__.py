@@ -1,0 +1,20 @@
+"""The tools of a registry as shell commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core.lazy_names import lazy_getattr
+
+if TYPE_CHECKING:
+    from .click_commands import command_line, keywords
+
+__all__ = ["command_line", "keywords"]
+
+__getattr__ = lazy_getattr(
+    __name__,
+    {
+        "command_line": ".click_commands",
+        "keywords": ".click_commands",
+    },
+)

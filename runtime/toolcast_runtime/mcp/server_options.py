@@ -1,0 +1,140 @@
+"""The command line of a generated MCP server."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, get_args
+
+from ..core.access import AccessError, UnknownClientError
+from ..core.optional import OptionalPartError
+from ..core.toolset_settings import LifespanError
+from ..http.settings import SettingsError
+from ..stdio.process import GRACE_SECONDS, START_FAILED, gc_freeze, serve_over_stdio
+from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
+
+if TYPE_CHECKING:
+    from .toolset_server import ToolsetServer
+
+
+def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
+    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be.
+
+    It ends with 3 when the toolset's lifespan cannot be started.
+    """
+    parser = _parser(server)
+    options = parser.parse_args(arguments)
+    if options.local_tools:
+        server = replace(server, external=False)
+    client = server.client if options.client is None else options.client
+    if options.grace < 0:
+        parser.error("--grace must not be negative")
+    try:
+        names = server.names(client)
+        if options.list:
+            print("".join(f"{name}\n" for name in names), end="")
+            return
+        for package in ("mcp", "uvicorn") if options.http else ("mcp",):
+            if importlib.util.find_spec(package) is None:
+                parser.error(f"it needs {package}: pip install 'toolcast-runtime[mcp]'")
+        if options.http:
+            _serve_http(server, options, parser)
+        else:
+            # Over stdio nobody would see that they have no effect.
+            for name in ("host", "port", "path", "workers", "replica"):
+                if name in options:
+                    parser.error(f"--{name} needs --http")
+            if options.no_lifespan:
+                server.registry.leave_lifespan_out()
+            write_logs(options.log_format, options.log_level)
+            serve_over_stdio(server, client, options.grace)
+    except (
+        UnknownClientError,
+        AccessError,
+        LogsError,
+        SettingsError,
+        OptionalPartError,
+    ) as error:
+        parser.error(str(error))
+    except LifespanError as error:
+        parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")
+
+
+def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {server.registry.package}.mcp_server",
+        usage="%(prog)s [options]",
+        description="Serves MCP over stdio, or over streamable HTTP with --http.",
+    )
+    parser.add_argument("--client", default=None, help="serve this client alone")
+    parser.add_argument(
+        "--local-tools",
+        action="store_true",
+        help="leave out the tools of external servers",
+    )
+    parser.add_argument(
+        "--no-lifespan",
+        action="store_true",
+        help="over stdio, start nothing that tools use; their calls fail",
+    )
+    parser.add_argument("--list", action="store_true", help="print the tools and end")
+    parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
+    parser.add_argument(
+        "--grace",
+        type=int,
+        default=GRACE_SECONDS,
+        metavar="SECONDS",
+        help="how long running calls have when the server ends: %(default)s, if not given",
+    )
+    parser.add_argument(
+        "--log-format",
+        choices=get_args(LogFormat),
+        default="text",
+        help="lines for people, or JSON, on stderr: %(default)s, if not given",
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=get_args(LogLevel),
+        default="info",
+        help="the lowest level that is logged: %(default)s, if not given, which has a line"
+        " for each call",
+    )
+    http = parser.add_argument_group("with --http", argument_default=argparse.SUPPRESS)
+    http.add_argument(
+        "--host",
+        help="127.0.0.1, if not given; beyond loopback, every client needs a token",
+    )
+    http.add_argument("--port", type=int, help="8000, if not given; 0 takes a free one")
+    http.add_argument(
+        "--path", help="the path of one client alone: /mcp/, if not given"
+    )
+    http.add_argument(
+        "--workers", type=int, help="processes that answer: 1, if not given"
+    )
+    http.add_argument(
+        "--replica",
+        action="store_true",
+        help="it is one of several processes behind a balancer: nothing that a client is"
+        " given holds for this one alone",
+    )
+    return parser
+
+
+def _serve_http(
+    server: ToolsetServer, options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> None:
+    if options.no_lifespan:
+        parser.error("--no-lifespan is for stdio alone")
+    with gc_freeze():
+        from ..http.runner import HttpOptions, serve_http
+    names = [field.name for field in fields(HttpOptions)]
+    given = {name: getattr(options, name) for name in names if name in options}
+    http = HttpOptions(**given)
+    if not 0 <= http.port <= 65535:
+        parser.error("--port must be a number from 0 to 65535")
+    if http.path is not None and not http.path.startswith("/"):
+        parser.error("--path must begin with /")
+    if http.workers < 1:
+        parser.error("--workers must be at least 1")
+    serve_http(server, http)

@@ -1,1 +1,0 @@
-"""A toolset's registry as commands of a shell."""

@@ -1,1 +1,0 @@
-"""The tools of external MCP servers."""

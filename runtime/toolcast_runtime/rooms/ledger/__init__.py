@@ -1,1 +1,0 @@
-"""Records of the calls of persistent tools."""

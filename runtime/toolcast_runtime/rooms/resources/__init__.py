@@ -1,1 +1,0 @@
-"""Resources and MCP prompts: their definitions, what they give, content behind links."""

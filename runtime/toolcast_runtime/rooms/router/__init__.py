@@ -1,1 +1,0 @@
-"""Which tools are shown to the model for a message."""

@@ -1,0 +1,32 @@
+"""Selection of the tools that a model is offered for a message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core.lazy_names import lazy_getattr
+
+if TYPE_CHECKING:
+    from .lexical_ranking import Route, RoutedTool
+    from .router import ChatModel, NoChoice, Router, RoutingModel
+
+__all__ = [
+    "ChatModel",
+    "NoChoice",
+    "Route",
+    "RoutedTool",
+    "Router",
+    "RoutingModel",
+]
+
+__getattr__ = lazy_getattr(
+    __name__,
+    {
+        "ChatModel": ".router",
+        "NoChoice": ".router",
+        "Route": ".lexical_ranking",
+        "RoutedTool": ".lexical_ranking",
+        "Router": ".router",
+        "RoutingModel": ".router",
+    },
+)

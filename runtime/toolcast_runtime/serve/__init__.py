@@ -1,1 +1,0 @@
-"""What serves a registry to MCP clients, over stdio and HTTP, and tells how it goes."""

@@ -1,1 +1,0 @@
-"""A toolset's MCP endpoints over streamable HTTP, and paths for administrators."""

@@ -1,1 +1,0 @@
-"""A toolset's MCP server."""
