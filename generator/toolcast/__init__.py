@@ -1,3 +1,5 @@
 """Toolcast: one YAML spec per tool, generated into everything an agent platform shows or runs."""
 
-__version__ = "0.2.0"
+from toolcast_runtime import __version__
+
+__all__ = ["__version__"]

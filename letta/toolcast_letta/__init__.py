@@ -1,3 +1,5 @@
-"""Toolcast letta."""
+"""Toolcast's extension for Letta."""
 
-__version__ = "0.2.0"
+from toolcast_runtime import __version__
+
+__all__ = ["__version__"]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -10,9 +15,11 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.packaging.conftest import FOLDERS, ROOT
 from tests.packaging.environments import build, environment
+from toolcast_runtime import __version__
 
 NAMES = sorted(FOLDERS)
 
@@ -41,6 +48,7 @@ def test_a_source_archive_gives_the_same_wheel(
     (source,) = (tmp_path / "unpacked").iterdir()
     again = build(source, tmp_path)
     assert contents(again) == contents(wheels[name])
+    assert metadata(again).items() == metadata(wheels[name]).items()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,23 +109,71 @@ def test_the_generator_runs_from_its_wheel(
         assert part.suffix == ".html" or text in page, part.name
 
 
-def test_all_three_have_one_version_and_require_its_minor_version(
-    wheels: dict[str, Path],
-) -> None:
+def own_requirements(described: Message) -> list[str]:
+    """Return the versioned requirements of a wheel for the other two distributions."""
+    return [
+        text
+        for text in described.get_all("Requires-Dist") or ()
+        if text.startswith("toolcast") and Requirement(text).specifier
+    ]
+
+
+def test_wheels_have_one_version_and_pin_each_other(wheels: dict[str, Path]) -> None:
     described = {name: metadata(wheel) for name, wheel in wheels.items()}
-    (version,) = {str(one["Version"]) for one in described.values()}
-    major, minor, *_ = version.split(".")
-    wanted = {f">={major}.{minor}", f"<{major}.{int(minor) + 1}"}
-    for name in ("toolcast", "toolcast-letta"):
-        needed = [
-            text.partition(";")[0].strip()
-            for text in described[name].get_all("Requires-Dist") or ()
-            if text.startswith("toolcast") and "extra ==" not in text
-        ]
-        assert needed, name
-        for text in needed:
-            first = min(text.find(sign) for sign in "<>=" if sign in text)
-            assert set(text[first:].split(",")) == wanted, text
+    assert {str(one["Version"]) for one in described.values()} == {__version__}
+    assert own_requirements(described["toolcast-runtime"]) == []
+    assert own_requirements(described["toolcast"]) == [
+        f"toolcast-runtime=={__version__}"
+    ]
+    assert own_requirements(described["toolcast-letta"]) == [
+        f"toolcast-runtime[mcp]=={__version__}",
+        f"toolcast=={__version__}; extra == 'generator'",
+    ]
+
+
+def test_one_edit_changes_the_version_and_the_pins(tmp_path: Path) -> None:
+    """A release edits `__version__` of the runtime, and nothing else that is built."""
+    version = Path("runtime/toolcast_runtime/__init__.py")
+    for folder in map(Path, (".", "runtime", "letta")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+            if (ROOT / folder / name).exists():
+                shutil.copy(ROOT / folder / name, tmp_path / folder)
+    (tmp_path / version).parent.mkdir()
+    text = (ROOT / version).read_text("utf-8")
+    (tmp_path / version).write_text(text.replace(f'"{__version__}"', '"7.8.9"'))
+    required = {}
+    for folder in (".", "runtime", "letta"):
+        done = subprocess.run(
+            [sys.executable, "-m", "hatchling", "metadata"],
+            cwd=tmp_path / folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        project = json.loads(done.stdout)
+        assert project["version"] == "7.8.9"
+        extras = project.get("optional-dependencies", {}).get("generator", [])
+        required[folder] = [*project["dependencies"], *extras]
+    assert "toolcast-runtime==7.8.9" in required["."]
+    assert {"toolcast-runtime[mcp]==7.8.9", "toolcast==7.8.9"} <= {*required["letta"]}
+
+
+def test_documented_ranges_allow_the_version() -> None:
+    """Users' own requirements are ranges; a new minor version needs each of them edited."""
+    pattern = r"toolcast(?:-runtime|-letta)?(?:\[[\w,]+\])?(>=[\d.]+,<[\d.]+)"
+    files = [ROOT / "action.yml", *ROOT.glob("docs/**/*.md")]
+    files += [*ROOT.glob("examples/*/pyproject.toml")]
+    files += [*ROOT.glob("tests/platform/**/pyproject.toml")]
+    found = {
+        (file.relative_to(ROOT).as_posix(), versions)
+        for file in files
+        for versions in re.findall(pattern, file.read_text("utf-8"))
+    }
+    major, minor, _ = __version__.split(".")
+    expected = f">={major}.{minor},<{major}.{int(minor) + 1}"
+    assert len(found) >= 4
+    assert {entry for entry in found if entry[1] != expected} == set()
 
 
 def test_the_runtime_has_an_extra_for_each_target_that_needs_a_library() -> None:
@@ -133,6 +189,7 @@ def test_the_runtime_has_an_extra_for_each_target_that_needs_a_library() -> None
 
 
 def test_nothing_locks_versions_or_names_an_index() -> None:
+    # The pins of our own distributions are in `hatch_build.py`.
     for file in ("pyproject.toml", "runtime/pyproject.toml", "letta/pyproject.toml"):
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "==" not in text, file
