@@ -1,4 +1,7 @@
-"""One call from checked arguments to a ToolResponse; no exception's text gets out."""
+"""The last stage of a call: run it, and validate its result.
+
+The text of an exception other than `ToolError` stays in the log.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ async def run_call(
     context: CallContext,
     problems_with_result: Callable[[Tool, Any], list[str]],
 ) -> CallResult:
-    """Runs a call within the tool's timeout and checks what it gives.
+    """Run a prepared call within the tool's timeout, and validate its result.
 
     A call that is given up is cancelled, and its context says so; a thread cannot be
     stopped, so its late result is dropped. Cancellation of the caller passes through.
