@@ -25,7 +25,7 @@ CORE = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("runtime/*.md
 PAGES = [*CORE, *sorted((ROOT / "letta").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 # The history has to name what moved, and a contributor works on all of it.
-MAY_NAME_LETTA = {"CHANGELOG.md", "CONTRIBUTING.md"}
+MAY_NAME_LETTA = {"upgrading.md", "CHANGELOG.md", "CONTRIBUTING.md"}
 
 
 @cache
