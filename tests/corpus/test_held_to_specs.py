@@ -10,10 +10,10 @@ import pytest
 from tests.corpus.imported import import_lists
 from tests.corpus.test_mcp_lists_exact import LISTS
 from tests.mcp.projects import generate_project
-from toolcast_runtime.core.optional import types_of
 from toolcast_runtime.testing.generated_package import same, spelled, text_of
 from toolcast_runtime.testing.specs import Specs
 from toolcast_runtime.testing.type_modules import types_said
+from toolcast_runtime.values.tool_types import types_of
 
 
 @pytest.mark.slow
