@@ -29,6 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from clients import LEGACY, MODERN, free_port, rpc_message, rpc_request
 
+from toolcast_runtime.core.optional import MODULES
+
 ROOT = Path(__file__).resolve().parent.parent
 SERVER = "generated.molecule.mcp_server"
 CALL = {"name": "goal_get", "arguments": {}}
@@ -54,10 +56,11 @@ def main() -> None:
                 _list(seen["functions"])
                 if transport == "stdio":
                     loaded = seen["loaded"]
-    rooms = {n.split(".")[2] for n in loaded if n.startswith(f"{_PACKAGE}rooms.")}
+    optional = {module.path.split(".")[1] for module in MODULES.values()}
+    parts = {n.split(".")[1] for n in loaded if n.startswith(_PACKAGE)} & optional
     print(
         f"a stdio server that answered loaded {len(loaded)} modules of"
-        f" {sum(loaded.values()):,} lines; rooms: {', '.join(sorted(rooms)) or 'none'}"
+        f" {sum(loaded.values()):,} lines; optional parts: {', '.join(sorted(parts)) or 'none'}"
     )
     _list(sorted(loaded))
 

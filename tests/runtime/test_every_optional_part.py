@@ -112,7 +112,7 @@ PARTS = (
     "cli consent external langchain ledger lifespan prompts providers resources results"
     " router skills testing values"
 ).split()
-MAX_MODULES = 46
+MAX_MODULES = 43
 """Modules of the runtime that a server has loaded when it has answered a call."""
 LOADED = """
 import atexit

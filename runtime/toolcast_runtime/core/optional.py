@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from ..ledger import recorder
     from ..ledger import tables as ledger_tables
     from ..lifespan import dependencies as lifespan
-    from ..resources import content_blocks
-    from ..resources import mcp_definitions as mcp_definitions
-    from ..results import truncation as truncation
+    from ..resources import content_blocks, mcp_definitions
+    from ..results import truncation
     from ..router import router
-    from ..values import models
-    from ..values import tool_types as tool_types
+    from ..values import models, tool_types
 
 __all__ = [
     "MODULES",
