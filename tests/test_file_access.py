@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from tests.house import DISTRIBUTIONS, tree
+from tests.module_graph import DISTRIBUTIONS, parse_source
 
 WRITERS = {"toolcast_runtime/core/safe_folder.py"}
 READER = "toolcast_runtime/core/safe_file.py"
@@ -56,7 +56,7 @@ READS = frozenset(["read_bytes", "read_text"])
 def opened() -> dict[str, list[tuple[str, str]]]:
     """What every module of the distributions opens, as `ways` tells it."""
     return {
-        path.relative_to(package.parent).as_posix(): list(ways(tree(path)))
+        path.relative_to(package.parent).as_posix(): list(ways(parse_source(path)))
         for package in DISTRIBUTIONS.values()
         for path in sorted(package.rglob("*.py"))
     }

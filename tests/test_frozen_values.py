@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.house import DISTRIBUTIONS
+from tests.module_graph import DISTRIBUTIONS
 
 _DATACLASS = re.compile(r"^@dataclass(\(.*\))?\n(?:@.*\n)*class (\w+)", re.MULTILINE)
 # They are filled in step by step, by the one who makes them.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import DISTRIBUTIONS, modules, tree
+from tests.module_graph import DISTRIBUTIONS, load_modules, parse_source
 
 # Documented, although their names begin so: those of modules, and what named tuples and
 # nodes of syntax trees have.
@@ -105,19 +105,19 @@ def _top(path: str) -> str:
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 def test_no_private_name_of_another_package_is_used(distribution: str) -> None:
-    every = modules()
+    every = load_modules()
     own = [each for each in every.values() if each.distribution == distribution]
     assert own
     wrong = [
         f"{each.file.relative_to(Path(__file__).parents[1])}:{use}"
         for each in own
         for use in private_uses(
-            tree(each.file),
+            parse_source(each.file),
             distribution,
             {
                 name
                 for imported in each.imports & every.keys()
-                for name in own_names(tree(every[imported].file))
+                for name in own_names(parse_source(every[imported].file))
             },
         )
     ]

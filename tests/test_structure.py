@@ -1,7 +1,8 @@
-"""The laws of the house: what may import what, how large things get, what they are called.
+"""Structure rules: which module may import which, and how large modules and folders may be.
 
-One test a law. It lists everything that breaks it. What does not keep a law yet stands in
-`structure_exceptions.yaml`, which only gets shorter: an entry that has become needless fails.
+One test per rule; it lists every violation. Two more structure rules have files of their own:
+only the writer opens files for writing (`test_file_access.py`), and only the encoders make
+`Code` (`rendering/test_code_is_made_by_encoders.py`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import ast
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import yaml
+from tests.module_graph import (
+    DISTRIBUTIONS,
+    ROOT,
+    find_cycles,
+    load_modules,
+    parse_source,
+)
 
-from tests.house import DISTRIBUTIONS, ROOT, Module, cycles, modules, tree
-
-# What a room of the generator may import of toolcast besides itself. Rooms that are not
-# named are the way in: the commands that stand in no room of their own, and what they call.
+# The packages of the generator that each package may import besides itself. Packages that
+# are not listed may import all: `commands`, and the modules that it calls.
 MAY_IMPORT = {
     "findings": set(),
     "project": set(),
@@ -73,7 +76,7 @@ MAY_IMPORT = {
         "targets",
         "suggestions",
     },
-    # What is generated is tried in processes of its own.
+    # It imports generated code and handlers in other processes.
     "import_check": {"findings", "model", "parsing", "suggestions"},
     "diff": {
         "extensions",
@@ -105,9 +108,7 @@ MAY_IMPORT = {
         "rules",
         "suggestions",
     },
-    # Servers of others, read raw; and held to what was reviewed.
     "mcp_client": {"analysis", "model", "parsing"},
-    # Lists of tools that exist already.
     "importing": {
         "refactoring",
         "encoders",
@@ -120,7 +121,7 @@ MAY_IMPORT = {
         "mcp_client",
         "suggestions",
     },
-    # The writer knows no tools.
+    # The writer is independent of tools.
     "git": {"parsing"},
     "output": {"findings", "git"},
     "reports": {
@@ -132,7 +133,7 @@ MAY_IMPORT = {
         "rules",
         "suggestions",
     },
-    # Rooms of commands use what all commands share, and not each other.
+    # Packages of commands import what all commands share, and not each other.
     "commands.init": {
         "commands",
         "refactoring",
@@ -191,15 +192,15 @@ MAY_IMPORT = {
     "commands.call": {"commands", "model", "import_check", "suggestions"},
     "commands.editing": {"commands", "refactoring", "findings", "model", "reports"},
 }
-# What each distribution may import of the others.
+# The other distributions that each distribution may import.
 DISTRIBUTIONS_MAY_IMPORT = {
     "toolcast": {"toolcast_runtime"},
     "toolcast_runtime": set(),
     "toolcast_letta": {"toolcast", "toolcast_runtime"},
 }
-# What only a developer has installed.
+# Libraries that production does not install.
 GENERATOR_ONLY = {"black", "jinja2", "jsonschema", "markupsafe", "referencing"}
-WRITTEN = [
+SOURCES = [
     file
     for folder in (
         *DISTRIBUTIONS.values(),
@@ -207,257 +208,162 @@ WRITTEN = [
     )
     for file in sorted(folder.rglob("*.py"))
 ]
-WRITTEN += [*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("docs/**/*.py")]
-# Rooms whose modules are named by what they are for, which others have, too: a rule, a command
-# and a family of changes are each looked for by their own names.
-NAMED_BY_ROOM = {"rules", "commands", "diff", "reports"}
-LINES = 400
-# A list of alike things is looked through by name, not read from end to end.
-LINES_OF_A_LIST = 800
-LISTS = {
-    r"generator/toolcast/rules/\w+\.py": "the checks of a family",
-    r"letta/toolcast_letta/rules\.py": "likewise",
-}
-FILES = 25
-# The handlers of a system: one more file is one more of the same.
-MANY = re.compile(r"examples/\w+")
-# How many folders may stand between a package and a module.
-DEEP = 2
-EXCEPTIONS = yaml.safe_load(
-    (ROOT / "tests" / "structure_exceptions.yaml").read_text("utf-8")
-)
-# Modules that only one other imports, and that a reader would look for by their names.
-NAMED: dict[str, str] = EXCEPTIONS["named"]
+SOURCES += [*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("docs/**/*.py")]
+MAX_LINES = 400
+# A list of similar items is searched by name, not read from end to end.
+MAX_LIST_LINES = 800
+LISTS = [r"generator/toolcast/rules/\w+\.py", r"letta/toolcast_letta/rules\.py"]
+MAX_FILES = 25
+# A system has one file per handler.
+HANDLER_FOLDER = re.compile(r"examples/\w+")
+# Folders between a distribution's package and a module.
+MAX_DEPTH = 2
 
 
-def test_arrows_between_rooms_only_point_forward() -> None:
-    wrong = {
+def test_packages_import_in_order() -> None:
+    violations = {
         f"{module.name} -> {imported}"
-        for module in modules().values()
-        if module.distribution == "toolcast" and _room(module.name) in MAY_IMPORT
-        for imported in module.imports | module.types
+        for module in load_modules().values()
+        if module.distribution == "toolcast" and _package(module.name) in MAY_IMPORT
+        for imported in module.imports | module.type_imports
         if imported.startswith("toolcast.")
-        and _room(imported) not in MAY_IMPORT[room := _room(module.name)] | {room}
+        and _package(imported)
+        not in MAY_IMPORT[package := _package(module.name)] | {package}
     }
-    wrong |= {
+    violations |= {
         f"{module.name} -> {imported}"
-        for module in modules().values()
-        if module.name.startswith("toolcast.") and _room(module.name) == "commands"
-        for imported in module.imports | module.types
-        if _room(imported).startswith("commands.")
+        for module in load_modules().values()
+        if module.name.startswith("toolcast.") and _package(module.name) == "commands"
+        for imported in module.imports | module.type_imports
+        if _package(imported).startswith("commands.")
     }
-    none(wrong)
-    assert cycles({room: set(to) for room, to in MAY_IMPORT.items()}) == []
+    assert_none(violations)
+    assert find_cycles({name: set(others) for name, others in MAY_IMPORT.items()}) == []
 
 
-def test_distributions_only_import_what_they_require() -> None:
-    wrong = {
+def test_distributions_import_only_their_requirements() -> None:
+    violations = {
         f"{module.name} -> {imported}"
-        for module in modules().values()
-        for imported in module.imports | module.types
+        for module in load_modules().values()
+        for imported in module.imports | module.type_imports
         if imported.partition(".")[0] in DISTRIBUTIONS
         and imported.partition(".")[0]
         not in {module.distribution, *DISTRIBUTIONS_MAY_IMPORT[module.distribution]}
     }
-    wrong |= {
+    violations |= {
         f"{module.name} -> {imported}"
-        for module in modules().values()
+        for module in load_modules().values()
         if module.distribution == "toolcast_runtime"
-        for imported in module.imports | module.types
+        for imported in module.imports | module.type_imports
         if imported.partition(".")[0] in GENERATOR_ONLY
     }
-    none(wrong)
+    assert_none(violations)
 
 
-def test_no_modules_import_each_other() -> None:
-    """Imports for types count: who reads one of the files must know the other."""
-    there = modules()
-    arrows = {name: {*there} & module.imports for name, module in there.items()}
-    for name, module in there.items():
+def test_no_import_cycles() -> None:
+    """Imports for types count, except in the runtime's core."""
+    modules = load_modules()
+    graph = {name: {*modules} & module.imports for name, module in modules.items()}
+    for name, module in modules.items():
         # The core takes the types of optional parts from their classes, and they import it.
         if not name.startswith("toolcast_runtime.core."):
-            arrows[name] |= there.keys() & module.types
-    none_but("cycles", (" <-> ".join(group) for group in cycles(arrows)))
+            graph[name] |= modules.keys() & module.type_imports
+    assert_none(" <-> ".join(cycle) for cycle in find_cycles(graph))
 
 
-def test_a_module_is_no_longer_than_one_idea() -> None:
-    lines = {str(file.relative_to(ROOT)): _lines_of_code(file) for file in WRITTEN}
-    none(
-        f"{name}: {count}" for name, count in lines.items() if count > _most_lines(name)
+def test_length_of_modules() -> None:
+    lines = {str(file.relative_to(ROOT)): _count_code_lines(file) for file in SOURCES}
+    assert_none(
+        f"{name}: {count}" for name, count in lines.items() if count > _max_lines(name)
     )
 
 
-def _most_lines(name: str) -> int:
+def _max_lines(name: str) -> int:
     is_list = any(re.fullmatch(pattern, name) for pattern in LISTS)
-    return LINES_OF_A_LIST if is_list else LINES
+    return MAX_LIST_LINES if is_list else MAX_LINES
 
 
-def test_a_folder_has_at_most_25_modules() -> None:
-    count = Counter(
+def _count_code_lines(file: Path) -> int:
+    """Count the lines that are neither blank nor a comment."""
+    text = file.read_text(encoding="utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+def test_number_of_modules_in_a_folder() -> None:
+    counts = Counter(
         file.parent.relative_to(ROOT).as_posix()
-        for file in WRITTEN
+        for file in SOURCES
         if file.name != "__init__.py"
     )
-    none_but(
-        "large_folders",
-        (
-            folder
-            for folder, files in count.items()
-            if files > FILES and not MANY.fullmatch(folder)
-        ),
+    assert_none(
+        f"{folder}: {count}"
+        for folder, count in counts.items()
+        if count > MAX_FILES and not HANDLER_FOLDER.fullmatch(folder)
     )
 
 
-def test_folders_are_at_most_two_deep_below_a_package() -> None:
-    none_but(
-        "deep_folders",
-        {
-            module.file.parent.relative_to(ROOT).as_posix()
-            for module in modules().values()
-            if len(module.file.relative_to(_package_of(module)).parts) > DEEP + 1
-        },
+def test_depth_of_folders() -> None:
+    assert_none(
+        module.file.relative_to(ROOT).as_posix()
+        for module in load_modules().values()
+        if len(module.file.relative_to(DISTRIBUTIONS[module.distribution]).parents)
+        > MAX_DEPTH + 1
     )
 
 
-def test_a_package_file_holds_no_helpers() -> None:
-    """Whoever looks for a function looks for a module."""
-    none_but(
-        "helpers_in_init",
-        (
-            f"{module.name}: {node.name}"
-            for module in modules().values()
-            if module.file.name == "__init__.py"
-            for node in tree(module.file).body
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        ),
+def test_init_files_define_no_functions_and_classes() -> None:
+    assert_none(
+        f"{module.name}: {node.name}"
+        for module in load_modules().values()
+        if module.file.name == "__init__.py"
+        for node in parse_source(module.file).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     )
 
 
-def test_a_module_of_one_importer_is_a_part_of_it() -> None:
-    """What only one other module needs belongs there, unless readers look for its name."""
-    alone = {
-        module.name
-        for module in modules().values()
-        # What the runtime has is imported by generated code and by users.
-        if module.distribution != "toolcast_runtime"
-        and module.file.name != "__init__.py"
-        and len(_importers()[module.name]) == 1
-    }
-    none(NAMED.keys() - alone)
-    none_but("one_importer", alone - NAMED.keys())
-
-
-@cache
-def _importers() -> Mapping[str, set[str]]:
-    """The modules that import each module, itself or by a package that passes it on."""
-    there = modules()
-    direct: dict[str, set[str]] = {name: set() for name in there}
-    for name, module in there.items():
-        for imported in (module.imports | module.types) & there.keys():
-            direct[imported].add(name)
-    packages = {
-        name for name, module in there.items() if module.file.name == "__init__.py"
-    }
-    return {
-        name: (found - packages).union(
-            *(direct[package] for package in found & packages)
-        )
-        for name, found in direct.items()
-    }
-
-
-def _package_of(module: Module) -> Path:
-    return DISTRIBUTIONS[module.distribution]
-
-
-def test_no_two_modules_of_a_distribution_have_one_name() -> None:
-    there: dict[tuple[str, str], list[str]] = {}
-    for module in modules().values():
-        if module.file.stem != "__init__" and module.room not in NAMED_BY_ROOM:
-            key = module.distribution, module.file.stem
-            there.setdefault(key, []).append(module.name)
-    none(" and ".join(names) for names in there.values() if len(names) > 1)
-
-
-def test_the_generator_prints_nothing_by_itself() -> None:
-    """Findings and messages go through the commands, which know the format asked for."""
-    none(
+def test_the_generator_does_not_print() -> None:
+    """Findings and messages go through the commands, which know the requested format."""
+    assert_none(
         f"{module.name}:{node.lineno}"
-        for module in modules().values()
+        for module in load_modules().values()
         if module.distribution == "toolcast"
-        for node in ast.walk(tree(module.file))
-        if isinstance(node, ast.Call) and _is_name(node.func, "print")
+        for node in ast.walk(parse_source(module.file))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
     )
 
 
-def test_no_splat_of_a_literal() -> None:
-    """`*("a", "b")` says what `"a", "b"` says, and only hides it from the formatter."""
-    none(
-        f"{file.relative_to(ROOT)}:{node.lineno}"
-        for file in WRITTEN
-        if re.search(r"\*[(\[{]", file.read_text(encoding="utf-8"))
-        for node in ast.walk(tree(file))
-        if isinstance(node, ast.Starred)
-        and isinstance(node.value, ast.Tuple | ast.List | ast.Set)
-    )
-
-
-def test_the_makefile_names_tests_that_are_there() -> None:
-    named = re.findall(
+def test_paths_in_the_makefile_exist() -> None:
+    paths = re.findall(
         r"(?:letta/)?tests/[\w./]+", (ROOT / "Makefile").read_text("utf-8")
     )
-    assert named
-    none({path for path in named if not (ROOT / path).exists()})
+    assert paths
+    assert_none({path for path in paths if not (ROOT / path).exists()})
 
 
-def test_nothing_names_a_path_of_this_machine() -> None:
+def test_no_file_contains_a_path_of_this_machine() -> None:
     done = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
     )
     files = [ROOT / name for name in done.stdout.decode().split("\0") if name]
-    here = [str(ROOT), f"{Path.home()}/"]
-    none(
+    paths = [str(ROOT), f"{Path.home()}/"]
+    assert_none(
         str(file.relative_to(ROOT))
         for file in files
-        if file.is_file() and any(path.encode() in file.read_bytes() for path in here)
+        if file.is_file() and any(path.encode() in file.read_bytes() for path in paths)
     )
 
 
-def none(offenders: Iterable[str]) -> None:
-    """Fails with a line for each offender."""
-    found = sorted(offenders)
-    assert not found, f"{len(found)} break this law:\n" + "\n".join(found)
+def assert_none(violations: Iterable[str]) -> None:
+    """Fail with one line per violation."""
+    found = sorted(violations)
+    assert not found, f"{len(found)} violations:\n" + "\n".join(found)
 
 
-def none_but(law: str, offenders: Iterable[str]) -> None:
-    """Fails with a line for each offender that is no exception, and each needless one."""
-    found, listed = set(offenders), set(_names(EXCEPTIONS.get(law) or ()))
-    none(found - listed)
-    needless = "\n".join(sorted(listed - found))
-    assert (
-        not needless
-    ), f"take out of `{law}` of structure_exceptions.yaml:\n{needless}"
-
-
-def _names(listed: Any) -> Iterator[str]:
-    """The entries of a law, some of them room by room."""
-    for entry in listed.values() if isinstance(listed, dict) else [listed]:
-        yield from entry or ()
-
-
-def _room(name: str) -> str:
-    """The room of a module: one of a room, where that has rooms, else a first step."""
-    _, *steps = name.split(".")
-    inner = ".".join(steps[:2])
-    return inner if inner in MAY_IMPORT else "".join(steps[:1])
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _lines_of_code(file: Path) -> int:
-    """Lines that are neither blank nor a comment."""
-    text = file.read_text(encoding="utf-8")
-    lines = [line.strip() for line in text.splitlines()]
-    return sum(bool(line) and not line.startswith("#") for line in lines)
+def _package(name: str) -> str:
+    """Return the key of `MAY_IMPORT` for a module: two names deep if listed, else one."""
+    _, *names = name.split(".")
+    nested = ".".join(names[:2])
+    return nested if nested in MAY_IMPORT else "".join(names[:1])

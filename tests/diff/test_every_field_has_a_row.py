@@ -14,7 +14,7 @@ import yaml
 
 from tests.diff.single_changes import single_changes
 from tests.repository import EXTENSIONS, MISSING
-from tests.test_structure import none
+from tests.test_structure import assert_none
 from toolcast.diff.comparison import rules
 from toolcast.diff.table import FILES, fields, language
 from toolcast.diff.walk import has_change
@@ -58,7 +58,7 @@ def changing(kind: str) -> set[str]:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_every_field_says_what_a_change_of_it_means(kind: str) -> None:
-    none(unsaid(language(kind, EXTENSIONS)))
+    assert_none(unsaid(language(kind, EXTENSIONS)))
 
 
 def test_a_field_that_says_nothing_would_be_found() -> None:
@@ -85,7 +85,7 @@ def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
         for field in _differing(kind, case.before, case.after)
     }
 
-    none(changing(kind) - changed - NO_CASE[kind])
+    assert_none(changing(kind) - changed - NO_CASE[kind])
 
 
 def test_every_kind_fires_in_a_case() -> None:
@@ -96,7 +96,7 @@ def test_every_kind_fires_in_a_case() -> None:
 
     if MISSING:
         seen |= {id_ for id_ in known if id_.startswith("workspace.extensions/")}
-    none(set(_own(known)) - seen)
+    assert_none(set(_own(known)) - seen)
 
 
 def test_every_sentence_is_said_in_a_case() -> None:
@@ -107,7 +107,7 @@ def test_every_sentence_is_said_in_a_case() -> None:
         for change in (*case.compared.changes, *case.compared_back.changes):
             said[change.rule.id].add(change.message)
 
-    none(
+    assert_none(
         f"{id_}: {sentence}"
         for id_, row in kinds.items()
         for sentence in _sentences(row.get("says", {}))
@@ -120,7 +120,7 @@ def test_every_kind_has_an_opposite_that_names_it_back() -> None:
     # A tool that takes a reserved name takes it out of the reserved ones.
     one_way = {"toolset.reserved_names/reused"}
 
-    none(
+    assert_none(
         f"{id_} -> {rule.opposite}"
         for id_, rule in known.items()
         if rule.opposite not in known
@@ -131,13 +131,15 @@ def test_every_kind_has_an_opposite_that_names_it_back() -> None:
 def test_kinds_of_changes_are_well_formed() -> None:
     known = rules(EXTENSIONS)
 
-    none(
+    assert_none(
         id_
         for id_ in known
         if not re.fullmatch(r"[a-z]+(\.[A-Za-z_]+)*/[a-z0-9]+(-[a-z0-9]+)*", id_)
     )
-    none(r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.means))
-    none(id_ for id_, rule in known.items() if id_ != rule.id)
+    assert_none(
+        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.means)
+    )
+    assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
 
 def test_no_two_fields_have_a_kind_in_common() -> None:

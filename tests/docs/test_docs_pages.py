@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.test_structure import MAY_IMPORT, none
+from tests.test_structure import MAY_IMPORT, assert_none
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -101,7 +101,7 @@ def test_the_rooms_of_the_architecture_are_the_folders() -> None:
 
 def test_a_room_of_the_generator_imports_only_rooms_above_it() -> None:
     order = rooms_named("The generator's rooms")
-    none(
+    assert_none(
         f"{room} may import {other}, which stands below it"
         for room, others in MAY_IMPORT.items()
         for other in others

@@ -17,7 +17,7 @@ import pytest
 
 from tests.external.conftest import processes
 from tests.external.servers.running import HttpServer
-from tests.house import ROOT
+from tests.module_graph import ROOT
 from toolcast.mcp_client.declared_servers import command_server, url_server
 from toolcast.mcp_client.messages import telling
 from toolcast.mcp_client.read_server import read_server

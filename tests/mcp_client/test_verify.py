@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.house import ROOT
 from tests.mcp_client.test_read_server import REPLAYING
+from tests.module_graph import ROOT
 from tests.program import toolcast
 
 SEND: dict[str, Any] = {

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from markupsafe import Markup
 
-from tests.house import DISTRIBUTIONS
-from tests.test_structure import none
+from tests.module_graph import DISTRIBUTIONS
+from tests.test_structure import assert_none
 from toolcast.encoders.code import Code, NotEncoded
 from toolcast.encoders.markdown import inline, phrase
 
@@ -108,7 +108,7 @@ def _is_constant(node: ast.expr, tree: ast.Module) -> bool:
 
 
 def test_nobody_else_makes_code() -> None:
-    none(
+    assert_none(
         f"{file.parent.name}/{file.name}: {complaint}"
         for file in OTHERS
         for complaint in complaints(ast.parse(file.read_text("utf-8")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tests.house import DISTRIBUTIONS
-from tests.test_structure import none
+from tests.module_graph import DISTRIBUTIONS
+from tests.test_structure import assert_none
 from toolcast.diff.comparison import rules as kinds_of_changes
 from toolcast.model.binding import MOST_COPIED
 from toolcast.parsing.yaml_reader import (
@@ -23,7 +23,9 @@ RULES = DISTRIBUTIONS["toolcast"] / "rules"
 
 
 def test_rules_are_well_formed() -> None:
-    none(f"{rule.id}: {fault}" for rule in built_in() for fault in _faults_of(rule))
+    assert_none(
+        f"{rule.id}: {fault}" for rule in built_in() for fault in _faults_of(rule)
+    )
 
 
 def _faults_of(rule: Rule) -> Iterator[str]:
@@ -71,7 +73,7 @@ def test_every_rule_id_in_the_source_is_that_of_a_rule() -> None:
     # Some kinds of changes begin alike.
     known |= kinds_of_changes(()).keys()
     word = re.compile(rf'"((?:{families})/[a-z0-9-]+)"')
-    none(
+    assert_none(
         f"{file}: {id_}"
         for file in DISTRIBUTIONS["toolcast"].rglob("*.py")
         for id_ in word.findall(file.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 
-from tests.house import ROOT
+from tests.module_graph import ROOT
 from toolcast.rules.name import NEEDED
 
 

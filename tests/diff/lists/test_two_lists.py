@@ -16,8 +16,8 @@ import pytest
 
 from tests.diff.histories.releases import FOLDER, HISTORIES
 from tests.diff.reports.layout import hold_json, hold_sarif
-from tests.house import ROOT
 from tests.mcp_client.test_read_server import REPLAYING
+from tests.module_graph import ROOT
 from tests.program import toolcast
 
 SEND: dict[str, Any] = {
