@@ -1,4 +1,4 @@
-"""SECURITY.md tells what a person reads who runs a toolset over stdio alone."""
+"""The code to review before a toolset is served over stdio, as docs/security-tests.md lists it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.conftest import Project
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "runtime/toolcast_runtime"
+PAGE = (ROOT / "docs/security-tests.md").read_text("utf-8")
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -25,8 +26,7 @@ MESSAGES = (
 
 def told() -> dict[str, int]:
     """The packages and modules of the table, with their lines."""
-    text = (ROOT / "SECURITY.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([a-z_/]+)(?:/|\.py)` \| ([\d,]+) \|", text, re.M)
+    rows = re.findall(r"^\| `([a-z_/]+)(?:/|\.py)` \| ([\d,]+) \|", PAGE, re.M)
     return {name: int(lines.replace(",", "")) for name, lines in rows}
 
 
@@ -35,8 +35,7 @@ def test_the_lines_of_each_package_are_about_those_that_are_told() -> None:
         files = [*(RUNTIME / name).rglob("*.py"), *RUNTIME.glob(f"{name}.py")]
         there = sum(file.read_bytes().count(b"\n") for file in files)
         assert abs(there - lines) <= max(50, lines * 0.1), f"{name}: {there}"
-    text = (ROOT / "SECURITY.md").read_text("utf-8")
-    (whole,) = re.findall(r"some (\d+),000 lines in all", text)
+    (whole,) = re.findall(r"some (\d+),000 lines in all", PAGE)
     assert abs(int(whole) * 1000 - sum(told().values())) <= 600
 
 
