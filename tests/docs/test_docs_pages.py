@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import os
 import re
+import subprocess
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -207,3 +208,21 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile() -> None:
         r"^make ([a-z-]+)", (ROOT / "README.md").read_text(), re.M
     ):
         assert f"\n{command}:" in makefile
+
+
+def test_help_lists_the_daily_targets_first() -> None:
+    done = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True
+    )
+    daily, suites, others = re.findall(
+        r"^\S.*\n((?:  .*\n)+)", done.stdout.decode(), re.MULTILINE
+    )
+    groups = [
+        re.findall(r"^  ([\w-]+) ", text, re.M) for text in (daily, suites, others)
+    ]
+    assert groups[0] == "generate check test test-fast lint format docs build".split()
+    assert all(name.startswith("test-") for name in groups[1])
+    (phony,) = re.findall(
+        r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M
+    )
+    assert [name for group in groups for name in group] == phony.split()
