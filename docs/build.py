@@ -373,6 +373,8 @@ def _targets_page() -> str:
         "# Targets\n",
         "A target is one kind of output. A toolset names its own under `targets`, each with its"
         " options;\nwithout, those of `toolcast.yaml` count.\n",
+        "`black` formats the Python that a project's [own templates](templates.md) and third-party"
+        " targets\nrender; the built-in targets write formatted Python themselves.\n",
         "| Target | What it gives | Needs |",
         "| --- | --- | --- |",
     ]
