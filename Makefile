@@ -27,9 +27,11 @@ help: ## Show this list, and what is set up
 	@echo "$(VENV): $(if $(wildcard $(STAMP)),generating and tests are set up,$(if $(wildcard $(GENERATES)),generating is set up; \`make test\` adds what tests need,nothing is set up yet; \`make generate\` sets up what it needs))"
 
 generate: $(ENOUGH) ## Generate generated/ from specs/
+	@$(BIN)/python generator/spec_fields.py
 	@$(BIN)/toolcast generate
 
 check: $(ENOUGH) ## Check specs, rules and that generated/ is up to date
+	@$(BIN)/python generator/spec_fields.py --check
 	@$(BIN)/toolcast check
 
 test: $(STAMP) ## Run the suite and the snapshot tests (up to 3 minutes on 2 cores); ROOM=http: tests/http

@@ -194,9 +194,10 @@ def _spec_tests(
 
         @each_tool
         def test_a_definition_is_what_its_spec_says(self, tool: str) -> None:
-            held = specs().held(tool, package.spelled[tool], targets)
+            held = specs().held(tool, package.spelled[tool], targets, server)
             for member, live, expected in held:
                 same(f"{tool}: `{member}`", live, expected, "spec")
+            package.check_refused_by(tool, is_served=server is not None)
 
         def test_the_toolset_is_what_its_spec_says(self) -> None:
             toolset = specs().toolset
