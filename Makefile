@@ -25,9 +25,11 @@ FAST := tests/rules tests/docs/test_docs_pages.py tests/encoders tests/parsing t
 ##@ Every day
 
 generate: $(ENOUGH) ## Generate generated/ from specs/
+	@$(BIN)/python generator/spec_fields.py
 	@$(BIN)/toolcast generate
 
 check: $(ENOUGH) ## Check specs, rules and that generated/ is up to date
+	@$(BIN)/python generator/spec_fields.py --check
 	@$(BIN)/toolcast check
 
 test: $(STAMP) ## Run the suite and the snapshot tests (up to 3 minutes on 2 cores); ROOM=http: tests/http

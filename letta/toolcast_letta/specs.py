@@ -8,7 +8,8 @@ from typing import Any
 from toolcast.analysis.tool_lists import mcp_definition
 from toolcast.model.model import Toolset, ToolSpec
 
-from .plan.desired_state import LOOP_REASON, DesiredState, DesiredTool, desired_state
+from .definition_part import definition_part, is_changing_data
+from .plan.desired_state import DesiredState, DesiredTool, desired_state
 from .settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 
@@ -67,36 +68,24 @@ def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
 
 def changes_data(tool: ToolSpec) -> bool:
     """Whether the spec says that a call changes something."""
-    data = tool.data or {}
-    hints = tool.annotations or {}
-    if data.get("writes") or data.get("destroys") or hints.get("destructiveHint"):
-        return True
-    return hints.get("readOnlyHint") is False
+    return is_changing_data(_spec(tool))
 
 
 def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
-    """What the tool's definition says of Letta: `attached`, or not and the `reason`.
-
-    `ends_turn`, `requires_approval`, `calls_agent_loop` and `changes_data` are there when
-    they are true. A tool with a `confirm` needs approval.
-    """
-    facts = facts_of(tool)
+    """What the tool's definition says of Letta; see `definition_part`."""
     declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
-    is_attached = bool(facts.get("attached")) and tool.name not in declared
-    part: dict[str, Any] = {"attached": is_attached}
-    if not is_attached:
-        default = LOOP_REASON if facts.get("calls_agent_loop") else None
-        reason = declared.get(tool.name) or facts.get("reason") or default
-        if reason:
-            part["reason"] = reason
-    for key in ("ends_turn", "requires_approval", "calls_agent_loop"):
-        if facts.get(key):
-            part[key] = True
-    if tool.confirm is not None:
-        part["requires_approval"] = True
-    if changes_data(tool):
-        part["changes_data"] = True
-    return part
+    return definition_part(_spec(tool), declared.get(tool.name))
+
+
+def _spec(tool: ToolSpec) -> dict[str, Any]:
+    """Return the fields of a tool's spec by which its part of the definition is made."""
+    fields = {
+        "letta": facts_of(tool),
+        "annotations": tool.annotations,
+        "data": tool.data,
+        "confirm": tool.confirm,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def not_attached(toolset: Toolset, tool: ToolSpec) -> str | None:

@@ -132,5 +132,14 @@ def test_each_thing_is_added_as_the_page_says(
         "generator/toolcast/model/model.py",
         "generator/toolcast/targets/registry.py",
     }
+    # The generated tests compare the new field, without another step.
+    file = clone / "generated/ren/tools/search_t4.json"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"queue": "main"', '"queue": "slow"'), "utf-8")
+    tests = f"{file.parents[1]}/test_snapshots.py"
+    one = "definition_is_what_its_spec_says and search_t4"
+    compared = do(f".venv/bin/python -m pytest -q {tests} -k '{one}' || true")
+    file.write_text(text, "utf-8")
+    assert "search_t4: `queue` differs from the specs" in compared
     page = (clone / "docs/spec.md").read_text(encoding="utf-8")
     assert "| `queue` | string | The pool whose queue its calls wait in" in page

@@ -63,6 +63,16 @@ def test_a_wheel_holds_its_package_typed_and_licensed(
         assert any(path.endswith("licenses/LICENSE") for path in archive.namelist())
 
 
+def test_the_runtimes_wheel_holds_the_spec_fields(wheels: dict[str, Path]) -> None:
+    folder = ROOT / "runtime"
+    data = {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in (folder / "toolcast_runtime").rglob("spec_fields.json")
+    }
+    assert len(data) == 1
+    assert data.items() <= contents(wheels["toolcast-runtime"]).items()
+
+
 def test_the_generators_wheel_holds_templates_and_schemas(
     wheels: dict[str, Path],
 ) -> None:

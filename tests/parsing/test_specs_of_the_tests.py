@@ -9,7 +9,7 @@ import pytest
 from toolcast.encoders.json_text import pretty
 from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.testing.generated_package import spelled
-from toolcast_runtime.testing.specs import read_spec
+from toolcast_runtime.testing.yaml_specs import read_spec
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("specs", "tests/rules", "tests/hostile", "tests/platform/project/specs")

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
-from toolcast.model.model import Toolset, ToolSpec
+from toolcast.model.mcp_servers import McpServer, ToolRouter
+from toolcast.model.model import Example, SelectionGates, Toolset, ToolSpec, Workspace
+from toolcast.model.toolset_parts import Client, PromptArgument, PromptMessage
 from toolcast.spec_language.spec_language import (
+    KINDS,
     LANGUAGE,
     SCHEMAS,
     annotated,
     annotation_schema,
+    default,
     faults,
     fields,
     parts,
+    replace_nulls,
     schema,
 )
 from toolcast.targets.table import BUILT_IN
@@ -92,24 +98,62 @@ def test_what_a_language_knows_stays_in_what_is_published() -> None:
                 assert node["description"] in str(published), way
 
 
-@pytest.mark.parametrize(("kind", "model"), [("tool", ToolSpec), ("toolset", Toolset)])
-def test_the_model_has_the_defaults_of_the_language(kind: str, model: type) -> None:
-    defaults = {
-        field.name: (
-            field.default
-            if field.default_factory is MISSING
-            else field.default_factory()
-        )
-        for field in dataclasses.fields(model)
-    }
-    plain = {
-        name: node["absent"]
-        for name, node in annotated(kind)["properties"].items()
-        if name in defaults and not isinstance(node.get("absent", {}), dict | list)
-    }
+# The class of the model for the fields below each way.
+CLASSES: Mapping[str, type] = {
+    "tool": ToolSpec,
+    "tool.examples.*": Example,
+    "toolset": Toolset,
+    "toolset.clients.*": Client,
+    "toolset.mcp_servers.*": McpServer,
+    "toolset.router": ToolRouter,
+    "toolset.selection": SelectionGates,
+    "workspace": Workspace,
+    "mcp_prompt.arguments.*": PromptArgument,
+    "mcp_prompt.messages.*": PromptMessage,
+}
+# Fields that the model has as they are written: with them absence is not the default.
+VERBATIM = (
+    "tool.annotations.",
+    "tool.data.",
+    "tool.deprecated.",
+    "tool.execution.",
+    "tool.icons",
+    "tool.result.",
+    "toolset.mcp_servers.*.result.",
+    "toolset.preamble.",
+    "toolset.targets.",
+)
+RENAMED = {"toolset.mcp_servers.*.max_tools": "most_tools"}
 
-    assert plain
-    assert {name: defaults[name] for name in plain} == plain
+
+def test_the_model_has_its_defaults_from_the_language() -> None:
+    """No class has a default of its own for a field whose default the language declares."""
+    ways = [
+        f"{kind}.{field.way}"
+        for kind in KINDS
+        for field in fields(kind)
+        if not isinstance(field.node.get("absent", {}), dict)
+    ]
+    named = [way for way in ways if not way.startswith(VERBATIM)]
+    assert len(named) > 20
+    for way in named:
+        above, _, key = way.rpartition(".")
+        attributes = {one.name: one for one in dataclasses.fields(CLASSES[above])}
+        attribute = attributes[RENAMED.get(way, key)]
+        assert attribute.default is MISSING, way
+        assert attribute.default_factory is not MISSING, way
+        value = attribute.default_factory()
+        assert (list(value) if isinstance(value, tuple) else value) == default(way), way
+
+
+def test_a_null_is_replaced_by_what_it_means() -> None:
+    targets = {"mcp": {"links": None, "client": "desk"}, "cli": None, "other": None}
+
+    assert replace_nulls("toolset.targets", targets) == {
+        "mcp": {"links": {}, "client": "desk"},
+        "cli": {},
+        "other": {},
+    }
 
 
 def test_editors_are_told_a_default_that_is_a_plain_value() -> None:

@@ -22,19 +22,9 @@ from toolcast_runtime.providers import (
     render_tools,
 )
 
+from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
 
-MEMBERS: Mapping[str, str] = {
-    "title": "title",
-    "description": "description",
-    "inputSchema": "parameters",
-    "outputSchema": "returns",
-    "annotations": "annotations",
-    "icons": "icons",
-    "_meta": "meta",
-    "execution": "execution",
-}
-"""The members of an MCP tool beside its name, and the fields of specs that say them."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 _ASKS = "anthropic/requiresUserInteraction"
@@ -56,7 +46,7 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
         field: (member, getattr(tool, field))
-        for member, field in MEMBERS.items()
+        for member, field in mcp_members().items()
         if field != "description"
     }
     values["name"] = "name", tool.name
@@ -120,9 +110,7 @@ def declared_providers(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
     named = toolset.targets.get("providers")
     if named is None:
         return {}
-    known = {
-        name: options or {} for name, options in named.items() if name in PROVIDERS
-    }
+    known = {name: options for name, options in named.items() if name in PROVIDERS}
     return known or {name: {} for name in PROVIDERS}
 
 

@@ -39,6 +39,7 @@ def command(
     """
     from ..findings import has_errors, in_order
     from ..markdown_regions.regions import stale_regions
+    from ..model.language_fields import default_value
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
@@ -65,7 +66,8 @@ def command(
 
         findings = in_order([*findings, *preflight(workspace)])
     about = about_run(root, generated, every=every)
-    decided = fail_on or (workspace.fail_on if workspace is not None else "error")
+    usual = default_value("workspace.fail_on")
+    decided = fail_on or (usual if workspace is None else workspace.fail_on)
     least = Severity[decided.upper()]
     standing: list[Finding] = []
     if format_ == "text" and not every and least > Severity.NOTE:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -236,7 +237,7 @@ def _try(
     """Tries the cases of the toolsets, and prints what became of them."""
     tried = []
     for one, model in zip(toolsets, models, strict=True):
-        asked = one.selection._replace(**gates)
+        asked = replace(one.selection, **gates)
         if model is None:
             tried.append(try_cases(one, asked, client))
         else:

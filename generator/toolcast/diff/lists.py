@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.listing import differing
 
-from ..analysis.tool_lists import MEMBERS, is_name_of_tool
+from ..analysis.tool_lists import is_name_of_tool
 from ..mcp_client.server_listing import KINDS, ServerListing, explains
+from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.exact_json import exact_text, plain
 from ..parsing.tree import NOWHERE, Path, Source
@@ -44,7 +45,6 @@ _HINTS = frozenset(
     ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 )
 _OBJECTS = ("annotations", "_meta", "execution")
-_FIELD_MEMBERS = {field: member for member, field in MEMBERS.items()}
 _WORDS = {
     "resources": "resource",
     "resourceTemplates": "resource template",
@@ -226,7 +226,8 @@ def _place_in(kind: str, change: Change) -> Path:
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
-    return (_FIELD_MEMBERS.get(str(path[0]), str(path[0])), *path[1:])
+    members = {field: member for member, field in mcp_members().items()}
+    return (members.get(str(path[0]), str(path[0])), *path[1:])
 
 
 def _all(
@@ -402,15 +403,15 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
 def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
     """The spec that says what a definition says, as far as a spec can."""
     tree: dict[str, Any] = {"name": name}
-    extra = {}
+    fields, extra = mcp_members(), {}
     for member, value in definition.items():
-        if member in MEMBERS and isinstance(value, TYPES[member]):
-            tree[MEMBERS[member]] = plain(value)
-        elif member not in MEMBERS and member != "name":
+        if member in fields and isinstance(value, TYPES[member]):
+            tree[fields[member]] = plain(value)
+        elif member not in fields and member != "name":
             extra[member] = plain(value)
     if extra:
         tree["mcp"] = {"extra": extra}
-    said: dict[str, Any] = {k: tree.get(k) for k in MEMBERS.values()}
+    said: dict[str, Any] = {k: tree.get(k) for k in fields.values()}
     said["parameters"] = tree.get("parameters", {})
     if "icons" in tree:
         said["icons"] = tuple(tree["icons"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
 
-from ..analysis.tool_lists import MEMBERS
+from ..model.language_fields import mcp_members
 from ..parsing.exact_json import exact_text
 from ..suggestions import first_of
 from .formats import Source
@@ -68,7 +68,7 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
     for source in sources:
         lost: dict[str, list[str]] = {}
         for tool in source.listing.tools:
-            for member, spec_field in MEMBERS.items():
+            for member, spec_field in mcp_members().items():
                 if not source.can_say(tool["name"], member) and any(
                     member in (other.tool(tool["name"]) or {}) for other in sources
                 ):
@@ -87,7 +87,7 @@ def _of_tool(name: str, sources: Sequence[Source]) -> Iterator[Disagreement]:
     if len(having) < len(sources):
         shown = [(s.name, "present" if s.name in having else "absent") for s in sources]
         yield Disagreement(name, (), "tool", tuple(shown), having)
-    for member, spec_field in MEMBERS.items():
+    for member, spec_field in mcp_members().items():
         values = {
             one.name: having[one.name].get(member, _ABSENT)
             for one in sources
@@ -310,7 +310,7 @@ def _completed(name: str, having: Sequence[Source]) -> Mapping[str, Any]:
     """The tool of the first source, with what only the forms of others can say."""
     first, *others = having
     tool = dict(first.tool(name) or {})
-    for member in MEMBERS:
+    for member in mcp_members():
         if member in tool or first.can_say(name, member):
             continue
         for other in others:

@@ -23,8 +23,8 @@ from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escaped
 
-from ..analysis.tool_lists import MEMBERS
 from ..mcp_client.server_listing import ListingError, ServerListing, listing_of
+from ..model.language_fields import mcp_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         name,
         tuple(sorted({one.form for one in taken})),
         listing,
-        {t.definition["name"]: frozenset(MEMBERS) - t.says for t in taken},
+        {t.definition["name"]: frozenset(mcp_members()) - t.says for t in taken},
         {t.definition["name"]: t.fields for t in taken if t.fields},
         (*left_out, *not_taken),
     )
@@ -252,7 +252,7 @@ def _taken(tool: Mapping[str, Any]) -> _Taken | None:
         names = {"inputSchema": "inputSchema"}
         return _placed(BEDROCK, {**tool, "inputSchema": schema["json"]}, names)
     if "inputSchema" in tool:
-        return _Taken(MCP, dict(tool), says=frozenset(MEMBERS))
+        return _Taken(MCP, dict(tool), says=frozenset(mcp_members()))
     if "input_schema" in tool:
         one = _placed(ANTHROPIC, tool, {"input_schema": "inputSchema"}, {"type"})
         examples = tool.get("input_examples")

@@ -11,7 +11,8 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escaped
 from toolcast_runtime.core.definitions.tool import distinct_name
 
-from ..analysis.tool_lists import MEMBERS, mcp_definition
+from ..analysis.tool_lists import mcp_definition
+from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
 from ..parsing.project_files import DiskFiles
@@ -275,7 +276,7 @@ def _change(
     was_description = (
         ("summary",) if "description" in changed and "description" not in tree else ()
     )
-    for field in (*MEMBERS.values(), "mcp", *was_description):
+    for field in (*mcp_members().values(), "mcp", *was_description):
         if field in tree and field not in spec_fields and field != "description":
             text.remove_key((field,))
             changed.append(field)

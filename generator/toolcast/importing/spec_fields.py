@@ -8,8 +8,9 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import first_sentence
 
-from ..analysis.tool_lists import MEMBERS, mcp_definition
+from ..analysis.tool_lists import mcp_definition
 from ..encoders.yaml_block import block
+from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
 
 _LONGEST_SUMMARY = 200
@@ -32,8 +33,8 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
             if not first_sentence(tool.get("description") or ""):
                 # Here a reader looks for it; it has no place in MCP's definition.
                 fields["summary"] = _summary_of(tool)
-        elif member in MEMBERS:
-            fields[MEMBERS[member]] = value
+        elif member in mcp_members():
+            fields[mcp_members()[member]] = value
         else:
             fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
     if "description" not in tool:

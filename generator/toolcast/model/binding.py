@@ -18,6 +18,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from toolcast_runtime.core.definitions.tool import (
+    ResultForm,
     command_name,
     distinct_name,
     first_sentence,
@@ -31,6 +32,7 @@ from ..json_schema.graph import JsonSchema
 from ..parsing.project_files import OutsideProject, ProjectFiles
 from ..parsing.tree import SHARED, Document
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
+from ..spec_language.spec_language import default, replace_nulls
 from .mcp_servers import McpServer
 from .model import (
     Case,
@@ -137,11 +139,16 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
         no_usage_reason=None if has_text or usage is None else usage["reason"],
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
+        result=_result_form(value.get("result", {})),
         examples=tuple(bind(Example, e, has_result="result" in e) for e in examples),
         cases=tuple(bind(Case, case) for case in cases),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
+
+
+def _result_form(value: Mapping[str, Any]) -> ResultForm:
+    return bind(ResultForm, {"send": default("tool.result.send"), **value})
 
 
 def read_document(
@@ -241,7 +248,7 @@ def bind_toolset(
     budget = value.get("token_budget", {})
     upfront = budget.get("upfront", {})
     pools = value.get("pools", {})
-    timeout = float(value.get("timeout", 60.0))
+    timeout = float(value.get("timeout", default("toolset.timeout")))
     proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     servers = tuple(
         bind(
@@ -260,7 +267,7 @@ def bind_toolset(
         folder=posixpath.dirname(document.source.file),
         tools=_in_declared_order(tools, sections),
         fields=tuple(value),
-        preamble_heading=preamble.get("heading", "Platform Capabilities"),
+        preamble_heading=preamble.get("heading", default("toolset.preamble.heading")),
         preamble_intro=preamble.get("intro", ""),
         sections=sections,
         clients=tuple(
@@ -280,7 +287,7 @@ def bind_toolset(
         reserved_names={
             entry["name"]: entry["reason"] for entry in value.get("reserved_names", ())
         },
-        targets={name: options or {} for name, options in targets.items()},
+        targets=replace_nulls("toolset.targets", targets),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )

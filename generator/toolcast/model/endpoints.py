@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .language_fields import default_value
 from .model import SharedEndpoint, Toolset, Workspace
 from .toolset_parts import Client
 
 AGREED = "client heartbeat search state_key_variable links http.oauth".split()
 """What the toolsets of an endpoint say of their servers that has to be the same."""
-
-_MOST_BODY = 4_194_304
-"""Of `max_body` where a toolset says nothing, as the runtime has it."""
 
 
 class EndpointPlan(NamedTuple):
@@ -76,7 +74,8 @@ def joined(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Toolset:
     sizes = [server_option(one, "http.max_body") for one in toolsets]
     known = [size for size in sizes if size is not None]
     if known:
-        http["max_body"] = min(known + [_MOST_BODY] * (len(known) < len(sizes)))
+        usual = default_value("toolset.targets.mcp.http.max_body")
+        http["max_body"] = min(known + [usual] * (len(known) < len(sizes)))
     names = dict.fromkeys(client.name for one in toolsets for client in one.clients)
     each = {
         name: [

@@ -38,7 +38,6 @@ from .spec_files import (
 from .toolset_parts import Definitions
 
 _MISNAMED = (DEFINITIONS_FILE, "definitions.yml")
-DEFAULT_TARGETS = ("mcp", "registry", "langchain", "cli", "prompts", "snapshots")
 
 
 KnownTools = MutableMapping[
@@ -110,7 +109,6 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         root=root,
         toolset_folders=tuple(folder.strip("/") for folder in value["toolsets"]),
         toolsets=(),
-        targets=tuple(value.get("targets", DEFAULT_TARGETS)),
         project=read_python_project(files),
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
         source=document.source,

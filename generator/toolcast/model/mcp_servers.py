@@ -6,12 +6,12 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..findings import Finding, Place, Severity
 from ..parsing.project_files import ProjectFiles
+from .language_fields import language_default
 
 _LARGEST_LOCK = 32 * 1024 * 1024
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
@@ -28,6 +28,15 @@ class McpServer(ExternalServer):
     the file that `lock` names, None where it cannot be read.
     """
 
+    prefix: str = language_default("toolset.mcp_servers.*.prefix")
+    persistent: bool = language_default("toolset.mcp_servers.*.persistent")
+    connect_timeout: float = language_default(
+        "toolset.mcp_servers.*.connect_timeout", float
+    )
+    list_timeout: float = language_default("toolset.mcp_servers.*.list_timeout", float)
+    call_timeout: float = language_default("toolset.timeout", float)
+    most_tools: int = language_default("toolset.mcp_servers.*.max_tools")
+    on_change: str = language_default("toolset.mcp_servers.*.on_change")
     fields: tuple[str, ...] = ()
     title: str = ""
     lock: str | None = None
@@ -64,14 +73,15 @@ class McpServer(ExternalServer):
                 yield (key, name), text
 
 
-class ToolRouter(NamedTuple):
+@dataclass(frozen=True)
+class ToolRouter:
     """A model behind an OpenAI-compatible chat endpoint that chooses tools."""
 
     base_url: str
     model: str
     api_key: str | None = None
-    timeout: float = 5.0
-    history: int = 3
+    timeout: float = language_default("toolset.router.timeout", float)
+    history: int = language_default("toolset.router.history")
 
 
 def reference_problem(text: str) -> str | None:

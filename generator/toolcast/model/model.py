@@ -26,6 +26,7 @@ from toolcast_runtime.results.field_selection import listed_parameters, listed_r
 
 from ..json_schema.graph import JsonSchema
 from ..parsing.tree import NOWHERE, Source
+from .language_fields import default_value, language_default
 from .mcp_servers import McpServer, ToolRouter
 from .python_project import PythonProject
 from .toolset_parts import (
@@ -86,11 +87,12 @@ class Confirm(NamedTuple):
         return stated(message=self.message, when=self.when)
 
 
-class Example(NamedTuple):
+@dataclass(frozen=True)
+class Example:
     """An example call: arguments, and the expected result or error."""
 
     arguments: JsonObject
-    title: str = ""
+    title: str = language_default("tool.examples.*.title")
     has_result: bool = False
     result: Any = None
     error: str | None = None
@@ -117,12 +119,13 @@ class Case(NamedTuple):
     top: int | None = None
 
 
-class SelectionGates(NamedTuple):
+@dataclass(frozen=True)
+class SelectionGates:
     """What the cases of a toolset are held to."""
 
-    top: int = 1
-    margin: float = 0.0
-    coverage: float = 0.0
+    top: int = language_default("toolset.selection.top")
+    margin: float = language_default("toolset.selection.margin", float)
+    coverage: float = language_default("toolset.selection.coverage", float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,21 +163,21 @@ class ToolSpec:
     arguments_type: HandlerReference | None = None
     result_type: HandlerReference | None = None
     clients: tuple[str, ...] | None = None
-    always: bool = False
-    persistent: bool = False
+    always: bool = language_default("tool.always")
+    persistent: bool = language_default("tool.persistent")
     service: str | None = None
     permission: str | None = None
     timeout: float | None = None
     confirm: Confirm | None = None
-    result: ResultForm = field(default_factory=ResultForm)
+    result: ResultForm = language_default("tool.result.send", ResultForm)
     cli: CliDecision | None = None
     data: JsonObject | None = None
     skill: JsonObject | None = None
-    renamed_from: tuple[str, ...] = ()
+    renamed_from: tuple[str, ...] = language_default("tool.renamed_from", tuple)
     deprecated: JsonObject | None = None
     stability: str | None = None
     since: str | None = None
-    examples: tuple[Example, ...] = ()
+    examples: tuple[Example, ...] = language_default("tool.examples", tuple)
     cases: tuple[Case, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
@@ -210,7 +213,9 @@ class ToolSpec:
     def picks(self) -> JsonObject | None:
         """What callers may pick of results, and by which `parameter`."""
         fields = self.result.fields
-        return None if fields is None else {"parameter": "fields", **fields}
+        if fields is None:
+            return None
+        return {"parameter": default_value("tool.result.fields.parameter"), **fields}
 
     @cached_property
     def listed_parameters(self) -> JsonObject:
@@ -283,17 +288,17 @@ class Toolset:
     mcp_resources: tuple[ResourceSpec, ...] = ()
     mcp_prompts: tuple[PromptSpec, ...] = ()
     fields: tuple[str, ...] = ()
-    version: str = "0.0.0"
-    stability: str = "stable"
+    version: str = language_default("toolset.version")
+    stability: str = language_default("toolset.stability")
     instructions: str | None = None
     handlers: str | None = None
     proxy: str | None = None
     lifespan: HandlerReference | None = None
     resources: Mapping[str, HandlerReference] = field(default_factory=dict)
-    formats: str = "assertion"
-    values: str = "json"
-    timeout: float = 60.0
-    preamble_heading: str = "Platform Capabilities"
+    formats: str = language_default("toolset.formats")
+    values: str = language_default("toolset.values")
+    timeout: float = language_default("toolset.timeout", float)
+    preamble_heading: str = language_default("toolset.preamble.heading")
     preamble_intro: str = ""
     skill: JsonObject = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
@@ -421,9 +426,9 @@ class Workspace:
 
     root: str
     toolset_folders: tuple[str, ...]
-    targets: tuple[str, ...]
-    output: str = "generated"
-    sources: tuple[str, ...] = (".",)
+    targets: tuple[str, ...] = language_default("workspace.targets", tuple)
+    output: str = language_default("workspace.output")
+    sources: tuple[str, ...] = language_default("workspace.sources", tuple)
     templates: str | None = None
     documents: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
@@ -431,7 +436,7 @@ class Workspace:
     endpoints: tuple[SharedEndpoint, ...] = ()
     scan: tuple[str, ...] = ()
     not_scanned: tuple[str, ...] = ()
-    fail_on: str = "error"
+    fail_on: str = language_default("workspace.fail_on")
     definitions: Definitions | None = None
     toolsets: tuple[Toolset, ...] = ()
     source: Source = field(default=NOWHERE, compare=False, repr=False)

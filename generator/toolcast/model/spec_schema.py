@@ -18,7 +18,7 @@ from ..json_schema.dialects import KEYWORDS
 from ..json_schema.schema_errors import refusals, types_of, worded
 from ..parsing.tree import Document, Path
 from ..parsing.yaml_reader import MAX_NODES, AmbiguousScalar, resolve_plain
-from ..spec_language.spec_language import schema
+from ..spec_language.spec_language import default, schema
 from ..suggestions import (
     Suggestions,
     did_you_mean,
@@ -212,7 +212,7 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
             document, ("handlers",), value.get("handlers", "").split(".")
         )
     elif kind == "workspace":
-        for part in value.get("output", "generated").split("/"):
+        for part in value.get("output", default("workspace.output")).split("/"):
             if part.lower() in WINDOWS_DEVICES:
                 yield _taken(document, ("output",), part)
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from ..json_schema.graph import JsonSchema, Reference
 from ..parsing.tree import NOWHERE, SHARED, Source
+from .language_fields import language_default
 
 
 class NameEntry(NamedTuple):
@@ -35,7 +36,8 @@ class NameEntry(NamedTuple):
         return (kind,) if kind == "section" else (kind, what)
 
 
-class Client(NamedTuple):
+@dataclass(frozen=True)
+class Client:
     """Who may see and call tools. `allow` is None for every tool.
 
     `allow` and `restrict` are names of tools; `allow_entries` and `restrict_entries` are
@@ -51,7 +53,7 @@ class Client(NamedTuple):
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
     kind: str | None = None
-    approves: bool = False
+    approves: bool = language_default("toolset.clients.*.approves")
     allow_entries: tuple[NameEntry, ...] = ()
     restrict_entries: tuple[NameEntry, ...] = ()
 
@@ -199,12 +201,13 @@ class ResourceSpec(McpSpec):
         )
 
 
-class PromptArgument(NamedTuple):
+@dataclass(frozen=True)
+class PromptArgument:
     """What is asked of whoever uses a prompt."""
 
     name: str
     description: str | None = None
-    required: bool = False
+    required: bool = language_default("mcp_prompt.arguments.*.required")
     enum: tuple[str, ...] = ()
 
     @property
@@ -214,11 +217,12 @@ class PromptArgument(NamedTuple):
         return stated(name=self.name, description=self.description, required=required)
 
 
-class PromptMessage(NamedTuple):
+@dataclass(frozen=True)
+class PromptMessage:
     """What a prompt says, with `{{name}}` for an argument."""
 
     text: str
-    role: str = "user"
+    role: str = language_default("mcp_prompt.messages.*.role")
 
 
 @dataclass(frozen=True, eq=False)

@@ -408,7 +408,7 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     known = {"clients": clients, "permissions": set(toolset.permissions)}
     opened = False
     for scope, given in oauth["scopes"].items():
-        for key, names in (given or {}).items():
+        for key, names in given.items():
             for index, name in enumerate(names):
                 opened |= key == "clients" and name in clients
                 if name not in known[key]:
@@ -475,9 +475,7 @@ def _listed(verb: str, noun: str, names: Sequence[str]) -> str:
 @rule("expose/permission-unheld", on="toolset", severity=Severity.WARNING)
 def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
-    scopes = (
-        [] if oauth is None else [given or {} for given in oauth["scopes"].values()]
-    )
+    scopes = [] if oauth is None else list(oauth["scopes"].values())
     given = {name for each in scopes for name in each.get("permissions", ())}
     for name in toolset.permissions:
         needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from string import Formatter
 from typing import Any, NamedTuple
@@ -96,6 +96,41 @@ def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozens
         for name, node in annotated(kind, extensions)["properties"].items()
         if reader in node.get("read_by", ())
     )
+
+
+@cache
+def default(way: str) -> Any:
+    """Return the value that a field has when its file does not contain it.
+
+    Args:
+        way: the kind of file and the keys to the field, as in `like`: `toolset.timeout`.
+
+    Raises:
+        KeyError: the field does not exist or has no `absent`.
+    """
+    kind, *steps = way.split(".")
+    return _at(annotated(kind), steps)["absent"]
+
+
+def replace_nulls(way: str, value: Any) -> Any:
+    """Return a value in which each null is what it stands for (`null_means`).
+
+    Args:
+        way: the kind of file and the keys to the field, as in `like`.
+        value: the field's value.
+    """
+    kind, *steps = way.split(".")
+    return _without_nulls(_at(annotated(kind), steps), value)
+
+
+def _without_nulls(node: Mapping[str, Any], value: Any) -> Any:
+    if value is None:
+        return node.get("null_means")
+    known = dict(parts(node))
+    if not isinstance(value, dict) or not known:
+        return value
+    rest = known.get("*", {})
+    return {k: _without_nulls(known.get(k, rest), v) for k, v in value.items()}
 
 
 # The kinds of names that are told by where in `toolset.yaml` they stand.
@@ -224,10 +259,13 @@ def _whole(node: Any) -> Any:
     if not isinstance(whole.get("like"), str):
         return whole  # as of the fields of a mapping, one of which may be called so
     kind, *steps = whole.pop("like").split(".")
-    other: Mapping[str, Any] = _read(f"{kind}.language")
+    return {**_whole(_at(_read(f"{kind}.language"), steps)), **whole}
+
+
+def _at(node: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str, Any]:
     for step in steps:
-        other = dict(parts(other))[step]
-    return {**_whole(other), **whole}
+        node = dict(parts(node))[step]
+    return node
 
 
 @cache
@@ -257,17 +295,17 @@ def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
     whole = schema(kind, extensions)
     if kind == "project":
         # It is for programs: a field a line, so that a difference shows which one differs.
-        return f"{_opened(whole, 4)}\n"
+        return f"{json_lines(whole, 4)}\n"
     return str(pretty(whole, opened=("properties",)))
 
 
-def _opened(value: Any, levels: int, indent: str = "") -> str:
-    """JSON whose mappings have a member a line, so many levels deep."""
+def json_lines(value: Any, levels: int, indent: str = "") -> str:
+    """Return JSON whose objects have one member per line, so many levels deep."""
     if not (levels and isinstance(value, dict) and value):
         return json.dumps(value, ensure_ascii=False)
     inner = f"{indent}  "
     rows = (
-        f"{inner}{json.dumps(key)}: {_opened(part, levels - 1, inner)}"
+        f"{inner}{json.dumps(key)}: {json_lines(part, levels - 1, inner)}"
         for key, part in value.items()
     )
     return "{\n" + ",\n".join(rows) + f"\n{indent}}}"

@@ -23,6 +23,7 @@ from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
+from ..spec_language.spec_language import default
 from .target import Context, Target, header, package_file, package_of, signature
 
 
@@ -95,6 +96,7 @@ def _prompt(spec: PromptSpec) -> dict[str, Any]:
 _WORKSPACE = "toolcast.yaml"
 _LISTS = ("allowed_hosts", "headers", "allowed_origins")
 _WITHIN = " " * 16
+_LINKS = "toolset.targets.mcp.links"
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -130,7 +132,7 @@ def _server(
     http = options.get("http", {})
     admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
     client = options.get("client")
-    links = options.get("links") or {}
+    links = options.get("links", {})
     oauth = http.get("oauth", {})
     inner = "        "
     parts = sorted(context.server_parts.items())
@@ -187,8 +189,8 @@ def _server(
         has_prompts=bool(toolset.mcp_prompts),
         has_skills="skills" in context.targets,
         has_links="links" in options,
-        link_seconds=literal(links.get("seconds", 600)),
-        link_bytes=literal(links.get("bytes", 16_777_216)),
+        link_seconds=literal(links.get("seconds", default(f"{_LINKS}.seconds"))),
+        link_bytes=literal(links.get("bytes", default(f"{_LINKS}.bytes"))),
         parts=[View(module=identifier(k), name=identifier(name)) for k, name in parts],
         part_names=tuple_of_names([name for _, name in parts], "    parts=", ","),
     )
@@ -223,7 +225,7 @@ def _scopes(scopes: Mapping[str, Any]) -> list[View]:
         View(
             name=literal(name, f"{before}name=", ","),
             **{
-                key: literal(tuple((given or {}).get(key, ())), f"{before}{key}=", ",")
+                key: literal(tuple(given.get(key, ())), f"{before}{key}=", ",")
                 for key in ("clients", "permissions")
             },
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..analysis.cli_commands import cli_definition
@@ -17,7 +18,7 @@ from ..encoders.json_text import pretty
 from ..encoders.python import identifier, literal, names, optional
 from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
 from ..model.endpoints import variable
-from ..model.mcp_servers import McpServer
+from ..model.mcp_servers import McpServer, ToolRouter
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
@@ -39,20 +40,25 @@ def external_file(toolset: Toolset, context: Context) -> bytes | None:
     if not external_names(toolset):
         return None
     router = toolset.router
-    model = {} if router is None else router._asdict()
-    defaults = {} if router is None else router._field_defaults
     view = View(
         _shape_of_servers(bool(toolset.mcp_servers), router is not None),
         header=header(f"{toolset.folder}/toolset.yaml"),
         has_locks=any(server.lock for server in toolset.mcp_servers),
         servers=[_server(one, toolset) for one in toolset.mcp_servers],
-        model=[
-            _setting(name, value, _INNER)
-            for name, value in model.items()
-            if (name, value) not in defaults.items()
-        ],
+        model=[] if router is None else list(_model(router)),
     )
     return context.render("registry/external.py.jinja", view)
+
+
+def _model(router: ToolRouter) -> Iterator[View]:
+    """Yield the settings of the router's model that differ from the runtime's defaults."""
+    # Imported here because it imports asyncio, which few toolsets need for generation.
+    from toolcast_runtime.router import ChatModel
+
+    plain = ChatModel("", "")
+    for name, value in vars(router).items():
+        if value != getattr(plain, name):
+            yield _setting(name, value, _INNER)
 
 
 def locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -278,7 +284,7 @@ def _definition(
 def _result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is sent of results, with their schema where another one is listed."""
     said = stated(
-        send=tool.result.send if tool.result.send != "both" else None,
+        send=tool.result.send if tool.result.send != ResultForm().send else None,
         budget=tool.result.budget,
         fields=tool.picks,
         returns=tool.returns if mcp.get("outputSchema") != tool.returns else None,

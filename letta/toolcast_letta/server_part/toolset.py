@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcast_runtime import Registry
 
@@ -83,6 +83,14 @@ class LettaToolset(LettaSettings):
         return frozenset(
             t.name for t in tools if t.parts.get("letta", {}).get("calls_agent_loop")
         )
+
+    def definition_members(
+        self, spec: Mapping[str, Any], exclusions: Mapping[str, str]
+    ) -> Mapping[str, Any]:
+        """Return the `letta` of a tool's definition."""
+        from ..definition_part import definition_part
+
+        return {"letta": definition_part(spec, exclusions.get("letta"))}
 
     def desired_state(
         self, environment: Mapping[str, str], *, server_url: str | None = None

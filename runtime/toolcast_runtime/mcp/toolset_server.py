@@ -47,6 +47,18 @@ class ServerPart(Protocol):
             headers: the request's, by their names in lower case.
         """
 
+    def definition_members(
+        self, spec: Mapping[str, Any], exclusions: Mapping[str, str]
+    ) -> Mapping[str, Any]:
+        """Return what the definition of a tool contains for the target, by member name.
+
+        Generated tests compare the definition with it. None is an absent member.
+
+        Args:
+            spec: the tool's spec, parsed.
+            exclusions: the targets that the toolset excludes the tool from, with reasons.
+        """
+
 
 @dataclass(frozen=True)
 class ToolsetServer:

@@ -124,6 +124,29 @@ class GeneratedPackage:
         """The tools of definitions, as MCP lists them, with numbers as they are written."""
         return {name: self.spelled[name]["mcp"] for name in names}
 
+    def check_refused_by(self, name: str, *, is_served: bool) -> None:
+        """Compare a definition's `refused_by` with what clients refuse of it.
+
+        Args:
+            name: the tool's name.
+            is_served: whether the toolset has an MCP server.
+
+        Raises:
+            AssertionError: they differ.
+        """
+        definition = self.definitions[name]
+        old, new = protocol.REVISIONS
+        shown = {
+            old: protocol.listed_before_2026(definition["mcp"]),
+            new: definition["mcp"],
+        }
+        refused: dict[str, list[str]] = {}
+        for revision, tool in shown.items():
+            refusals = protocol.problems_with_tool(tool, revision)
+            if refusals and is_served and "mcp" not in definition.get("exclusions", {}):
+                refused[revision] = sorted({refusal.place for refusal in refusals})
+        same(f"{name}: `refused_by`", definition.get("refused_by", {}), refused)
+
     def taken_by_strict_clients(
         self, listed: Iterable[Mapping[str, Any]], revision: str
     ) -> None:

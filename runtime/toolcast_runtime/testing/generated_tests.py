@@ -1,7 +1,4 @@
-"""The tests of a generated package: definitions against specs, live consumers against those.
-
-Needs `pytest`.
-"""
+"""Tests of a generated package: specs, definitions and live surfaces. Needs `pytest`."""
 
 from __future__ import annotations
 
@@ -192,15 +189,16 @@ def _spec_tests(
 
     class SpecTests:
         def test_every_spec_has_its_definition(self) -> None:
-            same(
-                "the tools", sorted(package.definitions), sorted(specs().tools), "spec"
-            )
+            same("tools", sorted(package.definitions), sorted(specs().tools), "spec")
 
         @each_tool
         def test_a_definition_is_what_its_spec_says(self, tool: str) -> None:
-            held = specs().held(tool, package.spelled[tool], targets)
-            for member, live, expected in held:
+            definition = package.spelled[tool]
+            for member, live, expected in specs().held(
+                tool, definition, targets, server
+            ):
                 same(f"{tool}: `{member}`", live, expected, "spec")
+            package.check_refused_by(tool, is_served=server is not None)
 
         def test_the_toolset_is_what_its_spec_says(self) -> None:
             toolset = specs().toolset

@@ -1,7 +1,7 @@
 """A toolset's specs, and what generated files have to say by them.
 
-Read without the generator, by PyYAML's events; whether a spec is a good one, or one at all, is
-for `toolcast check`. Numbers are kept as they are written. Needs `PyYAML`.
+The specs are not validated here: that is the task of `toolcast check`. Numbers are compared as
+they are written. Needs `PyYAML`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from ..core import optional
 from ..core.definitions.tool import (
@@ -22,87 +19,20 @@ from ..core.definitions.tool import (
     first_sentence,
     module_name,
 )
-from .generated_package import text_of
+from .generated_package import spelled, text_of
+from .yaml_specs import read_spec
 
-# As the spec language has them: JSON's words and numbers, else text.
-_WORDS: dict[str, bool | None] = {
-    **dict.fromkeys(["true", "True", "TRUE"], True),
-    **dict.fromkeys(["false", "False", "FALSE"], False),
-    **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
-}
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
-_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+][0-9]+)?")
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-_LISTED = {
-    **{name: name for name in ("name", "title", "annotations", "icons", "execution")},
-    "parameters": "inputSchema",
-    "returns": "outputSchema",
-    "meta": "_meta",
-}
-"""What MCP lists of a tool, by the field that says it; the description besides."""
-_SAME = """
-    section order handler uses arguments_type result_type confirm clients renamed_from
-    always persistent service permission deprecated examples
-    """.split()
-"""Fields that a definition has as they are."""
-_LEFT_OUT: dict[str, Any] = {
-    **{name: [] for name in ("uses", "renamed_from", "examples")},
-    **dict.fromkeys(("always", "persistent"), False),
-}
-"""Values of fields that say what their absence does."""
-_SECONDS, _HEADING = {"number": "60"}, "Platform Capabilities"
-"""The `timeout` and the preamble's heading of a toolset that has none."""
-_OFFERED = {
-    **{name: name for name in ("name", "title", "uri")},
-    "uri_template": "uriTemplate",
-    "description": "description",
-    "mime_type": "mimeType",
-}
-"""What MCP lists of a resource or prompt, by the field that says it."""
+_LANGUAGE = spelled(text_of(Path(__file__).with_name("spec_fields.json")))
+_MEMBERS: Mapping[str, Mapping[str, str]] = _LANGUAGE["members"]
+"""The member of a definition that each spec field determines, by kind of file."""
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = _LANGUAGE["defaults"]
+"""The defaults of fields, by kind of file: a literal, or an object with `of`."""
 _ASKS = "anthropic/requiresUserInteraction"
 _ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
 _SHARED = "definitions.yaml"
 _OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
+_PROMPT_PIECES = {"bullet", "before", "usage", "after"}
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
-
-
-def read_spec(path: Path) -> Any:
-    """The value of a file of YAML, with numbers as `generated_package.spelled` has them.
-
-    Raises:
-        ValueError: it has a tag, an anchor or an alias, which no spec has.
-    """
-    events = yaml.parse(text_of(path).removeprefix("\ufeff"), Loader=_Loader)
-    next(events), next(events)
-    return _value(next(events), events)
-
-
-def _value(event: Any, events: Iterator[Any]) -> Any:
-    if event.anchor is not None or event.tag is not None:
-        raise ValueError(f"a tag, an anchor or an alias\n{event.start_mark}")
-    if isinstance(event, yaml.ScalarEvent):
-        return _plain(event.value) if event.implicit[0] else event.value
-    if isinstance(event, yaml.SequenceStartEvent):
-        items = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_value(event, events))
-        return items
-    members = {}
-    while not isinstance(event := next(events), yaml.MappingEndEvent):
-        members[event.value] = _value(next(events), events)
-    return members
-
-
-def _plain(text: str) -> Any:
-    """The value of a word without quotation marks; numbers as lists of MCP spell them."""
-    if _INTEGER.fullmatch(text):
-        return {"number": "0" if text == "-0" else text}
-    if not _DECIMAL.fullmatch(text):
-        return _WORDS.get(text, text)
-    shown = repr(float(text))
-    shown = f"{Decimal(shown):f}" if shown.endswith("e-05") else shown
-    return {"number": shown.replace("e-0", "e-")}
 
 
 class Specs:
@@ -128,6 +58,7 @@ class Specs:
         self._shared = read_spec(shared) if shared.is_file() else {}
         self._shared |= read.pop(root / folder / _SHARED, {})
         self._excluded: dict[str, dict[str, str]] = {}
+        self._targets = self.toolset.get("targets") or workspace.get("targets") or ()
         for one in self.toolset.get("exclusions", ()):
             self._excluded.setdefault(one["tool"], {})[one["target"]] = one["reason"]
         self.tools: dict[str, Mapping[str, Any]] = {}
@@ -138,51 +69,56 @@ class Specs:
                 self._files[spec["name"]] = path.relative_to(root).as_posix()
 
     def held(
-        self, name: str, definition: Mapping[str, Any], targets: Collection[str]
+        self,
+        name: str,
+        definition: Mapping[str, Any],
+        targets: Collection[str],
+        server: Any = None,
     ) -> Iterator[tuple[str, Any, Any]]:
-        """Each member of a tool's definition: its name, what it is, and what specs say.
+        """Yield each member of a tool's definition: its name, its value, the specs' value.
+
+        A member that the spec language does not know has the value None in the specs. The
+        member of an extension's target is skipped if no part of the server defines it.
 
         Args:
-            name: the tool's.
-            definition: what is in its file.
+            name: the tool's name.
+            definition: the definition, parsed.
             targets: those of `prompts` and `cli` that the toolset has.
+            server: the toolset's MCP server; None if it has none.
         """
-        spec, toolset = self.tools[name], self.toolset
+        spec = self.tools[name]
         excluded = self._excluded.get(name, {})
+        there = {*targets} - excluded.keys()
         mcp, whole = self._listed(spec, definition)
         description = _description(spec)
-        proxy = None if "handler" in spec else toolset.get("proxy")
-        seconds = float(spec.get("timeout", toolset.get("timeout", _SECONDS))["number"])
-        values = spec.get("values", toolset.get("values"))
-        told = {
+        expected = {
+            **self._copied("tool", spec),
             "generated": f"by Toolcast from {self._files[name]}. DO NOT EDIT.",
             "mcp": mcp,
-            "summary": _summary(spec),
             "description": (
                 description if mcp.get("description") != description else None
             ),
-            **{key: spec.get(key) for key in _SAME},
             "actions": _actions(spec),
             "result": _result(spec, mcp, whole),
-            "proxy": spec.get("proxy", proxy),
-            "timeout": {
-                "number": f"{int(seconds) if seconds.is_integer() else seconds}"
-            },
-            "values": "python" if values == "python" else None,
             "exclusions": excluded or None,
+            "cli": _decision(spec) if "cli" in there else None,
         }
-        for key, said in told.items():
-            yield key, definition.get(key), None if said == _LEFT_OUT.get(key) else said
-        there = {*targets} - excluded.keys()
+        for part in server.parts if server else ():
+            expected |= part.definition_members(spec, excluded)
+        known = {*expected, "prompt", "refused_by", *self._targets}
+        expected |= dict.fromkeys(sorted(definition.keys() - known))
         cli, prompt = definition.get("cli"), definition.get("prompt")
-        decision = _decision(spec) if "cli" in there else None
-        yield "cli", cli and _decision_of(cli), decision
+        live = {**definition, "cli": cli and _decision_of(cli)}
+        for key, value in expected.items():
+            yield key, live.get(key), value
         texts = [spec.get("when_to_use"), spec.get("guidance")]
         usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
         # What else it says is of these fields, and compared with the prompt file.
         is_all = not {"actions", "deprecated", "result"} & spec.keys()
         said = prompt and shown("\n".join(prompt["usage"]))
         said = said if is_all or not said else said[: len(usage)]
+        if prompt and prompt.keys() - _PROMPT_PIECES:
+            said = prompt
         yield "prompt", said, usage if "prompts" in there else None
         yield from self._pieces(name, definition)
 
@@ -208,18 +144,46 @@ class Specs:
         """Return whether the project does not replace a template."""
         return self._templates is None or not (self._templates / template).exists()
 
+    def _copied(self, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the members of a definition that have the names of their fields.
+
+        None is an absent member: a field without a value, or with its literal default.
+        """
+        defaults, members = _DEFAULTS[kind], dict[str, Any]()
+        for field, member in _MEMBERS[kind].items():
+            if field == member:
+                value = self._value(kind, spec, field)
+                members[field] = None if value == defaults.get(field) else value
+        members["timeout"] = _seconds(members["timeout"])
+        if members.get("values") == _DEFAULTS["toolset"]["values"]:
+            members["values"] = None
+        return members
+
+    def _value(self, kind: str, spec: Mapping[str, Any], field: str) -> Any:
+        """Return the value of a field of a spec or of `toolset.yaml`, or its default."""
+        default = _DEFAULTS[kind].get(field)
+        if field in spec or not isinstance(default, dict) or "of" not in default:
+            return spec.get(field, default)
+        if default.get("unless") in spec:
+            return None
+        file, _, other = default["of"].rpartition(".")
+        value = self._value("toolset", self.toolset, other) if file else spec[other]
+        return first_sentence(value) if "as" in default else value
+
     def _listed(
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Any]:
         """The tool as MCP lists it, in the order of the spec's fields; and its `returns`."""
         live, result = definition["mcp"], definition.get("result", {})
         own, listed = spec.get("mcp", {}), dict[str, Any]()
+        members = _mcp_members("tool")
+        del members["description"]
         describes = "description" if "description" in spec else "summary"
         for field, value in spec.items():
             if field == "mcp":
                 listed |= own.get("extra", {})
-            elif field in _LISTED:
-                listed[_LISTED[field]] = value
+            elif field in members:
+                listed[members[field]] = value
             elif field == describes and "description" not in own.get("omit", ()):
                 says_nothing = value is None and not _deprecation(spec)
                 listed["description"] = None if says_nothing else _description(spec)
@@ -255,24 +219,36 @@ class Specs:
         Args:
             folder: `mcp_resources` or `mcp_prompts`.
         """
+        kind = folder.removesuffix("s")
+        members = _mcp_members(kind)
         found: dict[str, dict[str, Any]] = {}
         for path in (self._folder / folder).glob("[!.]*.yaml"):
             spec = read_spec(path)
-            mcp = {_OFFERED[key]: spec[key] for key in _OFFERED if key in spec}
-            keys = ("name", "description", "required")
-            asked = spec.get("arguments") and [
-                {key: one[key] for key in keys if one.get(key)}
-                for one in spec["arguments"]
-            ]
-            messages = [{"role": "user", **one} for one in spec.get("messages", ())]
+            listed = {members[key]: spec[key] for key in members if key in spec}
+            arguments = spec.get("arguments", ())
+            if arguments:
+                keys = ("name", "description", "required")
+                listed["arguments"] = [
+                    {key: one[key] for key in keys if one.get(key)} for one in arguments
+                ]
+            else:
+                listed.pop("arguments", None)
+            role = _DEFAULTS["mcp_prompt"]["messages.*.role"]
+            messages = [{"role": role, **one} for one in spec.get("messages", ())]
+            limited = {one["name"]: one["enum"] for one in arguments if "enum" in one}
+            limited |= {n: one["enum"] for n, one in spec.get("variables", {}).items()}
+            copied = self._copied(kind, spec)
+            if "handler" not in spec:
+                copied["timeout"] = None
             found[spec["name"]] = {
-                "mcp": {**mcp, "arguments": asked} if asked else mcp,
+                **copied,
+                "mcp": listed,
                 "messages": messages or None,
-                **{
-                    key: spec.get(key) or None for key in ("handler", "uses", "clients")
-                },
-                **({} if "file" in spec else {"text": spec.get("text")}),
+                "values": limited or None,
+                "clients": spec.get("clients") or None,
             }
+            if "file" in spec:
+                del found[spec["name"]]["text"]
         return found
 
     @property
@@ -293,7 +269,8 @@ class Specs:
         cli = (toolset.get("targets") or {}).get("cli") or {}
         sections = self.sections
         told = {f"section_{module_name(name)}.md": sections[name] for name in sections}
-        told["preamble.md"] = {"heading": _HEADING, **preamble}
+        heading = _DEFAULTS["toolset"]["preamble.heading"]
+        told["preamble.md"] = {"heading": heading, **preamble}
         told["cli.md"] = {**cli, "footer": "\n".join(cli.get("closing", ()))}
         frames = {
             "preamble.md": "prompts/preamble_frame.md.jinja",
@@ -328,6 +305,21 @@ class Specs:
         for name, one in self.toolset.get("sections", {}).items():
             if f"section_{module_name(name)}.md" in used:
                 yield f"**{one.get('label', one['heading'])}**"
+
+
+def _mcp_members(kind: str) -> dict[str, str]:
+    """Return the spec fields that MCP lists, each with the member of its list."""
+    return {
+        field: member.removeprefix("mcp.")
+        for field, member in _MEMBERS[kind].items()
+        if member.startswith("mcp.")
+    }
+
+
+def _seconds(timeout: Mapping[str, str]) -> dict[str, str]:
+    """Return a number of seconds as definitions spell it: integral ones without a point."""
+    seconds = float(timeout["number"])
+    return {"number": f"{int(seconds) if seconds.is_integer() else seconds}"}
 
 
 def _specs_below(folder: Path) -> Iterator[Path]:
@@ -365,7 +357,8 @@ def _shared_in(schema: Any) -> Any:
 def _fields(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     """What callers pick of results, and by which parameter."""
     fields = spec.get("result", {}).get("fields")
-    return fields and {"parameter": "fields", **fields}
+    parameter = _DEFAULTS["tool"]["result.fields.parameter"]
+    return fields and {"parameter": parameter, **fields}
 
 
 def _result(
@@ -374,12 +367,14 @@ def _result(
     """What is sent of results, with their schema where another one is listed."""
     form = spec.get("result", {})
     said = {
-        "send": form.get("send", "both"),
+        "send": form.get("send"),
         "budget": form.get("budget"),
         "fields": _fields(spec),
         "returns": whole if mcp.get("outputSchema") != whole else None,
     }
-    return {k: one for k, one in said.items() if one not in (None, "both")} or None
+    if said["send"] == _DEFAULTS["tool"]["result.send"]:
+        said["send"] = None
+    return {key: one for key, one in said.items() if one is not None} or None
 
 
 def _actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -415,7 +410,9 @@ def _decision_of(cli: Mapping[str, Any]) -> dict[str, Any]:
         places.append(f"[{place}]" if one.get("optional") else place)
     words = " ".join(filter(None, (cli["command"], cli.get("flag"))))
     texts: dict[str, Any] = {"keyword": words, "usage": " ".join(places)}
-    texts |= {key: cli.get(key) for key in ("comment", "reason")}
+    # The lines are compared with the prompt file.
+    shown_otherwise = ("command", "flag", "usage", "lines")
+    texts |= {key: text for key, text in cli.items() if key not in shown_otherwise}
     return {key: text for key, text in texts.items() if text}
 
 

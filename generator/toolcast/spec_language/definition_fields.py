@@ -1,0 +1,51 @@
+"""The spec fields that definitions contain, and the defaults of all fields.
+
+Definitions are `tools/<tool>.json` and those of resources and MCP prompts. The runtime's
+generated tests compare them with the specs by `definition_fields_text`, which the runtime
+ships as a file: it has neither this package nor its YAML.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .spec_language import annotated, fields, json_lines
+
+_KINDS = ("tool", "mcp_resource", "mcp_prompt")
+_FILES = (*_KINDS, "toolset")
+_SIGNATURE = "by `make generate` from generator/toolcast/spec_language. DO NOT EDIT."
+
+
+def definition_members(kind: str) -> dict[str, str]:
+    """Return the spec fields of a kind of file with the members that they determine."""
+    members: dict[str, str] = {}
+    for field, node in annotated(kind)["properties"].items():
+        if "definition" in node:
+            members[field] = node["definition"]
+        elif "registry" in node.get("read_by", ()):
+            members[field] = field
+    return members
+
+
+def definition_fields() -> dict[str, Any]:
+    """Return the members of definitions and the defaults of fields, by kind of file.
+
+    A default is the value of `absent`: a literal, or an object with `of`.
+    """
+    return {
+        "generated": _SIGNATURE,
+        "members": {kind: definition_members(kind) for kind in _KINDS},
+        "defaults": {
+            kind: {
+                field.way: field.node["absent"]
+                for field in fields(kind)
+                if "absent" in field.node
+            }
+            for kind in _FILES
+        },
+    }
+
+
+def definition_fields_text() -> str:
+    """Return `definition_fields` as JSON with one field per line."""
+    return f"{json_lines(definition_fields(), 3)}\n"

@@ -1,0 +1,236 @@
+"""A hand edit of any field of a definition fails plain pytest without `toolcast check`.
+
+The fields are those that the spec language declares and those that the definitions of this
+repository and of a toolset with the other fields contain.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.conftest import Project
+from tests.repository import copy_project
+from toolcast.spec_language.definition_fields import definition_fields
+from toolcast_runtime.core.definitions.definitions import parse_definition
+
+pytestmark = pytest.mark.timeout(300)
+
+TOOLSET = """\
+name: toy
+title: Toy
+handlers: handlers
+lifespan: handlers.toy:opened
+resources: {store: 'handlers.toy:Store'}
+timeout: 7
+values: python
+mcp_servers:
+  away: {command: away, allow: [proxied, proxied_0, proxied_1, proxied_2, proxied_3, proxied_4]}
+exclusions:
+  - {tool: excluded, target: cli, reason: It needs no command.}
+targets: {mcp: {}, registry: {}, langchain: {}, cli: {}, prompts: {}, snapshots: {}}
+"""
+PICKS = """
+summary: Lists notes.
+parameters: {type: object, properties: {}}
+returns: {type: object, properties: {title: {type: string}, id: {type: string}}}
+result: {send: structured, budget: {tokens: 500}, fields: {allowed: [title]}}
+handler: handlers.toy:run
+"""
+# A tool for each field that no definition of this repository contains.
+SPECS = {
+    "described": "description: Says more.\nsummary: Says.\nmcp: {omit: [description]}",
+    "titled": "title: A title\nicons: [{src: 'https://a.example/a.png'}]\nmeta: {a: 1}",
+    "extended": "mcp: {extra: {vendor: 1}}\nexecution: {taskSupport: optional}",
+    "used": "uses: [store]",
+    "plain": "values: json",
+    "timed": "timeout: 3",
+    "typed": "arguments_type: handlers.toy:Arguments\nresult_type: handlers.toy:Result",
+    "confirmed": "confirm: {message: Really?, when: {required: [a]}}",
+    "proxied": "proxy: away",
+    "retired": "deprecated: {since: '1.0', reason: It is slow., show: true}",
+    "excluded": "summary: Is no command.",
+    "commented": "cli: {keyword: note, comment: Notes., usage: ''}",
+    "silent": "cli: {keyword: null, reason: It asks a person.}",
+    "refused": "annotations: {readOnlyHint: 'yes'}",
+}
+HANDLERS = """\
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+
+class Store: ...
+
+
+@dataclass
+class Arguments: ...
+
+
+@dataclass
+class Result: ...
+
+
+@contextmanager
+def opened() -> Iterator[dict[str, Store]]:
+    yield {"store": Store()}
+
+
+def run(**arguments: Any) -> Any: ...
+
+
+def take(arguments: Arguments) -> Result: ...
+"""
+
+
+# Servers are not started, and LangChain's wrappers not built, to save time.
+OTHERS = "not check_is_content and not tools_list and not langchain"
+
+
+class Edit(NamedTuple):
+    """One field of one definition: the definition's path, and the keys to the field."""
+
+    file: Path
+    tool: str
+    keys: tuple[str, ...]
+
+    @property
+    def found(self) -> str:
+        """The text of the test that compares the definition with its spec."""
+        return f"{self.tool}: `{self.keys[0]}` differs"
+
+    def apply(self) -> str:
+        """Return the text of the definition with another value of the field."""
+        definition = json.loads(self.file.read_text("utf-8"))
+        *above, last = self.keys
+        part = definition
+        for key in above:
+            part = part[key]
+        part[last] = _other(part.get(last))
+        return json.dumps(definition, indent=2, ensure_ascii=False)
+
+
+def _other(value: Any) -> Any:
+    """Return another value of the same JSON type."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}x"
+    if isinstance(value, list):
+        return value[:-1] if value else ["x"]
+    if isinstance(value, dict):
+        return {**value, "x": True}
+    return "x"
+
+
+def _spec(name: str, text: str) -> str:
+    keyword = name.replace("_", "-")
+    spec = f"name: {name}\n{text}\n".replace("keyword: note", f"keyword: {keyword}")
+    if "parameters" not in spec:
+        spec += "parameters: {type: object, properties: {}}\n"
+    if "summary" not in spec:
+        spec += "summary: Does something.\n"
+    if "handler" not in spec and "proxy" not in spec:
+        spec += (
+            f"handler: handlers.toy:{'take' if 'arguments_type' in spec else 'run'}\n"
+        )
+    return spec
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Specs with their definitions; Python finds no generator there."""
+    project = Project(tmp_path_factory.mktemp("fields") / "copy")
+    project.root.mkdir()
+    copy_project(project.root, "examples")
+    for name, text in {**SPECS, "picking": PICKS}.items():
+        # A definition is edited once: a field of a rare member needs a definition of its own.
+        for copy in (name, *(f"{name}_{number}" for number in range(5))):
+            project.write(f"specs/toy/{copy}.yaml", _spec(copy, text))
+    project.write("specs/toy/toolset.yaml", TOOLSET)
+    project.write("handlers/__init__.py", "")
+    project.write("handlers/toy.py", HANDLERS)
+    workspace = (project.root / "toolcast.yaml").read_text("utf-8")
+    listed = workspace.replace("toolsets:\n", "toolsets:\n  - specs/toy\n")
+    assert listed != workspace
+    project.write("toolcast.yaml", listed)
+    project.generate()
+    project.write("pytest.ini", "[pytest]\n")
+    project.write("conftest.py", "import sys\nsys.modules['toolcast'] = None\n")
+    return project
+
+
+def failures(project: Project, *words: str) -> str:
+    """Return the output of pytest."""
+    env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "1"}
+    plain = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    return project.run(*plain, *words, env=env).stdout
+
+
+def _fields(definition: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the keys to each member, and to what is in members that are objects."""
+    for member, value in definition.items():
+        yield (member,)
+        if isinstance(value, dict) and member not in ("exclusions", "refused_by"):
+            yield from ((member, key) for key in value)
+
+
+def _edits(project: Project) -> list[Edit]:
+    """Return an edit for each field, of one definition each.
+
+    One of them adds a member that no field determines.
+    """
+    having = defaultdict[tuple[str, ...], list[Edit]](list)
+    for file in sorted(project.root.glob("generated/*/tools/*.json")):
+        definition = json.loads(file.read_text("utf-8"))
+        for keys in (*_fields(definition), ("color",)):
+            having[keys].append(Edit(file, definition["mcp"]["name"], keys))
+    edits: dict[Path, Edit] = {}
+    for same_field in sorted(having.values(), key=len):
+        edit = next(edit for edit in same_field if edit.file not in edits)
+        edits[edit.file] = edit
+    return list(edits.values())
+
+
+def test_an_edit_of_any_field_of_a_definition_is_found(project: Project) -> None:
+    edits = _edits(project)
+    members = definition_fields()["members"]["tool"].values()
+    assert {tuple(one.split(".")) for one in members} <= {edit.keys for edit in edits}
+    edits = [edit for edit in edits if not _refuses_import(edit)]
+
+    texts = {edit.file: edit.file.read_text("utf-8") for edit in edits}
+    for edit in edits:
+        edit.file.write_text(edit.apply(), "utf-8")
+    output = failures(project, "generated", "-k", "definition_is_what_its_spec_says")
+    for file, text in texts.items():
+        file.write_text(text, "utf-8")
+
+    # Only what is edited differs.
+    failed = set(re.findall(r"^FAILED .*\[(.+?)\]", output, re.MULTILINE))
+    assert failed <= {edit.tool for edit in edits}
+    missed = [edit for edit in edits if edit.found not in output]
+    assert len(missed) <= 3, [edit.keys for edit in missed]
+    for edit in missed:
+        # Another test compares it, such as that of the prompt files.
+        edit.file.write_text(edit.apply(), "utf-8")
+        output = failures(project, str(edit.file.parents[1]), "-k", OTHERS)
+        edit.file.write_text(texts[edit.file], "utf-8")
+        assert re.search(r"^FAILED ", output, re.MULTILINE), edit
+
+
+def _refuses_import(edit: Edit) -> bool:
+    """Return whether an edit prevents the import of the package, and thus every test."""
+    try:
+        parse_definition(edit.apply(), edit.file.stem)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,67 @@
+"""The spec fields that the runtime ships are those of the spec language."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.repository import ROOT
+from toolcast.spec_language.definition_fields import (
+    definition_fields,
+    definition_fields_text,
+)
+from toolcast_runtime import testing
+
+FILE = Path(testing.__path__[0]) / "spec_fields.json"
+
+
+def script(runtime: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of `make generate` and `make check` for a copy of the runtime."""
+    return subprocess.run(
+        [sys.executable, ROOT / "generator/spec_fields.py", *words],
+        cwd=runtime,
+        env={"PYTHONPATH": f"{runtime}:{ROOT / 'generator'}"},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_committed_file_is_up_to_date() -> None:
+    assert FILE.read_text("utf-8") == definition_fields_text(), "run `make generate`"
+
+
+def test_the_file_has_every_field_and_default() -> None:
+    text = definition_fields_text()
+
+    assert json.loads(text) == definition_fields()
+    assert len(text) < 8_000
+
+
+def test_make_writes_the_file_and_checks_it(tmp_path: Path) -> None:
+    package = FILE.parents[len(testing.__name__.split(".")) - 1]
+    copied = tmp_path / package.name
+    shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    file = copied / FILE.relative_to(package)
+    file.write_text(FILE.read_text("utf-8").replace('"timeout": 60', '"timeout": 61'))
+    shown = file.relative_to(tmp_path)
+
+    stale = script(tmp_path, "--check")
+    assert stale.returncode == 1
+    assert stale.stdout.startswith(f"error: {shown}: ")
+    assert "help: run `make generate`" in stale.stdout
+
+    written = script(tmp_path)
+    assert (written.returncode, written.stdout) == (0, f"wrote {shown}\n")
+    assert file.read_text("utf-8") == FILE.read_text("utf-8")
+    assert script(tmp_path, "--check").returncode == 0
+
+
+def test_make_generate_and_make_check_run_the_script() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+
+    for target, words in (("generate", ""), ("check", " --check")):
+        recipe = makefile.partition(f"\n{target}: ")[2].partition("\n\n")[0]
+        assert f"generator/spec_fields.py{words}\n" in recipe
