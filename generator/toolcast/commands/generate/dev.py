@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
-_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.held_server")
+_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
 # How long running calls have when the server is to end, and it has to end after them.
 _GRACE = 2
 _LONGEST_END = 5
