@@ -159,7 +159,17 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
         "round trip",
     ),
     "markdown.block": (markdown, "block", code, "gate"),
-    "markdown.row": (markdown, "row", lambda t: code(f"## {t}"), "gate"),
+    "markdown.composed": (
+        markdown,
+        "composed",
+        lambda header, blocks, *tools, **more: {
+            name: code(f"{header}\n{text}## x\n")
+            for name, text in blocks.compose(
+                *(tools or ((),)), more.get("cli_tools", ())
+            ).items()
+        },
+        "gate",
+    ),
     "module_names.module_name": (
         module_names,
         "module_name",

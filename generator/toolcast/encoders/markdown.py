@@ -134,19 +134,6 @@ def table_row(cells: Iterable[Code]) -> Code:
     return Code("| {} |").format(Code(" | ").join(cells))
 
 
-def row(text: str) -> Code:
-    """One line as it is, the white space that it begins with included.
-
-    Raises:
-        ValueError: the text has a line break, or would be a heading or a fence.
-    """
-    if "\n" in text or "\r" in text:
-        raise ValueError("text with a line break cannot stand on one line")
-    if _OPENS_BLOCK.match(text) or _FENCE.match(text):
-        raise ValueError("a row of text cannot open a block")
-    return Code(text.rstrip())
-
-
 def span(text: str) -> Code:
     """A name as a span of code, which no name can end.
 
