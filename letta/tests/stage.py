@@ -16,7 +16,7 @@ import pytest
 
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.toy import TOKEN, codes
-from toolcast.analysis.tool_lists import mcp_definition
+from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import Applied, Calls, Refused

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import FakeLetta, PlantedServer, World
-from toolcast.analysis.tool_lists import mcp_definition
+from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import Applied, Calls, Refused

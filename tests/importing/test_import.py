@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
-from toolcast.analysis.tool_lists import mcp_definition
+from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.encoders.yaml_block import block
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.yaml_reader import read_yaml

@@ -14,7 +14,7 @@ import pytest
 
 from tests.diff.histories.releases import FOLDER as HISTORIES
 from tests.program import toolcast
-from toolcast.analysis.tool_lists import mcp_definition
+from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.importing.importing import Imported, importing
 from toolcast.importing.source_file import source_in
 from toolcast.model.loading import load_workspace

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.listing import differing
 
-from ..analysis.tool_lists import is_name_of_tool
+from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import KINDS, ServerListing, explains
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace

@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escaped
 from toolcast_runtime.core.definitions.tool import distinct_name
 
-from ..analysis.tool_lists import mcp_definition
+from ..analysis.mcp_definitions import mcp_definition
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside

@@ -14,7 +14,7 @@ from toolcast_runtime.core.calls.untrusted_text import escaped
 from toolcast_runtime.core.safe_file import read_regular
 from toolcast_runtime.core.validation.limits import measure
 
-from ..analysis.tool_lists import is_name_of_tool
+from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonProblem, read_json
 from .formats import Source, source_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import first_sentence
 
-from ..analysis.tool_lists import mcp_definition
+from ..analysis.mcp_definitions import mcp_definition
 from ..encoders.yaml_block import block
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec

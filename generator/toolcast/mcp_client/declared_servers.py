@@ -10,8 +10,8 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
+from ..analysis.mcp_definitions import mcp_definition
 from ..analysis.skill_texts import front_matter_of, skill_owners
-from ..analysis.tool_lists import mcp_definition
 from ..analysis.tool_search import (
     has_hints,
     listed,

@@ -25,11 +25,10 @@ from .binding import (
 from .mcp_servers import unused_locks, with_locks
 from .model import Toolset, ToolSpec, Workspace
 from .python_project import read_python_project
+from .resources_and_prompts import mcp_prompts, mcp_resources
 from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
-    mcp_prompts,
-    mcp_resources,
     misnamed,
     specs_below,
     specs_in,

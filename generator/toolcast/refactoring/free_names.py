@@ -12,7 +12,7 @@ from toolcast_runtime.core.definitions.tool import (
     spec_name,
 )
 
-from ..analysis.tool_lists import is_name_of_tool
+from ..analysis.name_limits import is_name_of_tool
 from ..model.model import Toolset, ToolSpec
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from .project_edit import Refusal

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.core.validation.protocol import Refusal
 
-from ..analysis.tool_lists import mcp_definition, refusals_of
+from ..analysis.mcp_definitions import mcp_definition, refusals_of
 from ..findings import Severity
 from ..model.model import ToolSpec
 from .rule import Problem, at, rule

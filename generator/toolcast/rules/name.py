@@ -17,6 +17,7 @@ from toolcast_runtime.core.definitions.tool import (
 
 from ..analysis.client_kinds import Limited, limits_here
 from ..analysis.former_names import scanned
+from ..analysis.name_limits import LANGCHAIN_LOSES, name_problem
 from ..analysis.skill_texts import (
     LONGEST_NAME,
     front_matter_of,
@@ -25,7 +26,6 @@ from ..analysis.skill_texts import (
     shared_texts,
     skill_owners,
 )
-from ..analysis.tool_lists import LANGCHAIN_LOSES, name_problem
 from ..analysis.tool_names import NOT_LISTED, tool_names
 from ..analysis.tool_search import own_names
 from ..findings import Place, Severity

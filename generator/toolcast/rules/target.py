@@ -9,7 +9,7 @@ from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as Weight
 from toolcast_runtime.providers.provider_names import collisions
 
-from ..analysis.tool_lists import declared_providers, provider_lists
+from ..analysis.provider_lists import declared_providers, provider_lists
 from ..findings import Place, Severity
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PYPROJECT

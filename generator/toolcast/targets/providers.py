@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from toolcast_runtime.providers import PROVIDERS
 
 from ..analysis.prompt_docs import listed_sections
-from ..analysis.tool_lists import declared_providers, provider_lists
+from ..analysis.provider_lists import declared_providers, provider_lists
 from ..encoders.plain_text import line
 from ..encoders.python import optional
 from ..model.model import Toolset

@@ -10,8 +10,8 @@ from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
 from ..analysis.cli_commands import cli_definition
+from ..analysis.mcp_definitions import mcp_definition, refused_by
 from ..analysis.prompt_docs import listed_sections
-from ..analysis.tool_lists import mcp_definition, refused_by
 from ..analysis.tool_search import has_hints
 from ..encoders.code import Code
 from ..encoders.json_text import pretty
@@ -216,13 +216,6 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
     )
 
 
-TARGET = Target(
-    name="registry",
-    purpose="A definition and types a tool, look-up by client, calls with validation.",
-    generate=generate,
-)
-
-
 def definition_files(toolset: Toolset, context: Context) -> Iterator[tuple[str, bytes]]:
     """The path and the bytes of the definition of each tool of the registry."""
     excluded: dict[str, dict[str, str]] = {}
@@ -308,3 +301,10 @@ def _action(action: Action, picks: Sequence[str]) -> dict[str, Any]:
         requires_any=list(action.requires_any) or None,
         accepts=None if action.accepts is None else [*action.accepts, *picks],
     )
+
+
+TARGET = Target(
+    name="registry",
+    purpose="A definition and types a tool, look-up by client, calls with validation.",
+    generate=generate,
+)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.toy import HANDLERS, TOKEN
 from letta.tests.toy import TOOLS as EVERY
-from toolcast.analysis.tool_lists import mcp_definition
+from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.commands.letta import command
 

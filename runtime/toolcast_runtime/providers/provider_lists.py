@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.calls.worker_threads import sync
-from .anthropic_and_gemini_forms import SEARCH
+from .anthropic import SEARCH
 from .model_provider import ListOptions, ModelProvider, ProviderTools, render_tools
 
 if TYPE_CHECKING:
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from ..core.definitions.tool import Tool
     from ..core.registry import Registry
 
-_OPENAI, _OTHERS = "openai", "anthropic_and_gemini_forms"
 _WHERE = {
-    "openai-chat": (_OPENAI, "CHAT"),
-    "openai-responses": (_OPENAI, "RESPONSES"),
-    "anthropic": (_OTHERS, "ANTHROPIC"),
-    "gemini": (_OTHERS, "GEMINI"),
-    "bedrock": (_OTHERS, "BEDROCK"),
-    "ollama": (_OPENAI, "OLLAMA"),
+    "openai-chat": ("openai", "CHAT"),
+    "openai-responses": ("openai", "RESPONSES"),
+    "anthropic": ("anthropic", "ANTHROPIC"),
+    "gemini": ("gemini", "GEMINI"),
+    "bedrock": ("anthropic", "BEDROCK"),
+    "ollama": ("openai", "OLLAMA"),
 }
 """The module of each, and its name there. One is imported when somebody asks for it."""
 

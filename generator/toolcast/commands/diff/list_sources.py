@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...analysis.tool_lists import is_name_of_tool, refusals_of
+from ...analysis.mcp_definitions import refusals_of
+from ...analysis.name_limits import is_name_of_tool
 from ...diff.comparison import Comparison, compare_lists
 from ...diff.lists import TYPES, for_rules, list_workspace
 from ...diff.review.check_findings import CheckFindings, check_findings

@@ -1,31 +1,19 @@
-"""Tools as lists show them: MCP's own, and the forms of model providers with what these lose."""
+"""MCP definitions of tools, and what each protocol revision refuses of them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
-from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.core.validation.protocol import (
     REVISIONS,
     Refusal,
     listed_before_2026,
     problems_with_tool,
 )
-from toolcast_runtime.providers import (
-    PROVIDERS,
-    ListOptions,
-    ProviderTools,
-    provider_named,
-    render_tools,
-)
 
 from ..model.language_fields import mcp_members
-from ..model.model import Toolset, ToolSpec
-
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+from ..model.model import ToolSpec
 
 _ASKS = "anthropic/requiresUserInteraction"
 """The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
@@ -75,71 +63,6 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     if told:
         definition["_meta"] = {**told, **(tool.meta or {})}
     return definition
-
-
-def is_name_of_tool(name: str) -> bool:
-    """Whether a spec may have a tool's name."""
-    return _NAME.fullmatch(name) is not None
-
-
-LANGCHAIN_LOSES = {
-    "config": "LangChain's own tools drop it in silence",
-    "run_manager": "LangChain's own tools drop it in silence",
-    "runtime": "LangChain's MCP adapter drops it in silence",
-    "self": "LangChain's own tools fail with it",
-    "callbacks": "LangChain's older tools drop it in silence",
-}
-"""Names of parameters that LangChain takes for its own, and what becomes of them."""
-
-_MOST = 64
-
-
-def name_problem(name: str) -> str:
-    """Why not every provider takes a tool's name; empty when every one does."""
-    if len(name) > _MOST:
-        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MOST}"
-    if "." in name:
-        return "has a dot, which OpenAI, Anthropic and Bedrock refuse"
-    if not (name[0].isalpha() or name[0] == "_"):
-        return f"begins with `{name[0]}`, which Gemini refuses"
-    return ""
-
-
-def declared_providers(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
-    """The options of each provider of the target `providers`; of all where it names none."""
-    named = toolset.targets.get("providers")
-    if named is None:
-        return {}
-    known = {name: options for name, options in named.items() if name in PROVIDERS}
-    return known or {name: {} for name in PROVIDERS}
-
-
-@lru_cache(maxsize=64)
-def provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
-    """The list of each provider, with what it loses; of all tools of the target."""
-    return tuple(_rendered(toolset))
-
-
-def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
-    tools = [runtime_tool(tool) for tool in toolset.tools_in("providers")]
-    sections = {section.name: section.heading for section in toolset.sections}
-    for name, options in declared_providers(toolset).items():
-        provider = provider_named(name)
-        yield name, render_tools(provider, tools, ListOptions(**options), sections)
-
-
-def runtime_tool(tool: ToolSpec) -> Tool:
-    """A tool as the runtime has it, as far as models are shown it."""
-    return Tool(
-        tool.name,
-        tool.summary,
-        tool.model_description,
-        mcp_definition(tool),
-        always=bool(tool.always),
-        confirm=Confirm(tool.confirm.message) if tool.confirm else None,
-        examples=[example.as_json for example in tool.examples],
-        section=tool.section,
-    )
 
 
 def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:

@@ -1,0 +1,35 @@
+"""Limits of MCP, model providers and LangChain on the names of tools and parameters."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+def is_name_of_tool(name: str) -> bool:
+    """Whether a spec may have a tool's name."""
+    return _NAME.fullmatch(name) is not None
+
+
+LANGCHAIN_LOSES = {
+    "config": "LangChain's own tools drop it in silence",
+    "run_manager": "LangChain's own tools drop it in silence",
+    "runtime": "LangChain's MCP adapter drops it in silence",
+    "self": "LangChain's own tools fail with it",
+    "callbacks": "LangChain's older tools drop it in silence",
+}
+"""Names of parameters that LangChain takes for its own, and what becomes of them."""
+
+_MOST = 64
+
+
+def name_problem(name: str) -> str:
+    """Why not every provider takes a tool's name; empty when every one does."""
+    if len(name) > _MOST:
+        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MOST}"
+    if "." in name:
+        return "has a dot, which OpenAI, Anthropic and Bedrock refuse"
+    if not (name[0].isalpha() or name[0] == "_"):
+        return f"begins with `{name[0]}`, which Gemini refuses"
+    return ""

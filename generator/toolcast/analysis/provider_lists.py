@@ -1,0 +1,56 @@
+"""Tool lists of model providers, with what each loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from toolcast_runtime.core.definitions.tool import Confirm, Tool
+from toolcast_runtime.providers import (
+    PROVIDERS,
+    ListOptions,
+    ProviderTools,
+    provider_named,
+    render_tools,
+)
+
+from ..model.model import Toolset, ToolSpec
+from .mcp_definitions import mcp_definition
+
+
+def declared_providers(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
+    """The options of each provider of the target `providers`; of all where it names none."""
+    named = toolset.targets.get("providers")
+    if named is None:
+        return {}
+    known = {name: options for name, options in named.items() if name in PROVIDERS}
+    return known or {name: {} for name in PROVIDERS}
+
+
+@lru_cache(maxsize=64)
+def provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
+    """The list of each provider, with what it loses; of all tools of the target."""
+    return tuple(_rendered(toolset))
+
+
+def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
+    tools = [runtime_tool(tool) for tool in toolset.tools_in("providers")]
+    sections = {section.name: section.heading for section in toolset.sections}
+    for name, options in declared_providers(toolset).items():
+        provider = provider_named(name)
+        yield name, render_tools(provider, tools, ListOptions(**options), sections)
+
+
+def runtime_tool(tool: ToolSpec) -> Tool:
+    """A tool as the runtime has it, as far as models are shown it."""
+    return Tool(
+        tool.name,
+        tool.summary,
+        tool.model_description,
+        mcp_definition(tool),
+        always=bool(tool.always),
+        confirm=Confirm(tool.confirm.message) if tool.confirm else None,
+        examples=[example.as_json for example in tool.examples],
+        section=tool.section,
+    )
