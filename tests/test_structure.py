@@ -260,6 +260,33 @@ def test_distributions_import_only_their_requirements() -> None:
     assert_none(violations)
 
 
+def test_extensions_import_only_the_extension_api() -> None:
+    """`toolcast.extension_api` has every name of the generator that an extension uses."""
+    sources = [DISTRIBUTIONS["toolcast_letta"], ROOT / "examples/plugin"]
+    violations = {
+        f"{file.relative_to(ROOT)} -> {imported}"
+        for source in sources
+        for file in source.rglob("*.py")
+        for imported in re.findall(
+            r"^ *(?:from|import) (toolcast(?:\.[\w.]+)?) ",
+            file.read_text("utf-8"),
+            re.M,
+        )
+        if imported != "toolcast.extension_api"
+    }
+    assert_none(violations)
+
+
+def test_the_generator_does_not_import_the_extension_api() -> None:
+    violations = {
+        module.name
+        for module in load_modules().values()
+        if module.distribution == "toolcast"
+        and "toolcast.extension_api" in module.imports | module.type_imports
+    }
+    assert_none(violations)
+
+
 def test_no_import_cycles() -> None:
     """Imports for types count, except in the runtime's core."""
     modules = load_modules()

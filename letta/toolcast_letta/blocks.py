@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from toolcast.model.model import Toolset, ToolSpec
+from toolcast.extension_api import Toolset, ToolSpec
 
 from .plan.desired_state import DesiredState
 from .specs import tool_part

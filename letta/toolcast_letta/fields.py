@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import yaml
 
-from toolcast.extensions import Fields
+from toolcast.extension_api import Fields
 
 FIELDS = Fields(
     **yaml.safe_load(files(__package__).joinpath("fields.language.yaml").read_bytes())

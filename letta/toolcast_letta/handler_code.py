@@ -11,10 +11,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from toolcast.static_analysis.function_body import Seen
-from toolcast.static_analysis.local_names import Locals
-from toolcast.static_analysis.modules import arguments_of, last_name
-from toolcast.static_analysis.string_values import texts_of
+from toolcast.extension_api import Locals, Seen, arguments_of, last_name, texts_of
 
 ANY_TOOL = "*"
 """In place of a tool's name: one that is known when it runs only."""

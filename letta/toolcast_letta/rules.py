@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolcast.analysis.tool_search import listed
-from toolcast.findings import Severity
-from toolcast.json_schema.graph import JsonSchema, Reference
-from toolcast.model.model import Toolset, ToolSpec, Workspace
-from toolcast.parsing.tree import Path
-from toolcast.rules.handler import place, way_to
-from toolcast.rules.rule import Problem, at, rule
-from toolcast.rules.subjects import Where
-from toolcast.static_analysis.call_graph import Noted, Reached, reached_from
-from toolcast.suggestions import did_you_mean, quoted_list
-from toolcast.targets.table import enabled
+from toolcast.extension_api import (
+    JsonSchema,
+    Noted,
+    Path,
+    Problem,
+    Reached,
+    Reference,
+    Severity,
+    Toolset,
+    ToolSpec,
+    Where,
+    Workspace,
+    at,
+    did_you_mean,
+    directly_listed,
+    enabled,
+    place,
+    quoted_list,
+    reached_from,
+    rule,
+    way_to,
+)
 
 from .handler_code import ANY_TOOL, SendingPlaces
 from .schemas.health import schema_problem_places
@@ -368,7 +379,7 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
             f"`server: {{client: ...}}`, one of {quoted_list(names)}",
         )
     attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
-    hidden = [tool.name for tool in attached if not listed(toolset, [tool])]
+    hidden = [tool.name for tool in attached if not directly_listed(toolset, [tool])]
     if hidden:
         message = f"Letta attaches what the server lists, not {quoted_list(hidden)}"
         help_ = "`always: true` in each of them, or no `search` in `targets.mcp`"

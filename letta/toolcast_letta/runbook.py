@@ -6,13 +6,21 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from toolcast.encoders.code import Code
-from toolcast.encoders.markdown import block, fenced, inline, listed, span
-from toolcast.encoders.plain_text import word
-from toolcast.model.model import Toolset, ToolSpec, Workspace
-from toolcast.rendering.output_shape import MarkdownShape
-from toolcast.rendering.renderer import render
-from toolcast.targets.target import markdown_header
+from toolcast.extension_api import (
+    Code,
+    MarkdownShape,
+    Toolset,
+    ToolSpec,
+    Workspace,
+    block,
+    fenced,
+    inline,
+    listed,
+    markdown_header,
+    render,
+    span,
+    word,
+)
 
 from .settings import LettaAgent
 from .specs import changes_data, settings_of, tool_part

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast.analysis.mcp_definitions import mcp_definition
-from toolcast.model.model import Toolset, ToolSpec
+from toolcast.extension_api import Toolset, ToolSpec, mcp_definition
 
 from .definition_part import definition_part, is_changing_data
 from .plan.desired_state import DesiredState, DesiredTool, desired_state

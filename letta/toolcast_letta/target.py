@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from toolcast.encoders.code import Code
-from toolcast.encoders.python import literal, words
-from toolcast.model.model import Toolset
-from toolcast.rendering.output_shape import PythonShape
-from toolcast.targets.target import Context, Target, header, package_of
+from toolcast.extension_api import (
+    Code,
+    Context,
+    PythonShape,
+    Target,
+    Toolset,
+    header,
+    literal,
+    package_of,
+    words,
+)
 
 from .runbook import TEMPLATES, toolset_runbook
 from .settings import LettaAgent, LettaServer

@@ -1,6 +1,6 @@
 """The field `owner` of a tool spec, and the options of the target."""
 
-from toolcast.extensions import Fields
+from toolcast.extension_api import Fields
 
 FIELDS = Fields(
     tool={

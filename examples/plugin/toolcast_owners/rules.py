@@ -2,10 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolcast.findings import Severity
-from toolcast.model.model import ToolSpec
-from toolcast.rules.rule import Problem, at, rule
-from toolcast.rules.subjects import Where
+from toolcast.extension_api import Problem, Severity, ToolSpec, Where, at, rule
 
 
 @rule("owners/missing", on="tool", severity=Severity.WARNING)

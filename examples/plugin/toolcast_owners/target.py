@@ -3,11 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from toolcast.encoders.code import Code
-from toolcast.encoders.markdown import cell, table_row
-from toolcast.model.model import Toolset, ToolSpec
-from toolcast.rendering.output_shape import MarkdownShape
-from toolcast.targets.target import Context, Target, markdown_header
+from toolcast.extension_api import (
+    Code,
+    Context,
+    MarkdownShape,
+    Target,
+    Toolset,
+    ToolSpec,
+    cell,
+    markdown_header,
+    table_row,
+)
 
 
 class OwnersView(NamedTuple):

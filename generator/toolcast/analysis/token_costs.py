@@ -17,7 +17,13 @@ from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
 from .client_kinds import ClientKind, Loading, kind_of
 from .prompt_docs import OTHER_SECTION
-from .tool_search import has_hints, is_searched, listed, own_tools, told_instructions
+from .tool_search import (
+    directly_listed,
+    has_hints,
+    is_searched,
+    own_tools,
+    told_instructions,
+)
 
 
 def list_text(tool: ToolSpec) -> str:
@@ -233,7 +239,7 @@ def client_costs(
     in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
     sections = {section.name for section in toolset.sections}
     has_search = reader == "mcp" and is_searched(toolset)
-    shown = frozenset(listed(toolset, tools) if has_search else tools)
+    shown = frozenset(directly_listed(toolset, tools) if has_search else tools)
     costs = []
     for tool in tools:
         definition = count(list_text(tool))

@@ -27,7 +27,7 @@ def own_names(toolset: Toolset) -> dict[str, str]:
     return dict.fromkeys(OWN, why) if is_searched(toolset) else {}
 
 
-def listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+def directly_listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     """Those of a client's tools that its MCP server lists."""
     return [tool for tool in tools if tool.always or not is_searched(toolset)]
 
@@ -40,11 +40,11 @@ def own_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
 
 def list_length(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
     """How many tools its MCP server lists to a client that may have these."""
-    return len(listed(toolset, tools)) + len(own_tools(toolset, tools))
+    return len(directly_listed(toolset, tools)) + len(own_tools(toolset, tools))
 
 
 def told_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
     """What its MCP server tells a client that may have these tools."""
-    hidden = len(tools) - len(listed(toolset, tools))
+    hidden = len(tools) - len(directly_listed(toolset, tools))
     has_others = is_searched(toolset) and bool(server_option(toolset, "external"))
     return introduced(toolset.instructions, hidden, has_others=has_others)

@@ -13,8 +13,8 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from ..analysis.mcp_definitions import mcp_definition
 from ..analysis.skill_texts import front_matter_of, skill_owners
 from ..analysis.tool_search import (
+    directly_listed,
     has_hints,
-    listed,
     own_names,
     own_tools,
     told_instructions,
@@ -54,7 +54,7 @@ def declared_listing(
         hidden = (t.name for t in toolset.tools if not toolset.is_offered(t, served))
         others = others.union(hidden)
     offered = [tool for tool in toolset.tools if tool.name not in others]
-    for tool in listed(toolset, offered):
+    for tool in directly_listed(toolset, offered):
         definition = mcp_definition(tool, has_hints=has_hints(toolset))
         returns = definition.get("outputSchema")
         is_object = isinstance(returns, dict) and returns.get("type") == "object"

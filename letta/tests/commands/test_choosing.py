@@ -21,8 +21,8 @@ def chosen(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
     toolsets.append(SimpleNamespace(name="plain", extensions={}))
     workspace = SimpleNamespace(toolsets=toolsets)
     loaded = SimpleNamespace(workspace=workspace, findings=[])
-    monkeypatch.setattr("toolcast.model.loading.load_workspace", lambda _: loaded)
-    monkeypatch.setattr("toolcast.rules.runner.check_workspace", lambda _: [])
+    monkeypatch.setattr("toolcast.extension_api.load_workspace", lambda _: loaded)
+    monkeypatch.setattr("toolcast.extension_api.check_workspace", lambda _: [])
     return letta._chosen(".", name)[1].name
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolcast.model.model import Toolset
+from toolcast.extension_api import Toolset
 
 if TYPE_CHECKING:
     from ..plan.backend import Backend

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcast.commands.exit_codes import (
+from toolcast.extension_api import (
     FINDINGS,
     USAGE,
     fail,
     print_findings,
+    project_option,
     project_root,
 )
-from toolcast.commands.options import project_option
 
 from .backends import BACKENDS
 
 if TYPE_CHECKING:
-    from toolcast.model.model import Toolset, Workspace
+    from toolcast.extension_api import Toolset, Workspace
 
     from .backends import LettaRequest
 
@@ -288,8 +288,7 @@ def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
 @click.option("--toolset", metavar="NAME", help="Needed where there are several.")
 def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     """Print how a tool is brought to the agents; without a tool, which ones they get."""
-    from toolcast.reports.escaping import printable
-    from toolcast.suggestions import did_you_mean
+    from toolcast.extension_api import did_you_mean, printable
 
     from ..runbook import tool_list, tool_page
 
@@ -343,10 +342,13 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
 
     Ends the program with the findings of the specs where they have errors.
     """
-    from toolcast.findings import has_errors, in_order
-    from toolcast.model.loading import load_workspace
-    from toolcast.rules.runner import check_workspace
-    from toolcast.suggestions import did_you_mean
+    from toolcast.extension_api import (
+        check_workspace,
+        did_you_mean,
+        has_errors,
+        in_order,
+        load_workspace,
+    )
 
     from ..specs import has_settings
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from toolcast.commands.exit_codes import CLEAN, FINDINGS, USAGE, fail
+from toolcast.extension_api import CLEAN, FINDINGS, USAGE, fail
 
 from ..blocks import (
     BlockError,
@@ -332,7 +332,7 @@ def _refused(reasons: str) -> int:
 
 def _print(text: str, *, err: bool = False) -> None:
     """Prints text in which specs or a server may have had a say."""
-    from toolcast.reports.escaping import printable
+    from toolcast.extension_api import printable
 
     lines = "\n".join(printable(line) for line in text.split("\n"))
     click.echo(lines, nl=False, err=err)

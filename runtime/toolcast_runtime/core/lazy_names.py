@@ -1,4 +1,4 @@
-"""Public names of a package that are imported on first use (PEP 562)."""
+"""Public names of a module that are imported on first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a package that imports its public names on first use.
+    """Return a `__getattr__` for a module that imports its public names on first use.
 
-    Each name is stored in the package after its import, so that Python calls `__getattr__`
+    Each name is stored in the module after its import, so that Python calls `__getattr__`
     once per name.
 
     Args:
-        package: the package's `__name__`.
+        package: the `__name__` of the package or module.
         modules: the module of each public name; one that begins with a dot is relative to
             the package.
     """
