@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 ELSEWHERE = (
     "*.md",
     "runtime/*.md",
+    "examples/README.md",
     "examples/*/README.md",
     "generator/toolcast/rules/*.md",
     "letta/*.md",
