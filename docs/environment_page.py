@@ -72,11 +72,11 @@ _ENVIRONMENT_END = """\
 * `${NAME}` and `${NAME:-default}` in `mcp_servers` and `router` of `toolset.yaml` stand for
   environment variables.
 * `state_key_variable` of the target `mcp` names the variable with the key for
-  [confirmations](consent.md) in several processes. It can be a file.
+  [confirmations](confirmation.md) in several processes. It can be a file.
 * `environment` of the target [`package`](targets/package.md) declares variables that your handlers
   read.
-* OpenTelemetry reads its own `OTEL_...` variables: [Monitoring](watching.md).
-* PostgreSQL's `PG...` variables complete the URL of the [ledger](targets/registry.md).
+* OpenTelemetry reads its own `OTEL_...` variables: [Monitoring](monitoring.md).
+* PostgreSQL's `PG...` variables complete the URL of the [ledger](ledger.md).
 
 `toolcast check` lists the variables of external servers and routers in one note per toolset.
 """
