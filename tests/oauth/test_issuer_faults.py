@@ -71,7 +71,7 @@ async def test_what_is_packed_is_not_unpacked(
 
     client = partial(httpx2.AsyncClient, transport=httpx2.MockTransport(answer))
     monkeypatch.setattr(httpx2, "AsyncClient", client)
-    with pytest.raises(asking.NotThere, match="answers no JSON object"):
+    with pytest.raises(asking.AuthorizationServerError, match="answers no JSON object"):
         await asking.fetch(issuer.url)
     assert asked[0].headers["accept-encoding"] == "identity"
 

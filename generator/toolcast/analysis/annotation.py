@@ -21,7 +21,7 @@ from toolcast_runtime.values.annotated_types import (
     Table,
 )
 
-from ..static_analysis.annotations import Unknown, read_annotation
+from ..static_analysis.annotations import UnknownTypeError, read_annotation
 from ..static_analysis.classes import DictField, typed_dict_fields
 from ..static_analysis.module_names import Definition, ModuleNames
 from ..static_analysis.modules import PythonModule, shown
@@ -192,7 +192,7 @@ class Annotations:
             module, node = waiting.pop()
             try:
                 said = read_annotation(self._names, module, node)
-            except Unknown:
+            except UnknownTypeError:
                 return None
             meaning, parts, node = said.meaning, list(said.parts), said.node
             if isinstance(meaning, Definition):

@@ -123,7 +123,7 @@ def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[st
         against: what a person calls that state; empty without one.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     worst = _worst(comparison.changes)
     tools, toolsets = [], []

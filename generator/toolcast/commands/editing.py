@@ -22,7 +22,7 @@ from .options import complete_tools, dry_run_option, project_option, toolset_opt
 
 if TYPE_CHECKING:
     from ..model.model import Workspace
-    from ..refactoring.project_edit import Left, Owned, ProjectEdit, Refusal
+    from ..refactoring.project_edit import EditRefusedError, Left, Owned, ProjectEdit
 
 _MOST_LEFT = 100
 
@@ -46,8 +46,8 @@ def _run_edit(
     Args:
         may_lose: files may be removed that git could not give back.
     """
-    from ..refactoring.project_edit import Refusal, tool_of, unified_diff
-    from ..refactoring.spec_text import CannotEdit
+    from ..refactoring.project_edit import EditRefusedError, tool_of, unified_diff
+    from ..refactoring.spec_text import UneditableValueError
     from ..refactoring.writing import refuse_loss, write
 
     workspace = to_edit_or_end(project)
@@ -59,9 +59,9 @@ def _run_edit(
             refuse_loss(root, owned.toolset.folder, edit)
         if not dry_run:
             write(root, edit)
-    except Refusal as refusal:
+    except EditRefusedError as refusal:
         _refuse(refusal)
-    except CannotEdit as error:
+    except UneditableValueError as error:
         tell_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
@@ -73,7 +73,7 @@ def _run_edit(
     print_steps(edit.steps)
 
 
-def _refuse(refusal: Refusal) -> NoReturn:
+def _refuse(refusal: EditRefusedError) -> NoReturn:
     if refusal.is_usage:
         fail(str(refusal))
     if refusal.findings:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..importing.conflicts import (
-    WrongPreference,
+    InvalidPreferenceError,
     disagreements,
     json_of_disagreements,
     lines_of_disagreements,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ..importing.importing import Imported
     from ..model.model import Workspace
-    from ..refactoring.project_edit import Refusal
+    from ..refactoring.project_edit import EditRefusedError
 
 
 def one_source_or_end(
@@ -66,7 +66,7 @@ def one_source_or_end(
         fail(f"{twice} is given twice")
     try:
         chosen = preference(preferred, sources)
-    except WrongPreference as error:
+    except InvalidPreferenceError as error:
         fail(f"--prefer: {error}")
     if len(sources) == 1:
         return sources[0]
@@ -138,7 +138,7 @@ def command(
     is not listed any more goes, and its name is reserved.
     """
     from ..importing.importing import importing
-    from ..refactoring.project_edit import Refusal, unified_diff
+    from ..refactoring.project_edit import EditRefusedError, unified_diff
     from ..refactoring.writing import write
 
     sources = [*_read(files), *_live(given)]
@@ -152,7 +152,7 @@ def command(
         imported = importing(workspace, source, toolset, keep=keep, force=force)
         if not dry_run:
             write(workspace.root, imported.edit)
-    except Refusal as refusal:
+    except EditRefusedError as refusal:
         _refuse(refusal)
     if format_ == "json":
         click.echo(_json(imported, toolset))
@@ -207,7 +207,7 @@ def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     return sources
 
 
-def _refuse(refusal: Refusal) -> None:
+def _refuse(refusal: EditRefusedError) -> None:
     print_findings(list(refusal.findings), "text")
     tell_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)

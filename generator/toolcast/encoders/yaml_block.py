@@ -175,7 +175,7 @@ def skill_of(
     """The files of a toolset's skill by their paths; the head is encoded here.
 
     Raises:
-        NotEncoded: another text is plain.
+        UnencodedTextError: another text is plain.
     """
     _refuse_plain([title, guidance])
     for section in sections:
@@ -189,7 +189,7 @@ def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillF
     """The files of a tool's skill, likewise.
 
     Raises:
-        NotEncoded: a text of the tool's is plain.
+        UnencodedTextError: a text of the tool's is plain.
     """
     _refuse_plain([tool.name, tool.summary, *tool.usage])
     return tool_files(front, tool)

@@ -211,8 +211,8 @@ def _kind_of_value(one: Disagreement) -> str:
     return "" if one.place.rpartition(".")[2] == one.kind else f" ({one.kind})"
 
 
-class WrongPreference(ValueError):
-    """A word of `--prefer` names no source, or no tool."""
+class InvalidPreferenceError(ValueError):
+    """Value of `--prefer` that does not name a source or a tool."""
 
 
 def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str]:
@@ -222,7 +222,7 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str
     name, or by its number from 1.
 
     Raises:
-        WrongPreference: there is no such source or tool, or two words say it of one.
+        InvalidPreferenceError: there is no such source or tool, or two words say it of one.
     """
     preferred: dict[str, str] = {}
     known = {tool["name"] for one in sources for tool in one.listing.tools}
@@ -233,14 +233,14 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str
         chosen = whole or named.get(source)
         if chosen is None:
             there = ", ".join(f"`{one.name}`" for one in sources)
-            raise WrongPreference(
+            raise InvalidPreferenceError(
                 f"`{escaped(source)}` names none of the sources; there are {there}"
             )
         if tool and tool not in known:
-            raise WrongPreference(f"no source has a tool `{escaped(tool)}`")
+            raise InvalidPreferenceError(f"no source has a tool `{escaped(tool)}`")
         if preferred.setdefault(tool, chosen) != chosen:
             about = f" for `{escaped(tool)}`" if tool else ""
-            raise WrongPreference(f"two sources are preferred{about}")
+            raise InvalidPreferenceError(f"two sources are preferred{about}")
     return preferred
 
 

@@ -16,7 +16,7 @@ from toolcast_runtime.core.validation.limits import measure
 
 from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import ListingError
-from ..parsing.exact_json import JsonProblem, read_json
+from ..parsing.exact_json import JsonError, read_json
 from .formats import Source, source_of
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -85,7 +85,7 @@ def _listed_in(data: bytes, name: str) -> Source:
     shown = escaped(name, 1000)
     try:
         value, twice = _json_or_lines(data)
-    except JsonProblem as problem:
+    except JsonError as problem:
         place = f"{shown}:{problem.line}:{problem.column}"
         raise ListingError(f"{place}: no JSON: {problem}{_hint(data, name)}") from None
     if twice:
@@ -107,7 +107,7 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     """The value of a JSON text, or the list of those that stand a line each."""
     try:
         return read_json(data)
-    except JsonProblem as problem:
+    except JsonError as problem:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
         is_lines = problem.line > 1 and len(lines) > 1 and lines[0][-1:] == b"}"
         if not is_lines or not lines[0].startswith(b"{"):
@@ -118,8 +118,8 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
         if line.strip():
             try:
                 value, keys = read_json(line)
-            except JsonProblem as problem:
-                raise JsonProblem(str(problem), number, problem.column) from None
+            except JsonError as problem:
+                raise JsonError(str(problem), number, problem.column) from None
             values.append(value)
             twice |= dict.fromkeys(keys)
     return values, tuple(twice)

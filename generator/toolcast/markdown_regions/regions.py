@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.safe_file import NoRegularFile
-from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_file import NotRegularFileError
+from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 from ..encoders.code import Code, lines
 from ..encoders.markdown import cell, listed, phrase, span, table_row
@@ -85,36 +85,36 @@ def _literal(value: Any) -> Code:
     return span(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
-class _Unusable(Exception):
-    """A document cannot be used; with the help that there is."""
+class _UnusableDocumentError(Exception):
+    """Markdown document that cannot be used, with an optional help text."""
 
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
         self.help = help
 
 
-class UnknownRegion(_Unusable):
-    """A mark asks for what there is not."""
+class UnknownRegionError(_UnusableDocumentError):
+    """Marker of a managed region that does not exist."""
 
 
 def content_of(words: Sequence[str], workspace: Workspace) -> str:
     """The lines of a region, without an end of the last one.
 
     Raises:
-        UnknownRegion: the words are none of `_REGIONS`, or name what is not there.
-        ExtensionFailure: a listed extension cannot be used.
+        UnknownRegionError: the words are none of `_REGIONS`, or name what is not there.
+        ExtensionError: a listed extension cannot be used.
     """
     kind, *arguments = words or ("",)
     if kind not in _REGIONS:
         usages = (f"`{one} {behind}`" for one, (behind, _) in _REGIONS.items())
         help_ = did_you_mean(kind, _REGIONS) or f"say {' or '.join(usages)}"
-        raise UnknownRegion(f"there is no region `{kind}`", help_)
+        raise UnknownRegionError(f"there is no region `{kind}`", help_)
     behind, make = _REGIONS[kind]
     usage = behind.split()
     most, least = len(usage), sum(not word.startswith("[") for word in usage)
     if not least <= len(arguments) <= most:
         help_ = f"write `<!-- toolcast: {kind} {behind} -->`"
-        raise UnknownRegion(f"behind `{kind}` goes {behind}", help_)
+        raise UnknownRegionError(f"behind `{kind}` goes {behind}", help_)
     toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
     toolset = toolsets[_one_of(toolsets, "toolset", arguments[0])]
     return str(lines(make(workspace, toolset, arguments[1:])))
@@ -122,7 +122,9 @@ def content_of(words: Sequence[str], workspace: Workspace) -> str:
 
 def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
     if name not in known:
-        raise UnknownRegion(f"there is no {what} `{name}`", known_instead(name, known))
+        raise UnknownRegionError(
+            f"there is no {what} `{name}`", known_instead(name, known)
+        )
     return name
 
 
@@ -367,14 +369,14 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
     They are read through no link, and written by nobody here.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     documents: list[Document] = []
     findings: list[Finding] = []
     for index, path in enumerate(workspace.documents):
         try:
             data = _read(workspace, path)
-        except _Unusable as problem:
+        except _UnusableDocumentError as problem:
             findings.append(
                 workspace.source.error(
                     "spec/document",
@@ -408,31 +410,37 @@ def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
 def _read(workspace: Workspace, path: str) -> bytes:
     owned = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(owned):
-        raise _Unusable("is in the output folder", "name a file of your own")
+        raise _UnusableDocumentError(
+            "is in the output folder", "name a file of your own"
+        )
     if not {".", ".."}.isdisjoint(path.split("/")):
-        raise _Unusable("has `.` or `..` in it", "name a file below toolcast.yaml")
+        raise _UnusableDocumentError(
+            "has `.` or `..` in it", "name a file below toolcast.yaml"
+        )
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:
             project = held.enter_context(Folder.at(workspace.root))
             folder = held.enter_context(project.below(below))
             data = folder.read(name, LARGEST + 1)
-    except LinkInTheWay as error:
-        raise _Unusable("is behind a symbolic link", "name the file itself") from error
-    except NoRegularFile as error:
-        raise _Unusable(f"cannot be used: {error.strerror}") from error
+    except SymlinkError as error:
+        raise _UnusableDocumentError(
+            "is behind a symbolic link", "name the file itself"
+        ) from error
+    except NotRegularFileError as error:
+        raise _UnusableDocumentError(f"cannot be used: {error.strerror}") from error
     except FileNotFoundError as error:
         help_ = "make it, with the marks of a region in it, or take it from `documents`"
-        raise _Unusable("is not there", help_) from error
+        raise _UnusableDocumentError("is not there", help_) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise _Unusable(f"cannot be read: {reason}") from error
+        raise _UnusableDocumentError(f"cannot be read: {reason}") from error
     if len(data) > LARGEST:
-        raise _Unusable(f"is larger than {LARGEST // 1024 // 1024} MiB")
+        raise _UnusableDocumentError(f"is larger than {LARGEST // 1024 // 1024} MiB")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _Unusable("is not UTF-8") from error
+        raise _UnusableDocumentError("is not UTF-8") from error
     return data
 
 
@@ -455,7 +463,7 @@ def _filled(
     for region in regions:
         try:
             texts.append(content_of(region.words, workspace))
-        except UnknownRegion as unknown:
+        except UnknownRegionError as unknown:
             mark = region.line, region.text
             faults.append(_marker(path, *mark, str(unknown), unknown.help))
     if faults:

@@ -18,7 +18,7 @@ from toolcast_runtime.external.server_process import (
     stop,
 )
 
-from ..parsing.exact_json import JsonProblem, read_json
+from ..parsing.exact_json import JsonError, read_json
 from .server_listing import ListingError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class StdioMessages:
     async def _take(self, line: bytes) -> None:
         try:
             message, twice = read_json(line)
-        except JsonProblem:
+        except JsonError:
             message, twice = None, ()
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self.noise.append(line[:_SHORTEST_SHOWN].decode("utf-8", "replace"))
@@ -300,7 +300,7 @@ class HttpMessages:
     def _read(self, text: bytes) -> dict[str, Any] | None:
         try:
             value, twice = read_json(text)
-        except JsonProblem:
+        except JsonError:
             value, twice = None, ()
         if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
             return None

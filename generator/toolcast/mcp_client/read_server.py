@@ -189,7 +189,7 @@ class _Reading:
                 continue
             try:
                 entries[kind], envelopes[kind] = await self._steady(kind, family)
-            except _Refusal as refusal:
+            except _ErrorResponseError as refusal:
                 if family == "tools" and "tools" in declared:
                     raise ListingError(f"it refused `tools/list`: {refusal}") from None
                 if refusal.code != _METHOD_NOT_FOUND or kind == family in declared:
@@ -237,7 +237,7 @@ class _Reading:
                 raise ListingError(self.messages.why_lost())
             result = _result(answer)
             if result is None:
-                raise _Refusal(_code(answer), _said(answer))
+                raise _ErrorResponseError(_code(answer), _said(answer))
             if kind not in result:
                 raise ListingError(f"its answer to `{method}` has no `{kind}`")
             entries += checked_entries(kind, result[kind])
@@ -272,7 +272,9 @@ class _Reading:
         return f"{len(lines)} of its lines on stdout are no messages: `{lines[0]}`; "
 
 
-class _Refusal(Exception):
+class _ErrorResponseError(Exception):
+    """JSON-RPC error response of the server, with its error code."""
+
     def __init__(self, code: int | None, words: str) -> None:
         super().__init__(words)
         self.code = code

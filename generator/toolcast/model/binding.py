@@ -24,12 +24,12 @@ from toolcast_runtime.core.definitions.tool import (
     first_sentence,
     spec_name,
 )
-from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..extensions import fields_of
 from ..findings import MOST_SHOWN, Finding, Place, Severity, has_errors
 from ..json_schema.graph import JsonSchema
-from ..parsing.project_files import OutsideProject, ProjectFiles
+from ..parsing.project_files import OutsideProjectError, ProjectFiles
 from ..parsing.tree import SHARED, Document
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 from ..spec_language.spec_language import default, replace_nulls
@@ -177,10 +177,10 @@ def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Find
     rule, help_ = "spec/unreadable", ""
     try:
         return files.read(file, MAX_BYTES + 1), []
-    except OutsideProject:
+    except OutsideProjectError:
         rule, help_ = "spec/outside-project", "put the file itself here"
         message = "the file is a link out of the project"
-    except NoRegularFile as error:
+    except NotRegularFileError as error:
         message, help_ = str(error.strerror), "remove it"
     except OSError as error:
         reason = error.strerror or type(error).__name__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import replace
 
-from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..findings import Finding, has_errors
 from ..parsing.characters import decoded, describe, forbidden
@@ -99,7 +99,7 @@ def _content(
         if files.leads_out(path, folder):
             return None, (f"`{path}` is outside of the toolset's folder", help_)
         content = files.read(path, LARGEST_FILE + 1)
-    except NoRegularFile as error:
+    except NotRegularFileError as error:
         return None, (f"`{path}`: {error.strerror}", help_)
     except OSError as error:
         reason = error.strerror or type(error).__name__

@@ -17,8 +17,8 @@ _MOST_LEVELS = 320
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
-class JsonProblem(ValueError):
-    """A text is no JSON. The message says what is wrong.
+class JsonError(ValueError):
+    """Text that is not valid JSON; the message has the reason.
 
     Attributes:
         line: where, counted from 1.
@@ -54,7 +54,7 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
     Of a key that an object has twice the last value is kept, as everywhere.
 
     Raises:
-        JsonProblem: it is no JSON, not UTF-8, or too deep to be read.
+        JsonError: it is no JSON, not UTF-8, or too deep to be read.
     """
     twice: dict[str, None] = {}
 
@@ -81,15 +81,15 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
         before = data[: error.start] if isinstance(data, bytes) else b""
         line = before.count(b"\n") + 1
         column = error.start - before.rfind(b"\n")
-        raise JsonProblem("a byte that is no UTF-8", line, column) from None
+        raise JsonError("a byte that is no UTF-8", line, column) from None
     except json.JSONDecodeError as error:
-        raise JsonProblem(error.msg, error.lineno, error.colno) from None
-    except _Refused as refused:
+        raise JsonError(error.msg, error.lineno, error.colno) from None
+    except _RejectedTokenError as refused:
         raise refused.at(text) from None
     except RecursionError:
-        raise JsonProblem("it is nested too deep to be read") from None
+        raise JsonError("it is nested too deep to be read") from None
     if not _is_flat(value):
-        raise JsonProblem(f"it is nested deeper than {_MOST_LEVELS} levels")
+        raise JsonError(f"it is nested deeper than {_MOST_LEVELS} levels")
     return value, tuple(twice)
 
 
@@ -114,29 +114,29 @@ def _decimal(text: str) -> float:
 
 def _whole(text: str) -> int | float:
     if len(text) > _MOST_DIGITS:
-        raise _Refused(text, f"a number of {len(text):,} digits")
+        raise _RejectedTokenError(text, f"a number of {len(text):,} digits")
     return int(text) if text != "-0" else SpelledNumber(text)
 
 
 def _no_number(word: str) -> NoReturn:
-    raise _Refused(word, f"`{word}` is no JSON")
+    raise _RejectedTokenError(word, f"`{word}` is no JSON")
 
 
-class _Refused(ValueError):
-    """A word that is read and not taken. Where it stands is looked for afterwards."""
+class _RejectedTokenError(ValueError):
+    """Token that the JSON parser reads but Toolcast rejects, without its position yet."""
 
     def __init__(self, word: str, message: str) -> None:
         super().__init__(message)
         self.word = word
 
-    def at(self, text: str) -> JsonProblem:
+    def at(self, text: str) -> JsonError:
         """The problem, at the first place of the word outside of strings."""
         for found in re.finditer(_STRING_OR_WORD, text):
             if found[0] == self.word:
                 before = text[: found.start()]
                 column = found.start() - before.rfind("\n")
-                return JsonProblem(str(self), before.count("\n") + 1, column)
-        return JsonProblem(str(self))
+                return JsonError(str(self), before.count("\n") + 1, column)
+        return JsonError(str(self))
 
 
 def plain(value: Any) -> Any:

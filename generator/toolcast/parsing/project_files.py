@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 from toolcast_runtime.core.safe_file import read_regular
 
 
-class OutsideProject(OSError):
-    """A path leads out of the project through a link."""
+class OutsideProjectError(OSError):
+    """Path that leads out of the project through a symbolic link."""
 
 
 class Entry(NamedTuple):
@@ -31,8 +31,8 @@ class ProjectFiles(Protocol):
         """The first bytes of a regular file.
 
         Raises:
-            OutsideProject: the path is a link out of the project.
-            NoRegularFile: something else stands there.
+            OutsideProjectError: the path is a link out of the project.
+            NotRegularFileError: something else stands there.
             OSError: it cannot be read.
         """
 
@@ -61,7 +61,7 @@ class DiskFiles:
         place = os.path.join(self._root, path)
         if os.path.islink(place):
             if self.leads_out(path):
-                raise OutsideProject(None, "a link out of the project", path)
+                raise OutsideProjectError(None, "a link out of the project", path)
             place = os.path.realpath(place)
         return read_regular(place, most, follow=False)
 

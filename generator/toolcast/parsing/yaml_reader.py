@@ -152,8 +152,8 @@ def _conflicts(text: str) -> Iterator[re.Match[str]]:
             begin = None
 
 
-class _Stop(Exception):
-    """Ends reading at a problem that makes the rest meaningless."""
+class _ReadAbortedError(Exception):
+    """End of reading, at a problem that makes the rest of the document meaningless."""
 
 
 class _Reader:
@@ -172,7 +172,7 @@ class _Reader:
         """The value, and whether the file could be read to its end."""
         try:
             return self._document(), True
-        except _Stop:
+        except _ReadAbortedError:
             pass
         except yaml.MarkedYAMLError as error:
             start, problem, help_ = _explained(error, self.text)
@@ -201,7 +201,7 @@ class _Reader:
         start = self._next()
         if start.__class__ is not DocumentStartEvent:
             self._report("yaml/empty", 0, 1, "the file is empty")
-            raise _Stop
+            raise _ReadAbortedError
         if start.version or start.tags:
             message = "YAML directives are not allowed"
             self._stop("yaml/feature", start, message, "remove the `%` line")
@@ -304,7 +304,7 @@ class _Reader:
             if value.__class__ is int and len(text) > _DIGITS_OF_63_BITS:
                 self._count_large(event)
             return value
-        except AmbiguousScalar as error:
+        except AmbiguousScalarError as error:
             help_ = f"quote the {what} if it is text"
             if what == "value" and text.lower() in _BOOLEANS:
                 help_ += "; write `true` or `false` if it is not"
@@ -330,7 +330,7 @@ class _Reader:
 
     def _stop(self, rule: str, event: Any, message: str, help: str = "") -> NoReturn:
         self._at(rule, event, message, help)
-        raise _Stop
+        raise _ReadAbortedError
 
     def _at(
         self,
@@ -398,31 +398,35 @@ _MAX_WHOLE_DIGITS = 100
 _DIGITS_OF_63_BITS = 18
 
 
-class AmbiguousScalar(ValueError):
-    """A plain scalar that YAML readers disagree about, or that JSON cannot carry."""
+class AmbiguousScalarError(ValueError):
+    """Plain scalar that YAML parsers read differently, or that JSON cannot represent."""
 
 
 def resolve_plain(text: str) -> str | int | float | bool | None:
     """The JSON value of a plain scalar.
 
     Raises:
-        AmbiguousScalar: with one sentence that says what the word looks like.
+        AmbiguousScalarError: with one sentence that says what the word looks like.
     """
     if text in _WORDS:
         return _WORDS[text]
     if len(text) <= _LONGEST_BOOLEAN and text.lower() in _BOOLEANS:
-        raise AmbiguousScalar(f"`{text}` is a boolean to some YAML readers")
+        raise AmbiguousScalarError(f"`{text}` is a boolean to some YAML readers")
     if text[0] not in _STARTS:
         return text
     if _INTEGER.fullmatch(text):
         if len(text.lstrip("-")) > _MAX_WHOLE_DIGITS:
-            raise AmbiguousScalar(f"a number of {len(text)} digits is out of range")
+            raise AmbiguousScalarError(
+                f"a number of {len(text)} digits is out of range"
+            )
         return int(text)
     if _DECIMAL.fullmatch(text):
         return _decimal(text)
     for pattern, looks_like in _AMBIGUOUS:
         if pattern.fullmatch(text):
-            raise AmbiguousScalar(f"`{text[:40]}` is {looks_like} to some YAML readers")
+            raise AmbiguousScalarError(
+                f"`{text[:40]}` is {looks_like} to some YAML readers"
+            )
     return text
 
 
@@ -430,10 +434,14 @@ def _decimal(text: str) -> float:
     from decimal import Decimal
 
     if len(text) > _MAX_DIGITS:
-        raise AmbiguousScalar(f"a number of {len(text)} characters is out of range")
+        raise AmbiguousScalarError(
+            f"a number of {len(text)} characters is out of range"
+        )
     number = float(text)
     if not math.isfinite(number):
-        raise AmbiguousScalar(f"`{text[:40]}` is out of the range of JSON numbers")
+        raise AmbiguousScalarError(f"`{text[:40]}` is out of the range of JSON numbers")
     if Decimal(text) != Decimal(repr(number)):
-        raise AmbiguousScalar(f"`{text[:40]}` has more digits than JSON readers keep")
+        raise AmbiguousScalarError(
+            f"`{text[:40]}` has more digits than JSON readers keep"
+        )
     return number

@@ -440,12 +440,12 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         # Its reader is not needed where there is no lock.
         from ..mcp_client.server_listing import ListingError, locked_listing
-        from ..parsing.exact_json import JsonProblem, read_json
+        from ..parsing.exact_json import JsonError, read_json
 
         anew = f"take it from a commit, or {update} anew"
         try:
             read_json(server.locked)
-        except JsonProblem as problem:
+        except JsonError as problem:
             place = Place(file, problem.line, problem.column)
             message = f"the lock of `{server.name}` is no JSON: {problem}"
             yield Problem(place, message, anew)

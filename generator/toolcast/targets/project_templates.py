@@ -68,7 +68,7 @@ def originals(workspace: Workspace) -> dict[str, Original]:
     """The templates of every target, those of listed extensions too, by name.
 
     Raises:
-        ExtensionFailure: an extension cannot be loaded.
+        ExtensionError: an extension cannot be loaded.
     """
     used = {
         target.name

@@ -26,7 +26,7 @@ import click
 
 from ..core.calls.untrusted_text import escaped, shown, without
 from ..core.calls.worker_threads import in_thread, run_sync
-from ..core.context import Declined, ToolResponse
+from ..core.context import DeclinedError, ToolResponse
 from ..core.question import Answer, Question
 from ..core.registry import Registry
 from ..core.safe_folder import Folder
@@ -67,7 +67,7 @@ def _opened() -> int | None:
 def _asked(question: Question) -> Answer:
     number = _opened()
     if number is None:
-        raise Declined(
+        raise DeclinedError(
             f"`{question.tool}` has to ask a person first, and there is no terminal at"
             " which one could answer; nothing was done"
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.calls.untrusted_text import shown
-from ..core.context import Declined
+from ..core.context import DeclinedError
 from ..core.definitions.tool import Confirm
 from ..core.question import Question
 from ..core.validation.checker import Checker
@@ -85,7 +85,7 @@ def confirmation(tool: str, confirm: Confirm, arguments: Mapping[str, Any]) -> Q
     """What the person is asked: the spec's message, and below it what would be called.
 
     Raises:
-        Declined: the arguments are too much for a person to read.
+        DeclinedError: the arguments are too much for a person to read.
     """
     lines = [confirm.message, "", f"{shown(tool)}:"]
     lines += [f"- {shown(name)}: {_value(arguments[name])}" for name in arguments]
@@ -106,14 +106,14 @@ def readable(message: str) -> str:
     """What a handler asks, in which an argument may stand, with nothing hidden in its lines.
 
     Raises:
-        Declined: it is too much to read.
+        DeclinedError: it is too much to read.
     """
     return _short("\n".join(shown(line) for line in message.split("\n")))
 
 
 def _short(message: str) -> str:
     if len(message) > _MOST_CHARACTERS:
-        raise Declined(
+        raise DeclinedError(
             "a person has to answer first, and what they would be asked about is too long"
             " to be shown; nothing was done"
         )

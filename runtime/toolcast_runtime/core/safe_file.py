@@ -24,8 +24,8 @@ _PART = 64 * 1024
 _MOST_BYTES_OF_A_SECRET = 64 * 1024
 
 
-class NoRegularFile(OSError):
-    """A folder, pipe, socket, device or link stands where a file is to be read."""
+class NotRegularFileError(OSError):
+    """Folder, pipe, socket, device or link in place of a regular file."""
 
 
 def read_regular(
@@ -39,7 +39,7 @@ def read_regular(
         folder: the descriptor of an open folder in which `path` is a name.
 
     Raises:
-        NoRegularFile: something else stands there.
+        NotRegularFileError: something else stands there.
         OSError: it cannot be read.
     """
     _refuse_others(
@@ -70,8 +70,8 @@ def _refuse_others(status: os.stat_result, path: str, *, follow: bool) -> None:
         (stat.S_ISSOCK, "a socket"),
     ):
         if is_kind(status.st_mode):
-            raise NoRegularFile(None, f"this is {name}, no regular file", path)
-    raise NoRegularFile(None, "this is a device, no regular file", path)
+            raise NotRegularFileError(None, f"this is {name}, no regular file", path)
+    raise NotRegularFileError(None, "this is a device, no regular file", path)
 
 
 def secret(name: str, environment: Mapping[str, str]) -> str | None:

@@ -150,12 +150,12 @@ class Connection:
         await self.decided()
         if self._session is None:
             return self._unreachable()
-        from .session import Refused
+        from .session import RequestRefusedError
 
         try:
             told = None if report is None else self._passed_on(report)
             answer = await self._session.call(own, arguments, told)
-        except Refused as refused:
+        except RequestRefusedError as refused:
             words = undriving(self._cleaned(str(refused)))
             return ToolResponse(error=words[:_LONGEST_ERROR])
         return _response(answer, self._resolved.secrets)
@@ -217,7 +217,7 @@ class Connection:
         """Connects and stays so; gives the reason why it is over."""
         # The SDK takes a second to import, in which others need the loop.
         await asyncio.to_thread(import_module, f"{__package__}.session")
-        from .session import Refused, opened_session
+        from .session import RequestRefusedError, opened_session
 
         try:
             self._resolved = resolve(self.server, os.environ)
@@ -232,7 +232,7 @@ class Connection:
                 self._offer = self._session = None
                 self._on_change()
                 return session.why_lost()
-        except (MissingVariableError, Refused) as error:
+        except (MissingVariableError, RequestRefusedError) as error:
             return str(error)
         except TimeoutError as error:
             return str(error) or "it took too long"

@@ -237,7 +237,7 @@ class _Offers:
         async with asked as (call, ask):
             try:
                 return await give(calls, call)
-            except optional.mcp_definitions.Failed as failed:
+            except optional.mcp_definitions.HandlerResultError as failed:
                 needed = None if ask is None else ask.result()
                 if needed is None:
                     text = sendable(str(failed))

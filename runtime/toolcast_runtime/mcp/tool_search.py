@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ..core.context import NotTaken, ToolError, ToolResponse
+from ..core.context import ArgumentConversionError, ToolError, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.optional import OptionalPartError
 from ..core.toolset import Found
@@ -135,13 +135,13 @@ class OwnTools:
         It is text alone: a copy as structured content would cost what the search saves.
 
         Raises:
-            NotTaken: the arguments are not valid; a valid `call_found_tool` means another tool.
+            ArgumentConversionError: the arguments are not valid; a valid `call_found_tool` means another tool.
             ToolError: there is no router.
         """
         validators = self.registry.toolsets[0].calls.validators
         problems = validators.problems_with_arguments(tool, arguments)
         if problems or tool.name == CALL:
-            raise NotTaken(problems)
+            raise ArgumentConversionError(problems)
         tools = {one.name: one for one in await self.offered() if not one.always}
         query = arguments["query"].strip()
         try:

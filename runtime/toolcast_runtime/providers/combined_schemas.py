@@ -51,8 +51,8 @@ _OF_ANY_TYPE = frozenset(["enum", "const"])
 _MOST_STEPS = 40
 
 
-class Inexact(Exception):
-    """No one schema says what the two say; the argument is the keyword that hinders it."""
+class InexactSchemaError(Exception):
+    """Two schemas without a simple equivalent; the argument is the keyword that prevents it."""
 
 
 def type_name(value: Any) -> str:
@@ -104,17 +104,17 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
     """A schema of exactly the values that both allow; words of the first win.
 
     Raises:
-        Inexact: there is none that is as simple.
+        InexactSchemaError: there is none that is as simple.
     """
     if "$ref" in first or "$ref" in second:
         if only_annotated(second) or only_annotated(first):
             return {**second, **first}
-        raise Inexact("$ref")
+        raise InexactSchemaError("$ref")
     both = dict(first)
     for group in _TOGETHER:
         mine, its = group & first.keys(), group & second.keys()
         if mine and its and not _only_properties(first, second, mine | its):
-            raise Inexact(sorted(mine | its)[0])
+            raise InexactSchemaError(sorted(mine | its)[0])
     for key, value in second.items():
         if key not in both:
             both[key] = value
@@ -159,7 +159,7 @@ def _both(key: str, first: Any, second: Any) -> Any:
         return {**shared, **{n: s for n, s in second.items() if n not in first}}
     if key == "additionalProperties":  # One is false; all else was refused before.
         return False
-    raise Inexact(key)
+    raise InexactSchemaError(key)
 
 
 def _merged_values(first: Any, second: Any) -> Any:
@@ -167,7 +167,7 @@ def _merged_values(first: Any, second: Any) -> Any:
         return merged(first, second)
     if True in (first, second):
         return second if first is True else first
-    raise Inexact("properties")
+    raise InexactSchemaError("properties")
 
 
 def _common_types(first: Any, second: Any) -> Any:
@@ -178,7 +178,7 @@ def _common_types(first: Any, second: Any) -> Any:
     if "number" in mine and "integer" in its and "integer" not in common:
         common.append("integer")
     if not common:
-        raise Inexact("type")
+        raise InexactSchemaError("type")
     return common[0] if len(common) == 1 else common
 
 

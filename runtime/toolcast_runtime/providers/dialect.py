@@ -123,8 +123,8 @@ class Dialect:
         return self.keywords is None or keyword in self.keywords
 
 
-class Inexpressible(Exception):
-    """A closed dialect cannot say what a schema says.
+class InexpressibleSchemaError(Exception):
+    """Schema that a provider's closed dialect cannot express.
 
     Attributes:
         path: where in the spec.

@@ -29,7 +29,7 @@ from .dialect import (
     WORDS,
     Dialect,
     Effect,
-    Inexpressible,
+    InexpressibleSchemaError,
     Loss,
     Severity,
     added,
@@ -85,7 +85,7 @@ def rendered_schema(
         field: the spec's field that the schema is the value of.
 
     Raises:
-        Inexpressible: the dialect is closed, and no closed schema says this one.
+        InexpressibleSchemaError: the dialect is closed, and no closed schema says this one.
     """
     return _Rendering(Flattening(schema, dialect, tool, field)).whole(field)
 
@@ -118,7 +118,7 @@ class _Rendering:
             return self._on.nothing(path)
         if not isinstance(schema, Mapping):
             if self._dialect.is_closed:
-                raise Inexpressible(path, str(path[-1]), "takes any value")
+                raise InexpressibleSchemaError(path, str(path[-1]), "takes any value")
             return {}
         if self._levels > DEEPEST or self._left < 0:
             return self._on.cut(schema, "$ref", path)
@@ -179,7 +179,7 @@ class _Rendering:
             out = {**out, "properties": out.get("properties", {})}
         if dialect.needs_items and "array" in (types_of(out) or ()):
             if dialect.is_closed and "items" not in out:
-                raise Inexpressible(path, "items", "takes items of any type")
+                raise InexpressibleSchemaError(path, "items", "takes items of any type")
             out.setdefault("items", {})
         self._tell(lost, out, path, is_root)
         if absent:

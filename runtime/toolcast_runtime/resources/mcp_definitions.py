@@ -28,8 +28,8 @@ _MOST_SHOWN = 20
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.yaml\. DO NOT EDIT\.")
 
 
-class Failed(Exception):
-    """A handler gave no answer that can be sent; the text may be read by the caller."""
+class HandlerResultError(Exception):
+    """Handler result that cannot be sent; the message may be shown to the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ async def contents_of(
         context: the request's.
 
     Raises:
-        Failed: the handler failed.
+        HandlerResultError: the handler failed.
     """
     mime_type = resource.definition.get("mimeType")
     if resource.handler is None:
@@ -163,7 +163,7 @@ async def contents_of(
 
     response, _ = await calls.run_handler(resource.handler, variables, context, shaped)
     if response.error is not None:
-        raise Failed(response.error)
+        raise HandlerResultError(response.error)
     return dict(response.content[0]["resource"]) if response.content else None
 
 
@@ -178,7 +178,7 @@ async def messages_of(
     The places of arguments in its texts are filled, once: what is filled in is text.
 
     Raises:
-        Failed: the handler failed.
+        HandlerResultError: the handler failed.
     """
     if prompt.handler is None:
         return [
@@ -193,7 +193,7 @@ async def messages_of(
         ]
     response, _ = await calls.run_handler(prompt.handler, arguments, context, _said)
     if response.error is not None:
-        raise Failed(response.error)
+        raise HandlerResultError(response.error)
     roles = response.result
     blocks = response.content or ()
     return [

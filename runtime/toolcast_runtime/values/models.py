@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.calls.handlers import own_class
-from ..core.context import NotTaken, ToolResponse
+from ..core.context import ArgumentConversionError, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.validation.references import References
 from .python_values import PythonValues, WrittenBytes, conversion_of, encoding_of
@@ -72,7 +72,7 @@ class ModelOfArguments:
         """An instance of the class.
 
         Raises:
-            NotTaken: the class refuses an argument, or has no field for it. What it says
+            ArgumentConversionError: the class refuses an argument, or has no field for it. What it says
                 stays untold: it may hold secrets.
         """
         from pydantic import ValidationError
@@ -80,7 +80,7 @@ class ModelOfArguments:
         if self._fields is not None:
             unknown = [name for name in arguments if name not in self._fields]
             if unknown:
-                raise NotTaken(
+                raise ArgumentConversionError(
                     [f"`{name[:160]}` is not a parameter" for name in unknown]
                 )
         try:
@@ -95,7 +95,7 @@ class ModelOfArguments:
                 "; ".join(f"{one['loc']}: {one['type']}" for one in found[:10]),
             )
             places = dict.fromkeys(_place(one["loc"], arguments) for one in found)
-            raise NotTaken(
+            raise ArgumentConversionError(
                 [_refused(place) for place in places][:_MOST_PROBLEMS]
             ) from None
 

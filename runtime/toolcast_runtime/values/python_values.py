@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..core.context import NotTaken
+from ..core.context import ArgumentConversionError
 from ..core.validation.compiled import ASSERTED, PartValidators, compiled
 from ..core.validation.explanation import shortened
 from ..core.validation.limits import measure
@@ -221,12 +221,12 @@ class PythonValues:
         """The arguments, each text of a format as Python's value; nothing else is changed.
 
         Raises:
-            NotTaken: Python cannot hold one of them.
+            ArgumentConversionError: Python cannot hold one of them.
         """
         reading = _Reading(self)
         found = reading.value(dict(arguments), [self.schema])
         if reading.problems:
-            raise NotTaken(reading.problems)
+            raise ArgumentConversionError(reading.problems)
         given: dict[str, Any] = found
         return given
 
@@ -394,7 +394,7 @@ class _Reading(_Walk):
         self._left -= 1 + measure(value).values
         if self._left < 0:
             self._refuse(place, "has too many alternatives")
-            raise NotTaken(self.problems)
+            raise ArgumentConversionError(self.problems)
         return self._values.is_valid(schema, value)
 
     def _text(self, text: str, schemas: list[Any], place: str) -> Any:

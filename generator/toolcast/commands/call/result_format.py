@@ -36,8 +36,8 @@ for _kind, _ending in (("audio/wav", ".wav"), ("image/webp", ".webp")):
     _TYPES.add_type(_kind, _ending)
 
 
-class _NoBytes(ValueError):
-    """The block does not hold what its kind says."""
+class _InvalidBase64Error(ValueError):
+    """Content block without data, or with data that is not valid base64."""
 
 
 def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> bool:
@@ -98,7 +98,7 @@ def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
         return True
     try:
         name, size = _save(block, tool, folder)
-    except _NoBytes as why:
+    except _InvalidBase64Error as why:
         _say(f"error: its {kind} {why}", err=True)
         return False
     except OSError as error:
@@ -119,16 +119,16 @@ def _save(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
         the file's name, and its size.
 
     Raises:
-        _NoBytes: there are none, or they are no base64.
+        _InvalidBase64Error: there are none, or they are no base64.
         OSError: the file cannot be written.
     """
     text = encoded_of(block)
     if not isinstance(text, str):
-        raise _NoBytes("holds no data")
+        raise _InvalidBase64Error("holds no data")
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise _NoBytes("is not base64") from None
+        raise _InvalidBase64Error("is not base64") from None
     kind = str(held_by(block).get("mimeType", "")).partition(";")[0].strip()
     ending = _TYPES.guess_extension(kind) or ".bin"
     stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_LONGEST_NAME]

@@ -17,8 +17,8 @@ from ...diff.comparison import Comparison, compare_lists
 from ...diff.lists import TYPES, for_rules, list_workspace
 from ...diff.review.check_findings import CheckFindings, check_findings
 from ...findings import Finding, Place, Severity
-from ...git.commit import CommitFiles, ShallowClone, commit_of
-from ...git.program import GitFailure, repository_of
+from ...git.commit import CommitFiles, ShallowCloneError, commit_of
+from ...git.program import GitError, repository_of
 from ...importing.formats import Source, source_of_server
 from ...importing.source_file import MOST_BYTES, listed_in, read_listed
 from ...mcp_client.declared_servers import command_server, headers_of, url_server
@@ -195,9 +195,9 @@ def _committed(revision: str, path: str) -> bytes:
     try:
         files = CommitFiles(top, commit_of(top, revision))
         return files.read(path, MOST_BYTES + 1)
-    except ShallowClone as clone:
+    except ShallowCloneError as clone:
         raise ListingError(f"{shown}: {clone}") from None
     except OSError as error:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
-    except GitFailure as failure:
+    except GitError as failure:
         raise ListingError(f"{shown}: {failure}") from None

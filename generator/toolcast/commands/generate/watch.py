@@ -16,7 +16,7 @@ import click
 
 from toolcast_runtime.core.safe_file import read_regular
 
-from ...extensions import ExtensionFailure
+from ...extensions import ExtensionError
 from ...model.loading import load_workspace
 from ...model.spec_files import TOOLSET_FILE
 from ...output.disk_differences import LEFT_BY_TOOLS, LEFTOVER
@@ -189,7 +189,7 @@ def watched(
     """
     try:
         workspace = load_workspace(root).workspace
-    except ExtensionFailure:
+    except ExtensionError:
         workspace = None
     own = [place for place in program_files() if not _is_installed(place)]
     if workspace is None:

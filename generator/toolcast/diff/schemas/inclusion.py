@@ -18,8 +18,8 @@ from .schema_version import ANNOTATIONS, Conjunction, SchemaSide
 from .value_limits import EXACT, Bound, ValueLimits, types_of
 
 
-class OutOfEffort(Exception):
-    """No more work may be done."""
+class StepLimitError(Exception):
+    """Comparison step beyond the number of steps allowed."""
 
 
 class Effort:
@@ -36,11 +36,11 @@ class Effort:
         """Takes some of the steps.
 
         Raises:
-            OutOfEffort: there are not that many above the floor.
+            StepLimitError: there are not that many above the floor.
         """
         self.left -= steps
         if self.left < floor:
-            raise OutOfEffort
+            raise StepLimitError
 
 
 _MOST_STEPS = 450
@@ -89,7 +89,7 @@ class Inclusion:
         self._floor = max(0, self._effort.left - _MOST_STEPS)
         try:
             return all(self.holds(sent, part) for part in taken)
-        except (OutOfEffort, RecursionError):
+        except (StepLimitError, RecursionError):
             return False
         finally:
             self._assumed.clear()

@@ -43,8 +43,8 @@ _OF_VALUES = ANNOTATIONS | {"type", "const", "enum"}
 _COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
-class TooMuchToCompare(Exception):
-    """The schemas have more places than are compared."""
+class SchemaTooLargeError(Exception):
+    """Schemas with more pairs of locations than the comparison allows."""
 
 
 def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Difference]:
@@ -56,7 +56,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
         whole: what a value of them is, in words.
 
     Raises:
-        TooMuchToCompare: they are too large, or their references lead to too many pairs.
+        SchemaTooLargeError: they are too large, or their references lead to too many pairs.
     """
     found: list[Difference] = []
     seen: set[tuple[Any, ...]] = set()
@@ -73,7 +73,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
             continue
         seen.add(key)
         if len(seen) > _MOST_PAIRS:
-            raise TooMuchToCompare
+            raise SchemaTooLargeError
         if (shares or not has_references(old)) and same(old, new):
             continue
         pair = pair_at(step, before, after, whole)

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 from ..context import (
     CURRENT_CALL,
     TURNS,
+    ArgumentConversionError,
     Block,
     CallContext,
     CallResult,
-    Declined,
-    NotTaken,
+    DeclinedError,
     ToolError,
     ToolResponse,
 )
@@ -106,11 +106,11 @@ async def run_call(
         return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
-    if isinstance(error, NotTaken):
+    if isinstance(error, ArgumentConversionError):
         return ToolResponse(error=invalid(tool, error.problems)), "invalid"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
-        if isinstance(error, Declined):
+        if isinstance(error, DeclinedError):
             return response, "declined"
     elif error is not None:
         response = _internal(tool, "failed", error)

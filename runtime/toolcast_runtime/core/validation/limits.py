@@ -194,8 +194,8 @@ def patterns_are_too_large(schema: Any) -> bool:
     return False
 
 
-class _TooMany(Exception):
-    """More ways than anyone wants to follow."""
+class _PathLimitError(Exception):
+    """Schema with more paths to one location than the limit."""
 
 
 def most_visits(schema: Any, levels: int, most: int) -> int | None:
@@ -206,7 +206,7 @@ def most_visits(schema: Any, levels: int, most: int) -> int | None:
     """
     try:
         return _Ways(schema, most).through(schema, levels)
-    except (_TooMany, RecursionError):
+    except (_PathLimitError, RecursionError):
         return None
 
 
@@ -251,7 +251,7 @@ class _Ways:
         key = (id(schema), levels)
         if key not in self._through:
             if len(self._through) > _MOST_STEPS:
-                raise _TooMany
+                raise _PathLimitError
             # A schema that comes back to itself at one place has no bound.
             self._through[key] = self._most + 1
             groups, besides = schemas_below(schema)
@@ -260,7 +260,7 @@ class _Ways:
             others = [self.through(s, levels - 1) for s in besides]
             self._through[key] = 1 + sum(same) + max(below, default=0) + sum(others)
         if self._through[key] > self._most:
-            raise _TooMany
+            raise _PathLimitError
         return self._through[key]
 
 
