@@ -82,7 +82,7 @@ async def opened(
         yield session
 
     monkeypatch.setattr(sessions, "opened_session", opened_session)
-    monkeypatch.setattr(module, "_BETWEEN_LISTS", 0.0)
+    monkeypatch.setattr(module, "_LIST_INTERVAL_S", 0.0)
 
     def make(lock: Lock | None = None, **settings: Any) -> Connection:
         server = ExternalServer("far", is_locked=lock is not None, **settings)

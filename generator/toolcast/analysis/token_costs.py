@@ -43,7 +43,8 @@ def list_tokens(tool: ToolSpec) -> int:
 
 FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
 """The environment variable by which tiktoken, too, knows the folder of vocabularies."""
-_LARGEST = 16 * 1024 * 1024
+_MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
+"""Size of an encoding's vocabulary file."""
 _CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 
@@ -108,7 +109,7 @@ def exact_count(name: str) -> Count:
         raise VocabularyError(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
     path = os.path.join(folder, encoding.file)
     try:
-        data = read_regular(path, _LARGEST)
+        data = read_regular(path, _MAX_VOCABULARY_BYTES)
     except OSError as error:
         raise VocabularyError(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(data).hexdigest() != encoding.digest:

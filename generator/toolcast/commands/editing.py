@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ..model.model import Workspace
     from ..refactoring.project_edit import EditRefusedError, Left, Owned, ProjectEdit
 
-_MOST_LEFT = 100
+_MAX_MENTIONS_SHOWN = 100
+"""Remaining mentions that are printed; of the others, only their number."""
 
 _toolset_option = toolset_option("The tool's toolset, where several have such a tool.")
 
@@ -96,11 +97,11 @@ def _tell_left(left: tuple[Left, ...]) -> None:
     click.echo("\nLeft for you to decide:")
     # A line is found in several ways, and is one decision.
     left = tuple({(one.file, one.line): one for one in reversed(left)}.values())[::-1]
-    for one in left[:_MOST_LEFT]:
+    for one in left[:_MAX_MENTIONS_SHOWN]:
         where = f"{one.file}:{one.line}:{one.column}" if one.line else one.file
         click.echo(printable(f"  {where}: {one.text}"))
-    if len(left) > _MOST_LEFT:
-        click.echo(f"  and {len(left) - _MOST_LEFT} more")
+    if len(left) > _MAX_MENTIONS_SHOWN:
+        click.echo(f"  and {len(left) - _MAX_MENTIONS_SHOWN} more")
 
 
 @click.command(name="rename")

@@ -96,7 +96,8 @@ def one_source_or_end(
     return reconciled(sources, chosen)
 
 
-_MOST_NOTES = 40
+_MAX_NOTES = 40
+"""Notes on an import that are printed; of the others, only their number."""
 
 
 @click.command(name="import")
@@ -248,10 +249,10 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         click.echo(f"  help: {help_}")
     for line in imported.refused:
         click.echo(f"left out: {printable(line)}")
-    for note in imported.notes[:_MOST_NOTES]:
+    for note in imported.notes[:_MAX_NOTES]:
         click.echo(f"note: {note}")
-    if len(imported.notes) > _MOST_NOTES:
-        click.echo(f"note: and {len(imported.notes) - _MOST_NOTES} more")
+    if len(imported.notes) > _MAX_NOTES:
+        click.echo(f"note: and {len(imported.notes) - _MAX_NOTES} more")
     click.echo(
         f"{counted(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
         f" {imported.unchanged} unchanged, in the toolset {toolset}",

@@ -17,8 +17,10 @@ from .formats import Source
 
 Path = tuple[str | int, ...]
 
-_LONGEST = 70
-_MOST_NAMED = 8
+_MAX_VALUE_CHARACTERS = 70
+"""Characters of a value in a message."""
+_MAX_NAMES_SHOWN = 8
+"""Tool names in a message."""
 _MAPS = frozenset(["properties", "$defs", "definitions", "patternProperties"])
 _WHOLE = frozenset(["default", "const", "examples", "example"])
 # The order of these says nothing.
@@ -74,7 +76,7 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
                 ):
                     lost.setdefault(spec_field, []).append(tool["name"])
         for spec_field, tools in lost.items():
-            named = first_of([escaped(name, 60) for name in tools], _MOST_NAMED)
+            named = first_of([escaped(name, 60) for name in tools], _MAX_NAMES_SHOWN)
             forms = " and ".join(source.forms)
             yield (
                 f"{source.name} is in {forms}, which has no `{spec_field}`: that of"
@@ -169,7 +171,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return escaped(", ".join(one or '""' for one in value), 400) or "none"
     return escaped(
-        encode_exact(value) if not isinstance(value, str) else value, _LONGEST
+        encode_exact(value) if not isinstance(value, str) else value,
+        _MAX_VALUE_CHARACTERS,
     )
 
 

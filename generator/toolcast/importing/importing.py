@@ -119,8 +119,10 @@ def _clients(source: Source) -> dict[str, Any]:
     return clients
 
 
-_MOST_NAMED = 8
-_LONGEST_REASON = 400
+_MAX_NAMES_SHOWN = 8
+"""Names in a note."""
+_MAX_REASON_CHARACTERS = 400
+"""Characters of the reason why a tool is not imported."""
 _PASSED = ("name/former-alive", "prompt/other-tools")
 """Errors that texts of a server may bring, which only it can write otherwise."""
 
@@ -297,7 +299,7 @@ def _refuse_taken(root: str, files: Mapping[str, bytes]) -> None:
     there = DiskFiles(root)
     taken = [path for path in files if there.is_there(path)]
     if taken:
-        named = ", ".join(taken[:_MOST_NAMED])
+        named = ", ".join(taken[:_MAX_NAMES_SHOWN])
         raise EditRefusedError(
             f"{named} is there already, and is no spec of such a tool"
         )
@@ -322,7 +324,7 @@ def _tried(
     except EditRefusedError as refusal:
         for one in refusal.findings:
             if one.place.file in places:
-                words = escaped(f"{one.rule}: {one.message}", _LONGEST_REASON)
+                words = escaped(f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS)
                 odd.setdefault(places[one.place.file], words)
         if not odd:
             raise
@@ -366,6 +368,6 @@ def _left_out(source: Source) -> list[str]:
         entries = source.listing.entries(kind)
         if entries:
             names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
-            named = first_of(names, _MOST_NAMED)
+            named = first_of(names, _MAX_NAMES_SHOWN)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

@@ -19,8 +19,10 @@ from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonError, read_json
 from .formats import Source, source_of
 
-MOST_BYTES = 64 * 1024 * 1024
-_MOST_TOLD = 20
+MAX_SOURCE_BYTES = 64 * 1024 * 1024
+"""Size of a file that is imported."""
+_MAX_PROBLEMS_SHOWN = 20
+"""Problems of one file that are listed."""
 _PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -44,11 +46,13 @@ def read_listed(path: str) -> Source:
 def _bytes_of(path: str) -> bytes:
     shown = escaped(path, 1000)
     try:
-        data = read_regular(path, MOST_BYTES + 1)
+        data = read_regular(path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
-    if len(data) > MOST_BYTES:
-        raise ListingError(f"{shown}: larger than {MOST_BYTES >> 20} MiB") from None
+    if len(data) > MAX_SOURCE_BYTES:
+        raise ListingError(
+            f"{shown}: larger than {MAX_SOURCE_BYTES >> 20} MiB"
+        ) from None
     return data
 
 
@@ -98,8 +102,8 @@ def _listed_in(data: bytes, name: str) -> Source:
 
 
 def _told_at(place: str, problems: list[str]) -> str:
-    more = len(problems) - _MOST_TOLD
-    told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
+    more = len(problems) - _MAX_PROBLEMS_SHOWN
+    told = problems[:_MAX_PROBLEMS_SHOWN] + ([f"and {more} more"] if more > 0 else [])
     return "\n".join(f"{place}{one}" for one in told)
 
 
@@ -173,7 +177,7 @@ def _hint(data: bytes, name: str) -> str:
 def _duplicates(data: bytes, name: str, twice: tuple[str, ...]) -> Iterator[str]:
     """A line for each object that has a key twice, with the object's place."""
     text = data.decode("utf-8-sig")
-    places = list(_objects_with_duplicates(text))[:_MOST_TOLD]
+    places = list(_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]
     for start, key in places:
         line = text.count("\n", 0, start) + 1
         column = start - text.rfind("\n", 0, start)

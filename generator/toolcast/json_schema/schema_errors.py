@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     import jsonschema_rs
     from jsonschema import ValidationError
 
-_MOST_VALUES = 2_000
-_MOST_CHARACTERS = 200_000
+_MAX_VALUES = 2_000
+"""Values inside a document up to which all errors are collected."""
+_MAX_CHARACTERS = 200_000
+"""Characters of a document up to which all errors are collected."""
 
 
 def refusals(
-    validator: Any, words: Any, value: Any, most_values: int = _MOST_VALUES
+    validator: Any, words: Any, value: Any, most_values: int = _MAX_VALUES
 ) -> Iterator[ValidationError]:
     """What is wrong with a value that is refused, each thing once.
 
@@ -47,7 +49,7 @@ def refusals(
     from referencing.exceptions import Unresolvable
 
     size, found = measure(value), list[Any]()
-    is_small = size.values <= _MOST_VALUES and size.characters <= _MOST_CHARACTERS
+    is_small = size.values <= _MAX_VALUES and size.characters <= _MAX_CHARACTERS
     if words is not None and is_small:
         with suppress(ArithmeticError, RecursionError, Unresolvable):
             found = list(words.iter_errors(value))
@@ -223,8 +225,10 @@ def _old_limit(path: Path, value: Any) -> str:
     return ""
 
 
-_MOST_VISITS = 500
-_MOST_STEPS = 100_000
+_MAX_VISITS = 500
+"""Paths through references to one location."""
+_MAX_STEPS = 100_000
+"""Validation steps up to which the problems of a value are described."""
 _NOT_WORDED = frozenset(
     "patternProperties unevaluatedItems unevaluatedProperties".split()
 )
@@ -267,14 +271,14 @@ class ValueChecker:
         if validator.is_valid(value):
             return ""
         # Alternatives that come back to themselves have errors without end.
-        visits = most_visits(self._schema.value, size.levels, _MOST_VISITS)
+        visits = most_visits(self._schema.value, size.levels, _MAX_VISITS)
         if visits is None:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
         steps = size.values * max(visits * self._schema.work.most_options, size.values)
         words = None
-        if steps <= _MOST_STEPS and self._words is not None:
+        if steps <= _MAX_STEPS and self._words is not None:
             words = self._words
             words = words.evolve(schema=self._schema.at(path)) if path else words
         error = best_match(refusals(validator, words, value, most_values=0))

@@ -18,9 +18,12 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, known_instead
 from ..targets.exposure import exposures
 
-_MOST = 12
-_LONGEST = 60
-_DEEPEST = 8
+_MAX_ALTERNATIVES = 12
+"""Enum values, or alternatives, of a type description."""
+_MAX_LITERAL_CHARACTERS = 60
+"""Characters of a literal value."""
+_MAX_DEPTH = 8
+"""Levels of nested schemas that are described."""
 
 
 def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[Code]]:
@@ -35,7 +38,7 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[
             cell("yes" if name in names else ""),
             cell(description if isinstance(description, str) else ""),
         ]
-        if isinstance(inner, dict) and depth < _DEEPEST:
+        if isinstance(inner, dict) and depth < _MAX_DEPTH:
             yield from _rows(inner, f"{way}{name}.", depth + 1)
             items = inner.get("items")
             if isinstance(items, dict):
@@ -44,7 +47,7 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[
 
 def _type(schema: Any, depth: int) -> Code:
     """What a value may be, in words."""
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return phrase("nothing") if schema is False else phrase("anything")
     words = _kind(schema, depth)
     if "default" in schema:
@@ -57,12 +60,14 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
         return _literal(schema["const"])
     if isinstance(schema.get("enum"), list):
         values = schema["enum"]
-        shown = [_literal(value) for value in values[:_MOST]]
-        more = [phrase("...")] if len(values) > _MOST else []
+        shown = [_literal(value) for value in values[:_MAX_ALTERNATIVES]]
+        more = [phrase("...")] if len(values) > _MAX_ALTERNATIVES else []
         return listed([*shown, *more])
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list) and "type" not in schema:
-            kinds = [_type(one, depth + 1) for one in schema[keyword][:_MOST]]
+            kinds = [
+                _type(one, depth + 1) for one in schema[keyword][:_MAX_ALTERNATIVES]
+            ]
             return phrase(" or ").join(dict.fromkeys(kinds))
     if isinstance(schema.get("$ref"), str):
         return span(schema["$ref"].rpartition("/")[2])
@@ -82,7 +87,11 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
 
 def _literal(value: Any) -> Code:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return span(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
+    return span(
+        text
+        if len(text) <= _MAX_LITERAL_CHARACTERS
+        else f"{text[: _MAX_LITERAL_CHARACTERS - 3]}..."
+    )
 
 
 class _UnusableDocumentError(Exception):
@@ -343,8 +352,8 @@ def _unclosed(path: str, opened: Region) -> Finding:
     )
 
 
-LARGEST = 4 * 1024 * 1024
-"""Bytes of the largest document."""
+MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+"""Size of a Markdown document."""
 
 
 class Document(NamedTuple):
@@ -422,7 +431,7 @@ def _read(workspace: Workspace, path: str) -> bytes:
         with contextlib.ExitStack() as held:
             project = held.enter_context(Folder.at(workspace.root))
             folder = held.enter_context(project.below(below))
-            data = folder.read(name, LARGEST + 1)
+            data = folder.read(name, MAX_DOCUMENT_BYTES + 1)
     except SymlinkError as error:
         raise _UnusableDocumentError(
             "is behind a symbolic link", "name the file itself"
@@ -435,8 +444,10 @@ def _read(workspace: Workspace, path: str) -> bytes:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise _UnusableDocumentError(f"cannot be read: {reason}") from error
-    if len(data) > LARGEST:
-        raise _UnusableDocumentError(f"is larger than {LARGEST // 1024 // 1024} MiB")
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise _UnusableDocumentError(
+            f"is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB"
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -12,8 +12,10 @@ import re
 import sys
 from typing import Any, NoReturn
 
-_MOST_DIGITS = 4_000
-_MOST_LEVELS = 320
+_MAX_DIGITS = 4_000
+"""Characters of an integer."""
+_MAX_LEVELS = 320
+"""Levels of nested arrays and objects."""
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
@@ -89,13 +91,13 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
     except RecursionError:
         raise JsonError("the value is nested too deeply") from None
     if not _is_within_depth(value):
-        raise JsonError(f"the value is nested deeper than {_MOST_LEVELS} levels")
+        raise JsonError(f"the value is nested deeper than {_MAX_LEVELS} levels")
     return value, tuple(duplicates)
 
 
 def _is_within_depth(value: Any) -> bool:
     level: list[Any] = [[value]]
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         level = [
             item
             for container in level
@@ -115,7 +117,7 @@ def _parse_decimal(text: str) -> float:
 
 
 def _parse_integer(text: str) -> int | float:
-    if len(text) > _MOST_DIGITS:
+    if len(text) > _MAX_DIGITS:
         raise _RejectedTokenError(text, f"a number has {len(text):,} digits")
     return int(text) if text != "-0" else SpelledNumber(text)
 

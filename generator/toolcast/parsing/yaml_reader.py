@@ -105,7 +105,8 @@ _DEEPER = f"nested deeper than {MAX_DEPTH} levels"
 _TOO_DEEP = "exceeded maximum nesting depth"
 
 # Git writes conflict markers at the first column, whatever the indentation of the file.
-_MOST_CONFLICTS = 20
+_MAX_CONFLICTS_SHOWN = 20
+"""Conflict markers of git that are reported for one file."""
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
 # libyaml's parser if PyYAML was built with it: it is faster.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -128,7 +129,7 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
         reader = _Reader(file, text, parser)
         conflicts = list(_find_conflicts(text))
         if conflicts:
-            for mark in conflicts[:_MOST_CONFLICTS]:
+            for mark in conflicts[:_MAX_CONFLICTS_SHOWN]:
                 reader.report_conflict(mark)
             return None, reader.findings
         value, is_complete = reader.read()
@@ -382,7 +383,8 @@ _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
-_LONGEST_BOOLEAN = 3
+_MAX_BOOLEAN_CHARACTERS = 3
+"""Length of the longest word in `_BOOLEANS`."""
 # First characters of numbers and of scalars that YAML 1.1 does not read as strings.
 _NUMBER_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
@@ -427,7 +429,7 @@ def parse_plain_scalar(text: str) -> str | int | float | bool | None:
     """
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if len(text) <= _LONGEST_BOOLEAN and text.lower() in _BOOLEANS:
+    if len(text) <= _MAX_BOOLEAN_CHARACTERS and text.lower() in _BOOLEANS:
         raise AmbiguousScalarError(f"`{text}` is a boolean to some YAML readers")
     if text[0] not in _NUMBER_STARTS:
         return text

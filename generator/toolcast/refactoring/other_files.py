@@ -10,7 +10,7 @@ from typing import NamedTuple
 from toolcast_runtime.core.safe_file import read_regular
 
 from ..findings import has_errors
-from ..markdown_regions.regions import LARGEST, Region, regions_in
+from ..markdown_regions.regions import MAX_DOCUMENT_BYTES, Region, regions_in
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
@@ -115,7 +115,7 @@ def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
     for document in workspace.documents:
         try:
             path = os.path.join(workspace.root, document)
-            data = read_regular(path, LARGEST, follow=False)
+            data = read_regular(path, MAX_DOCUMENT_BYTES, follow=False)
         except OSError:
             continue  # `check` says what is wrong with it.
         for region in regions_in(document, data)[0]:

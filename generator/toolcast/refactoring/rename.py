@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from toolcast_runtime.core.definitions.tool import module_name, spec_name
 
-from ..findings import MOST_SHOWN
+from ..findings import MAX_FINDINGS_SHOWN
 from ..git.index import read_index
 from ..model.model import ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
@@ -361,7 +361,7 @@ def _refuse_other_meanings(
         if old in bound and id(node) not in own:
             unclear.add(line)
     if unclear:
-        lines = sorted(unclear)[:MOST_SHOWN]
+        lines = sorted(unclear)[:MAX_FINDINGS_SHOWN]
         where = ", ".join(f"{module.file}:{line}" for line in lines)
         raise EditRefusedError(
             f"`{old}` is something else, too: {where}", "rename it by hand"

@@ -17,7 +17,8 @@ from toolcast_runtime.core.safe_folder import (
 from ..git.index import read_index
 from .project_edit import EditRefusedError, ProjectEdit
 
-_LARGEST = 4 * 1024 * 1024
+_MAX_FILE_BYTES = 4 * 1024 * 1024
+"""Size of a file that an edit reads."""
 
 Files = Mapping[str, bytes | None]
 
@@ -79,7 +80,7 @@ def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> N
                 raise EditRefusedError(
                     f"{path} is read-only", "let yourself write it first"
                 )
-            held = folder.read(name, _LARGEST)
+            held = folder.read(name, _MAX_FILE_BYTES)
     except SymlinkError as error:
         raise EditRefusedError(f"a symbolic link leads to {path}", instead) from error
     except FileNotFoundError:

@@ -66,7 +66,8 @@ def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
         yield from _walk(child)
 
 
-_LARGEST = 2 * 1024 * 1024
+_MAX_TEMPLATE_BYTES = 2 * 1024 * 1024
+"""Size of a template."""
 
 
 class TemplateRenderError(Exception):
@@ -122,7 +123,7 @@ class _LintedLoader(BaseLoader):
             reason = "the template is a link out of its folder"
         else:
             try:
-                return read_regular(real, _LARGEST).decode("utf-8")
+                return read_regular(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
             except UnicodeDecodeError:
                 reason = "the template is not UTF-8"
             except OSError as error:

@@ -233,7 +233,8 @@ def _object(
             yield at(tool, here, message, help_)
 
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a schema file that is read."""
 
 
 @rule("spec/old-schema", on="toolset", severity=Severity.WARNING)
@@ -250,7 +251,7 @@ def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             "the schema is not the one of this version and the project's extensions"
         )
         try:
-            there = read_regular(os.path.join(workspace.root, path), _LARGEST)
+            there = read_regular(os.path.join(workspace.root, path), _MAX_FILE_BYTES)
             text = schema_text(kind, workspace.extensions)
             if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue

@@ -16,7 +16,8 @@ from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown
 
 _MAX_DEPTH = 12
-_MOST_PARTS = 500
+_MAX_PARTS = 500
+"""Parts of one type annotation."""
 
 
 class Fit(IntEnum):
@@ -215,7 +216,7 @@ class TypeReader:
             UnknownTypeError: there are too many.
         """
         self._parts += 1
-        if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
+        if depth > _MAX_DEPTH or self._parts > _MAX_PARTS:
             raise UnknownTypeError("it has too many parts")
 
     def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:

@@ -24,7 +24,7 @@ from .modules import (
 
 _STEPS = 30
 # Names and expressions that one proof may look at; code that people can read needs a few.
-_MOST_LOOKS = 2_000
+_MAX_LOOKUPS = 2_000
 
 
 class Own(NamedTuple):
@@ -79,7 +79,7 @@ class Origins:
         Raises:
             ExternalDefinitionError: one of it is not, or cannot be shown to be.
         """
-        self._left = _MOST_LOOKS
+        self._left = _MAX_LOOKUPS
         found = self._name(module, name, _STEPS)
         for one in found:
             if one.kind == "module":
@@ -96,7 +96,7 @@ class Origins:
         Raises:
             ExternalDefinitionError: it may be something else, or cannot be shown to be the package's own.
         """
-        self._left = _MOST_LOOKS
+        self._left = _MAX_LOOKUPS
         found = self._name(module, name, _STEPS)
         if len(found) != 1 or found[0].kind != "class":
             raise ExternalDefinitionError("is no `class`, or one of several")

@@ -32,7 +32,8 @@ from .json_text_edits import (
 
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
-_LARGEST = 16 * 1024 * 1024
+_MAX_FILE_BYTES = 16 * 1024 * 1024
+"""Size of a settings file."""
 
 
 class SettingsError(BackendError):
@@ -89,7 +90,7 @@ class Settings:
                 begin with nothing and write that over it.
         """
         try:
-            text = read_regular(str(path), _LARGEST).decode("utf-8")
+            text = read_regular(str(path), _MAX_FILE_BYTES).decode("utf-8")
         except FileNotFoundError:
             if path.is_symlink():
                 raise SettingsError(f"{path} is a link to nothing") from None

@@ -24,7 +24,8 @@ from toolcast_runtime.core.safe_folder import ConcurrentRunError, Folder, locked
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
 _NAME = "letta.key"
-_LARGEST = 16 * 1024 * 1024
+_MAX_FILE_BYTES = 16 * 1024 * 1024
+"""Size of a saved file."""
 
 
 class StateError(Exception):
@@ -103,7 +104,7 @@ class Seal:
             StateError: there is no key to tell.
         """
         try:
-            value = json.loads(read_regular(str(path), _LARGEST))
+            value = json.loads(read_regular(str(path), _MAX_FILE_BYTES))
         except OSError as error:
             raise ForeignFileError(
                 f"{path} cannot be read: {error.strerror or error}"

@@ -18,7 +18,8 @@ from ..settings import address
 if TYPE_CHECKING:
     from letta_client import Letta
 
-_LONGEST_DETAIL = 300
+_MAX_DETAIL_CHARACTERS = 300
+"""Characters of an error's detail in a message."""
 _PAGE = 1000
 _NO_LIMIT = 1 << 40
 _AGENT = ("id", "name", "agent_type")
@@ -368,7 +369,9 @@ class LettaApi:
         if isinstance(detail, dict):
             detail = detail.get("detail") or detail.get("message") or detail
         text = re.sub(r"\s+", " ", self.hidden(str(detail))).strip()
-        short = text[:_LONGEST_DETAIL] + ("..." if len(text) > _LONGEST_DETAIL else "")
+        short = text[:_MAX_DETAIL_CHARACTERS] + (
+            "..." if len(text) > _MAX_DETAIL_CHARACTERS else ""
+        )
         return f": {short}"
 
     def hidden(self, text: str) -> str:

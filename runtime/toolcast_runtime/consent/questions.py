@@ -34,8 +34,8 @@ from .confirmation import readable
 
 _logger = logging.getLogger("toolcast")
 
-MOST_SECONDS = 600.0
-"""How long a person may take while the call waits."""
+ANSWER_TIMEOUT_S = 600.0
+"""Time that the user has to answer while the call waits."""
 _KEPT_SECONDS = 3600.0
 """How long a round is remembered in memory; sealed state is refused long before."""
 
@@ -181,7 +181,7 @@ class Questions:
             self._waiting_since = time.monotonic()
         self._waiting += 1
         try:
-            async with asyncio.timeout(MOST_SECONDS):
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 answer = self._person(question)
                 return await answer if inspect.isawaitable(answer) else answer
         except TimeoutError:

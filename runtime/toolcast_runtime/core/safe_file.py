@@ -21,7 +21,8 @@ for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _PART = 64 * 1024
-_MOST_BYTES_OF_A_SECRET = 64 * 1024
+_MAX_SECRET_BYTES = 64 * 1024
+"""Size of a file with a secret."""
 
 
 class NotRegularFileError(OSError):
@@ -104,7 +105,7 @@ def read_secret(path: str) -> str:
         OSError: it cannot be read.
         ValueError: it is no text, or far too large.
     """
-    data = read_regular(path, _MOST_BYTES_OF_A_SECRET + 1)
-    if len(data) > _MOST_BYTES_OF_A_SECRET:
+    data = read_regular(path, _MAX_SECRET_BYTES + 1)
+    if len(data) > _MAX_SECRET_BYTES:
         raise ValueError("too large")
     return data.decode()

@@ -31,8 +31,10 @@ from ..core.server_settings import ExternalServer, Resolved
 from .listing import BESIDES
 from .transports import Ending, http_transport, stdio_transport
 
-_MOST_PAGES = 100
-_MOST_ROUNDS = 10
+_MAX_PAGES = 100
+"""Pages of one list."""
+_MAX_INPUT_ROUNDS = 10
+"""Requests for input during one call."""
 _CLOSING_SECONDS = 8.0
 _ANSWER: TypeAdapter[Any] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
@@ -148,7 +150,7 @@ class Session:
         definitions: list[Mapping[str, Any]] = []
         params: types.PaginatedRequestParams | None = None
         what, (entries, _) = f"its list of {kind}", _LISTS[kind]
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             try:
                 ask = getattr(self._client.session, f"list_{entries}")
                 page = await ask(params=params)
@@ -162,7 +164,7 @@ class Session:
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
-        raise RequestRefusedError(f"{what} has more than {_MOST_PAGES} pages")
+        raise RequestRefusedError(f"{what} has more than {_MAX_PAGES} pages")
 
     async def call(
         self,
@@ -180,7 +182,7 @@ class Session:
         """
         IS_QUIET.set(True)
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_INPUT_ROUNDS):
             answer = await self._answer(params, progress)
             if isinstance(answer, types.CallToolResult):
                 break
@@ -196,7 +198,7 @@ class Session:
             )
         else:
             raise RequestRefusedError(
-                f"the tool asked for input more than {_MOST_ROUNDS} times"
+                f"the tool asked for input more than {_MAX_INPUT_ROUNDS} times"
             )
         dumped: dict[str, Any] = answer.model_dump(
             mode="json", by_alias=True, exclude_none=True

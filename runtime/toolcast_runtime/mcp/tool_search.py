@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..core.registry import Registry
 
 SEARCH, CALL = "search_tools", "call_found_tool"
-USUAL, _MOST = 5, 20
+USUAL, _MAX_RESULTS = 5, 20
 """So many tools are found where nobody says how many, and never more."""
 _NOTHING = "No tool has these words. Try others: what is done, and to what."
 _QUERY = {
@@ -36,7 +36,7 @@ _QUERY = {
 _LIMIT = {
     "type": "integer",
     "minimum": 1,
-    "maximum": _MOST,
+    "maximum": _MAX_RESULTS,
     "description": f"How many tools at most; {USUAL}, if not given.",
 }
 _NAME = {"type": "string", "description": "The tool's name."}

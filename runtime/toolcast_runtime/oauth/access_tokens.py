@@ -32,21 +32,25 @@ if TYPE_CHECKING:
 
     _Ask = Callable[[], Awaitable[dict[str, Any]]]
 
-_MOST_BYTES = 256 * 1024
+_MAX_RESPONSE_BYTES = 256 * 1024
+"""Size of a response of the authorization server."""
 _SECONDS = 5.0
 _FRESH = 300.0
-_LONGEST = 3_600.0
+_MAX_KEY_AGE_S = 3_600.0
 _PAUSE = 30.0
-_PATIENCE = 10.0
-_MOST_KEYS = 100
-_LONGEST_URL = 200
-_LONGEST_TOKEN = 16 * 1024
+_KEYS_TIMEOUT_S = 10.0
+_MAX_KEYS = 100
+"""Keys of the authorization server that are read."""
+_MAX_URL_CHARACTERS = 200
+"""Characters of a URL in a message."""
+_MAX_TOKEN_CHARACTERS = 16 * 1024
+"""Length of an access token."""
 _SKEW = 30
 _AT_ONCE = 8
-_MOST_QUESTIONS = 24
+_MAX_REQUESTS = 24
 _REFUSED_SECONDS = 10.0
 _KNOWN_SECONDS = 3_600.0
-_MOST_REMEMBERED = 10_000
+_MAX_CACHED_TOKENS = 10_000
 _TYPES = frozenset(("jwt", "at+jwt", "application/at+jwt"))
 _ASYMMETRIC = frozenset(
     "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()
@@ -85,7 +89,7 @@ class Questions:
             AuthorizationServerError: there is no answer; `TooManyRequestsError`, it was not asked.
         """
         if about not in self._asked:
-            if len(self._asked) >= _MOST_QUESTIONS:
+            if len(self._asked) >= _MAX_REQUESTS:
                 raise TooManyRequestsError(
                     "too many questions wait for the authorization server"
                 )
@@ -122,7 +126,7 @@ class AuthorizationServer:
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = self._tried = float("-inf")
         self._renewal: asyncio.Task[None] | None = None
-        self._line = asyncio.Semaphore(_MOST_QUESTIONS)
+        self._line = asyncio.Semaphore(_MAX_REQUESTS)
 
     async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
         """The key of an id; None when the server has no such key for the algorithm.
@@ -131,10 +135,10 @@ class AuthorizationServer:
             AuthorizationServerError: the keys are not to be had.
         """
         age = time.monotonic() - self._fetched
-        is_known = age <= _LONGEST and number in self._keys
+        is_known = age <= _MAX_KEY_AGE_S and number in self._keys
         if age > _FRESH or not is_known:
             await self._renewed(is_known=is_known)
-        if time.monotonic() - self._fetched > _LONGEST:
+        if time.monotonic() - self._fetched > _MAX_KEY_AGE_S:
             raise AuthorizationServerError(
                 "the keys of the authorization server are not to be had"
             )
@@ -171,11 +175,11 @@ class AuthorizationServer:
 
     async def _renew(self) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_KEYS_TIMEOUT_S):
                 uri = self._issuer.jwks_uri or await self._address("jwks_uri")
                 self._keys = _keys(await fetch(uri))
         except (AuthorizationServerError, TimeoutError) as error:
-            why = str(error) or f"no answer within {_PATIENCE:g} s"
+            why = str(error) or f"no answer within {_KEYS_TIMEOUT_S:g} s"
             _logger.error("the keys of the issuer cannot be fetched: %s", why)
         else:
             self._fetched = time.monotonic()
@@ -213,7 +217,7 @@ class AuthorizationServer:
                 return found
             named = found.get("issuer")
             if isinstance(named, str) and is_safe_url(named):
-                another = f": what is there is of {named[:_LONGEST_URL]}"
+                another = f": what is there is of {named[:_MAX_URL_CHARACTERS]}"
         raise AuthorizationServerError(
             f"{issuer} publishes no metadata of its own{another}"
         )
@@ -227,7 +231,7 @@ def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
             "the authorization server publishes no list of keys"
         )
     keys: dict[str | None, PyJWK] = {}
-    for entry in listed[:_MOST_KEYS]:
+    for entry in listed[:_MAX_KEYS]:
         if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
             continue
         number = entry.get("kid")
@@ -276,9 +280,9 @@ async def fetch(
             body = bytearray()
             async for part in response.aiter_raw():
                 body += part
-                if len(body) > _MOST_BYTES:
+                if len(body) > _MAX_RESPONSE_BYTES:
                     raise AuthorizationServerError(
-                        f"{url} answers more than {_MOST_BYTES} bytes"
+                        f"{url} answers more than {_MAX_RESPONSE_BYTES} bytes"
                     )
     except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise AuthorizationServerError(
@@ -329,7 +333,7 @@ class AccessTokens:
             InvalidTokenError: it is not good here.
             AuthorizationServerError: it cannot be found out.
         """
-        if len(token) > _LONGEST_TOKEN:
+        if len(token) > _MAX_TOKEN_CHARACTERS:
             raise InvalidTokenError("the token is too long")
         # With and without the slash at its end it is one endpoint.
         audiences = [audience, audience.rstrip("/")]
@@ -426,7 +430,7 @@ def _remember(until: dict[bytes, float], digest: bytes, seconds: float) -> None:
     """Among the latest ones."""
     until.pop(digest, None)
     until[digest] = time.monotonic() + seconds
-    if len(until) > _MOST_REMEMBERED:
+    if len(until) > _MAX_CACHED_TOKENS:
         del until[next(iter(until))]
 
 

@@ -48,7 +48,8 @@ _OF_TYPE = {
     ).split(),
 }
 _OF_ANY_TYPE = frozenset(["enum", "const"])
-_MOST_STEPS = 40
+_MAX_REFERENCES = 40
+"""References that are followed one after another."""
 
 
 class InexactSchemaError(Exception):
@@ -291,7 +292,7 @@ def _are_disjoint(first: Any, second: Any) -> bool:
 def takes_null(
     schema: Any,
     target: Callable[[str], Any],
-    steps: int = _MOST_STEPS,
+    steps: int = _MAX_REFERENCES,
     known: dict[int, bool] | None = None,
 ) -> bool:
     """Whether a schema surely allows null.

@@ -39,10 +39,11 @@ from .provider_names import new_names, renamed_everywhere
 
 Path = tuple[str | int, ...]
 
-DEEPEST = 50
-"""More levels of schemas, or of references one in another, than this are cut."""
+MAX_DEPTH = 50
+"""Levels of schemas, or of nested references; deeper ones are cut."""
 
-_MOST_INLINED = 2_000
+_MAX_INLINED_SCHEMAS = 2_000
+"""Subschemas that are inlined."""
 _NOT_OF_NAMES = re.compile(r"[^a-zA-Z0-9_.-]")
 _WITHOUT_MEANING = frozenset(
     "$schema $id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary".split()
@@ -157,7 +158,7 @@ class Flattening:
         self.definitions: list[tuple[str, Any]] = []
         self._names: dict[int, str] = {}
         self._named: dict[str, Any] = {"#": root}
-        self._left = _MOST_INLINED
+        self._left = _MAX_INLINED_SCHEMAS
 
     def flat(
         self, schema: Mapping[str, Any], path: Path, is_root: bool = False
@@ -228,7 +229,7 @@ class Flattening:
         place = self.parts.place(target)
         self._left -= 1
         is_open = id(target) in self.opened
-        if is_open or len(self.opened) > DEEPEST or self._left < 0:
+        if is_open or len(self.opened) > MAX_DEPTH or self._left < 0:
             cut = self.cut(target, keyword, place)
             return self._with_member(beside, cut, path), path
         self.opened.append(id(target))
@@ -340,7 +341,7 @@ def _seen(on: Flattening, member: Any) -> Any:
         return member
     flat = on.parts.in_new_words(member)
     with suppress(LookupError):
-        for _ in range(DEEPEST):
+        for _ in range(MAX_DEPTH):
             if not isinstance(flat.get("$ref"), str):
                 break
             target = on.parts.target(flat["$ref"])

@@ -35,11 +35,12 @@ from .dialect import (
     added,
     told,
 )
-from .flattening import DEEPEST, Flattening, Path, close, restated, typed
+from .flattening import MAX_DEPTH, Flattening, Path, close, restated, typed
 from .provider_names import named_properties, renamed, renamed_everywhere, renamed_keys
 
 _NOT_PLAIN = ("(?=", "(?!", "(?<", "\\b", "\\B", *(f"\\{n}" for n in range(1, 10)))
-_MOST_SCHEMAS = 20_000
+_MAX_SCHEMAS = 20_000
+"""Subschemas of one rendered schema."""
 _OF_PARAMETERS = 2
 
 
@@ -97,7 +98,7 @@ class _Rendering:
         self._losses = flattening.losses
         self._names = flattening.names
         self._absent: dict[int, tuple[frozenset[str], Mapping[str, Any]]] = {}
-        self._left = _MOST_SCHEMAS
+        self._left = _MAX_SCHEMAS
         self._levels = 0
 
     def whole(self, field: str) -> RenderedSchema:
@@ -120,7 +121,7 @@ class _Rendering:
             if self._dialect.is_closed:
                 raise InexpressibleSchemaError(path, str(path[-1]), "takes any value")
             return {}
-        if self._levels > DEEPEST or self._left < 0:
+        if self._levels > MAX_DEPTH or self._left < 0:
             return self._on.cut(schema, "$ref", path)
         opened = len(self._on.opened)
         self._left -= 1

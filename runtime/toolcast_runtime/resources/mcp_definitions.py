@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..core.context import CallContext
 
 _PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
-_MOST_SHOWN = 20
-"""Of the values that an argument may have."""
+_MAX_VALUES_SHOWN = 20
+"""Allowed values of an argument that a message lists."""
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.yaml\. DO NOT EDIT\.")
 
 
@@ -216,8 +216,8 @@ def problems_with_arguments(
                 problems.append(f"`{name}` is missing")
         elif name in prompt.values and arguments[name] not in prompt.values[name]:
             values = prompt.values[name]
-            shown = ", ".join(values[:_MOST_SHOWN])
-            more = len(values) - _MOST_SHOWN
+            shown = ", ".join(values[:_MAX_VALUES_SHOWN])
+            more = len(values) - _MAX_VALUES_SHOWN
             rest = f" and {more} more" if more > 0 else ""
             problems.append(f"`{name}` must be one of {shown}{rest}")
     return problems

@@ -24,7 +24,8 @@ from .python_values import PythonValues, WrittenBytes, conversion_of, encoding_o
 
 _logger = logging.getLogger("toolcast")
 
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
+"""Problems of one value that are reported."""
 _TAKEN = {
     "date": ("date", "date-time"),
     "datetime": ("date-time",),
@@ -43,7 +44,8 @@ _LOWER = ("minLength", "minItems", "minProperties", "minimum", "exclusiveMinimum
 _UPPER = ("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum")
 _EXACT = ("pattern", "multipleOf")
 _COMBINED = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
-_MOST_LEVELS = 20
+_MAX_LEVELS = 20
+"""Levels of nested models that are compared with the spec."""
 
 Schema = Mapping[str, Any]
 
@@ -96,7 +98,7 @@ class ModelOfArguments:
             )
             places = dict.fromkeys(_place(one["loc"], arguments) for one in found)
             raise ArgumentConversionError(
-                [_refused(place) for place in places][:_MOST_PROBLEMS]
+                [_refused(place) for place in places][:_MAX_PROBLEMS]
             ) from None
 
 
@@ -147,7 +149,7 @@ def _agreed(class_: type, model: Schema | None, schema: Schema, **way: bool) -> 
     """Refuses a class that does not agree with what callers are shown."""
     wrong = disagreements(model, schema, **way) if model is not None else []
     if wrong:
-        said = "; ".join(wrong[:_MOST_PROBLEMS])
+        said = "; ".join(wrong[:_MAX_PROBLEMS])
         raise ValueError(f"{class_.__name__} does not agree with the spec: {said}")
 
 
@@ -220,7 +222,7 @@ class _Compared:
     def problems(self, model: Any, said: Any, place: str, level: int) -> Iterator[str]:
         models, is_none = _alternatives(model, self._of_model)
         saids, is_null = _alternatives(said, self._of_spec)
-        if not models or not saids or level > _MOST_LEVELS:
+        if not models or not saids or level > _MAX_LEVELS:
             return
         named = f"`{place}`" if place else "it"
         if self._is_result and is_none and not is_null:

@@ -32,7 +32,8 @@ from toolcast_runtime.core.definitions.tool import Tool
 from .result_format import print_answer_to_call, raw_json
 
 OK, FAILED, UNUSABLE = 0, 1, 2
-_MOST_LISTED = 60
+_MAX_LISTED = 60
+"""Tools, or parameters, that an error message lists."""
 _WORD = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
 _OF_JSON = ("object", "null")
 
@@ -116,11 +117,11 @@ def _unknown(offered: OfferedTools, name: str | None) -> int:
         _say(f"error: {offered.where} has no tool `{escaped(name)}`{hint}")
         if meant is not None:
             return UNUSABLE
-    for one in names[:_MOST_LISTED]:
+    for one in names[:_MAX_LISTED]:
         summary = escaped(offered.tools[one].summary, 60)
         _say(f"  {escaped(one)}{f'  {summary}' if summary else ''}")
-    if len(names) > _MOST_LISTED:
-        _say(f"  and {len(names) - _MOST_LISTED} more")
+    if len(names) > _MAX_LISTED:
+        _say(f"  and {len(names) - _MAX_LISTED} more")
     return UNUSABLE
 
 
@@ -140,7 +141,7 @@ def _refused(tool: Tool, problems: Sequence[str]) -> int:
         _say(f"error: {escaped(problem, 1000)}")
     lines = list(usage(tool))
     _say(f"  help: `{escaped(tool.name)}` takes{':' if lines else ' no arguments'}")
-    for line in lines[:_MOST_LISTED]:
+    for line in lines[:_MAX_LISTED]:
         _say(f"    {line}")
     _say("  nothing was called")
     return UNUSABLE

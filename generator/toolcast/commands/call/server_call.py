@@ -50,7 +50,8 @@ _YES = {
     "properties": {"approve": {"type": "boolean"}},
     "required": ["approve"],
 }
-_MOST_SHOWN = 4_000
+_MAX_SHOWN_CHARACTERS = 4_000
+"""Characters of a server's message, or of its URL, that are shown."""
 _PARTS = ("type", "properties", "required")
 
 
@@ -177,7 +178,9 @@ class _Watched:
         form = {key: given[key] for key in _PARTS if key in given}
         if measure(given).problem is not None or problems_with_form(form):
             raise DeclinedError("the form that it asks for is none that MCP allows")
-        said = f"The server {self._server} asks:\n{params.message[:_MOST_SHOWN]}"
+        said = (
+            f"The server {self._server} asks:\n{params.message[:_MAX_SHOWN_CHARACTERS]}"
+        )
         if not form["properties"]:
             return await _approved(said, {})
         filled = await ask_at_terminal(_question(said, form))
@@ -196,7 +199,7 @@ class _Watched:
             )
         said = (
             f"The server {self._server} asks you to open this address yourself:\n"
-            f"{params.url[:_MOST_SHOWN]}\n{params.message[:_MOST_SHOWN]}"
+            f"{params.url[:_MAX_SHOWN_CHARACTERS]}\n{params.message[:_MAX_SHOWN_CHARACTERS]}"
         )
         answer = await _approved(said, {})
         return Answer(answer.action)

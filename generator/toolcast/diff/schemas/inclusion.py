@@ -43,8 +43,10 @@ class Effort:
             raise StepLimitError
 
 
-_MOST_STEPS = 450
-_MOST_SPLITS = 4
+_MAX_STEPS = 450
+"""Steps of one proof."""
+_MAX_SPLITS = 4
+"""Nested case distinctions in one proof."""
 _PLAIN = ANNOTATIONS - {"format"} | {"type", "enum", "const"}
 _NUMBERS = frozenset(("integer", "fraction"))
 _LENGTHS = ("minLength", "maxLength")
@@ -86,7 +88,7 @@ class Inclusion:
         """Whether each value of all the sender's schemas is one of all the receiver's."""
         if not self.sender.is_read_like(self.receiver):
             return False
-        self._floor = max(0, self._effort.left - _MOST_STEPS)
+        self._floor = max(0, self._effort.left - _MAX_STEPS)
         try:
             return all(self.holds(sent, part) for part in taken)
         except (StepLimitError, RecursionError):
@@ -125,7 +127,7 @@ class Inclusion:
 
     def _by_cases(self, sent: Conjunction, limits: ValueLimits, taken: Any) -> bool:
         """Whether it holds for each alternative of what is sent, or for each type."""
-        if self._splits >= _MOST_SPLITS:
+        if self._splits >= _MAX_SPLITS:
             return False
         cases = list(self._cases(sent, limits))
         if not cases:
