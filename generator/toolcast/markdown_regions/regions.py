@@ -18,12 +18,12 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, known_instead
 from ..targets.exposure import exposures
 
-_MAX_ALTERNATIVES = 12
-"""Enum values, or alternatives, of a type description."""
+# Enum values, or alternatives, of a type description.
+_MAX_TYPES = 12
+# Characters of a literal value.
 _MAX_LITERAL_CHARACTERS = 60
-"""Characters of a literal value."""
+# Levels of nested schemas that are described.
 _MAX_DEPTH = 8
-"""Levels of nested schemas that are described."""
 
 
 def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[Code]]:
@@ -60,14 +60,12 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
         return _literal(schema["const"])
     if isinstance(schema.get("enum"), list):
         values = schema["enum"]
-        shown = [_literal(value) for value in values[:_MAX_ALTERNATIVES]]
-        more = [phrase("...")] if len(values) > _MAX_ALTERNATIVES else []
+        shown = [_literal(value) for value in values[:_MAX_TYPES]]
+        more = [phrase("...")] if len(values) > _MAX_TYPES else []
         return listed([*shown, *more])
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list) and "type" not in schema:
-            kinds = [
-                _type(one, depth + 1) for one in schema[keyword][:_MAX_ALTERNATIVES]
-            ]
+            kinds = [_type(one, depth + 1) for one in schema[keyword][:_MAX_TYPES]]
             return phrase(" or ").join(dict.fromkeys(kinds))
     if isinstance(schema.get("$ref"), str):
         return span(schema["$ref"].rpartition("/")[2])
@@ -87,14 +85,12 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
 
 def _literal(value: Any) -> Code:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return span(
-        text
-        if len(text) <= _MAX_LITERAL_CHARACTERS
-        else f"{text[: _MAX_LITERAL_CHARACTERS - 3]}..."
-    )
+    if len(text) > _MAX_LITERAL_CHARACTERS:
+        text = f"{text[: _MAX_LITERAL_CHARACTERS - 3]}..."
+    return span(text)
 
 
-class _UnusableDocumentError(Exception):
+class _DocumentError(Exception):
     """Markdown document that cannot be used, with an optional help text."""
 
     def __init__(self, message: str, help: str = "") -> None:
@@ -102,7 +98,7 @@ class _UnusableDocumentError(Exception):
         self.help = help
 
 
-class UnknownRegionError(_UnusableDocumentError):
+class UnknownRegionError(_DocumentError):
     """Marker of a managed region that does not exist."""
 
 
@@ -385,7 +381,7 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
     for index, path in enumerate(workspace.documents):
         try:
             data = _read(workspace, path)
-        except _UnusableDocumentError as problem:
+        except _DocumentError as problem:
             findings.append(
                 workspace.source.error(
                     "spec/document",
@@ -419,13 +415,9 @@ def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
 def _read(workspace: Workspace, path: str) -> bytes:
     owned = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(owned):
-        raise _UnusableDocumentError(
-            "is in the output folder", "name a file of your own"
-        )
+        raise _DocumentError("is in the output folder", "name a file of your own")
     if not {".", ".."}.isdisjoint(path.split("/")):
-        raise _UnusableDocumentError(
-            "has `.` or `..` in it", "name a file below toolcast.yaml"
-        )
+        raise _DocumentError("has `.` or `..` in it", "name a file below toolcast.yaml")
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:
@@ -433,25 +425,23 @@ def _read(workspace: Workspace, path: str) -> bytes:
             folder = held.enter_context(project.below(below))
             data = folder.read(name, MAX_DOCUMENT_BYTES + 1)
     except SymlinkError as error:
-        raise _UnusableDocumentError(
+        raise _DocumentError(
             "is behind a symbolic link", "name the file itself"
         ) from error
     except NotRegularFileError as error:
-        raise _UnusableDocumentError(f"cannot be used: {error.strerror}") from error
+        raise _DocumentError(f"cannot be used: {error.strerror}") from error
     except FileNotFoundError as error:
         help_ = "make it, with the marks of a region in it, or take it from `documents`"
-        raise _UnusableDocumentError("is not there", help_) from error
+        raise _DocumentError("is not there", help_) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise _UnusableDocumentError(f"cannot be read: {reason}") from error
+        raise _DocumentError(f"cannot be read: {reason}") from error
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise _UnusableDocumentError(
-            f"is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB"
-        )
+        raise _DocumentError(f"is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _UnusableDocumentError("is not UTF-8") from error
+        raise _DocumentError("is not UTF-8") from error
     return data
 
 

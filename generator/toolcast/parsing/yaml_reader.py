@@ -105,8 +105,8 @@ _DEEPER = f"nested deeper than {MAX_DEPTH} levels"
 _TOO_DEEP = "exceeded maximum nesting depth"
 
 # Git writes conflict markers at the first column, whatever the indentation of the file.
+# Conflict markers of git that are reported for one file.
 _MAX_CONFLICTS_SHOWN = 20
-"""Conflict markers of git that are reported for one file."""
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
 # libyaml's parser if PyYAML was built with it: it is faster.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -316,7 +316,7 @@ class _Reader:
             if value.__class__ is int and len(text) > _DIGITS_OF_63_BITS:
                 self._count_large(event)
             return value
-        except AmbiguousScalarError as error:
+        except ScalarError as error:
             help_ = f"quote the {label} if it is a string"
             if label == "value" and text.lower() in _BOOLEANS:
                 help_ += "; write `true` or `false` if it is a boolean"
@@ -383,8 +383,8 @@ _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
+# Length of the longest word in `_BOOLEANS`.
 _MAX_BOOLEAN_CHARACTERS = 3
-"""Length of the longest word in `_BOOLEANS`."""
 # First characters of numbers and of scalars that YAML 1.1 does not read as strings.
 _NUMBER_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
@@ -417,7 +417,7 @@ _MAX_WHOLE_DIGITS = 100
 _DIGITS_OF_63_BITS = 18
 
 
-class AmbiguousScalarError(ValueError):
+class ScalarError(ValueError):
     """Error for a plain scalar that YAML readers interpret differently or JSON cannot hold."""
 
 
@@ -425,27 +425,23 @@ def parse_plain_scalar(text: str) -> str | int | float | bool | None:
     """Return the JSON value of a plain scalar.
 
     Raises:
-        AmbiguousScalarError: readers disagree about `text`, or it is out of range.
+        ScalarError: readers disagree about `text`, or it is out of range.
     """
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if len(text) <= _MAX_BOOLEAN_CHARACTERS and text.lower() in _BOOLEANS:
-        raise AmbiguousScalarError(f"`{text}` is a boolean to some YAML readers")
+        raise ScalarError(f"`{text}` is a boolean to some YAML readers")
     if text[0] not in _NUMBER_STARTS:
         return text
     if _INTEGER.fullmatch(text):
         if len(text.lstrip("-")) > _MAX_WHOLE_DIGITS:
-            raise AmbiguousScalarError(
-                f"a number of {len(text)} digits is out of range"
-            )
+            raise ScalarError(f"a number of {len(text)} digits is out of range")
         return int(text)
     if _DECIMAL.fullmatch(text):
         return _parse_decimal(text)
     for pattern, looks_like in _AMBIGUOUS:
         if pattern.fullmatch(text):
-            raise AmbiguousScalarError(
-                f"`{text[:40]}` is {looks_like} to some YAML readers"
-            )
+            raise ScalarError(f"`{text[:40]}` is {looks_like} to some YAML readers")
     return text
 
 
@@ -453,14 +449,10 @@ def _parse_decimal(text: str) -> float:
     from decimal import Decimal
 
     if len(text) > _MAX_DIGITS:
-        raise AmbiguousScalarError(
-            f"a number of {len(text)} characters is out of range"
-        )
+        raise ScalarError(f"a number of {len(text)} characters is out of range")
     number = float(text)
     if not math.isfinite(number):
-        raise AmbiguousScalarError(f"`{text[:40]}` is out of the range of JSON numbers")
+        raise ScalarError(f"`{text[:40]}` is out of the range of JSON numbers")
     if Decimal(text) != Decimal(repr(number)):
-        raise AmbiguousScalarError(
-            f"`{text[:40]}` has more digits than JSON readers keep"
-        )
+        raise ScalarError(f"`{text[:40]}` has more digits than JSON readers keep")
     return number

@@ -19,7 +19,7 @@ from ..encoders.yaml_block import block, scalar
 from ..findings import has_errors
 from ..parsing.characters import decode_text
 from ..parsing.tree import Path, Source
-from ..parsing.yaml_reader import AmbiguousScalarError, parse_plain_scalar, read_yaml
+from ..parsing.yaml_reader import ScalarError, parse_plain_scalar, read_yaml
 from ..suggestions import dotted
 
 Entry = Mapping[str, str]
@@ -360,7 +360,7 @@ def _is_plain(text: str) -> bool:
     """Whether readers agree that it is text without quotes."""
     try:
         return text[:1] != "`" and isinstance(parse_plain_scalar(text), str)
-    except AmbiguousScalarError:
+    except ScalarError:
         return False
 
 

@@ -69,12 +69,12 @@ _SIGNS = re.compile(
         )
     )
 )
+# Length of a property name that is analyzed.
 _MAX_PROPERTY_NAME_CHARACTERS = 256
-"""Length of a property name that is analyzed."""
+# Characters that every name is counted with, in addition to its length.
 _CHARACTERS_PER_NAME = 10
-"""Characters that every name is counted with, in addition to its length."""
+# Characters of different names in one value; each takes up to a microsecond.
 _MAX_NAME_CHARACTERS_TOTAL = 50_000
-"""Characters of different names in one value; each takes up to a microsecond."""
 
 
 # Letters that are taken for Latin ones, or are without a mark that Unicode parts from them.
@@ -187,19 +187,17 @@ _HIDDEN = rf"\1{REDACTED}"
 
 # What keywords hold that says nothing of a value, or is of members that have names.
 _OTHERS = frozenset("properties $defs definitions propertyNames contentSchema".split())
+# Subschemas that are searched for secrets.
 _MAX_SCHEMAS = 20_000
-"""Subschemas that are searched for secrets."""
+# Names in the strings of one value.
 _MAX_NAMES = 100_000
-"""Names in the strings of one value."""
+# Characters of the longer strings of one value. They block an event loop for some 50
+# ms, at worst 90.
 _MAX_TEXT_CHARACTERS = 300_000
-"""Characters of the longer strings of one value.
-
-They block an event loop for some 50 ms, at worst 90.
-"""
+# Length of a string that can be the name of a secret.
 _MAX_NAME_CHARACTERS = 64
-"""Length of a string that can be the name of a secret."""
+# Characters at a name's end that are read: no word of the tables below is as long.
 _MAX_LAST_WORD_CHARACTERS = 16
-"""Characters at a name's end that are read: no word of the tables below is as long."""
 _LAST_WORD = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z]+[0-9]*)[^A-Za-z0-9]*\Z")
 _WORD = re.compile(r"-{0,2}[^\W\d][\w.-]{0,63}")
 _NAMING = frozenset(

@@ -52,7 +52,7 @@ _MAX_REFERENCES = 40
 """References that are followed one after another."""
 
 
-class InexactSchemaError(Exception):
+class InexactError(Exception):
     """Two schemas without a simple equivalent; the argument is the keyword that prevents it."""
 
 
@@ -105,17 +105,17 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
     """A schema of exactly the values that both allow; words of the first win.
 
     Raises:
-        InexactSchemaError: there is none that is as simple.
+        InexactError: there is none that is as simple.
     """
     if "$ref" in first or "$ref" in second:
         if only_annotated(second) or only_annotated(first):
             return {**second, **first}
-        raise InexactSchemaError("$ref")
+        raise InexactError("$ref")
     both = dict(first)
     for group in _TOGETHER:
         mine, its = group & first.keys(), group & second.keys()
         if mine and its and not _only_properties(first, second, mine | its):
-            raise InexactSchemaError(sorted(mine | its)[0])
+            raise InexactError(sorted(mine | its)[0])
     for key, value in second.items():
         if key not in both:
             both[key] = value
@@ -160,7 +160,7 @@ def _both(key: str, first: Any, second: Any) -> Any:
         return {**shared, **{n: s for n, s in second.items() if n not in first}}
     if key == "additionalProperties":  # One is false; all else was refused before.
         return False
-    raise InexactSchemaError(key)
+    raise InexactError(key)
 
 
 def _merged_values(first: Any, second: Any) -> Any:
@@ -168,7 +168,7 @@ def _merged_values(first: Any, second: Any) -> Any:
         return merged(first, second)
     if True in (first, second):
         return second if first is True else first
-    raise InexactSchemaError("properties")
+    raise InexactError("properties")
 
 
 def _common_types(first: Any, second: Any) -> Any:
@@ -179,7 +179,7 @@ def _common_types(first: Any, second: Any) -> Any:
     if "number" in mine and "integer" in its and "integer" not in common:
         common.append("integer")
     if not common:
-        raise InexactSchemaError("type")
+        raise InexactError("type")
     return common[0] if len(common) == 1 else common
 
 

@@ -123,7 +123,7 @@ class Dialect:
         return self.keywords is None or keyword in self.keywords
 
 
-class InexpressibleSchemaError(Exception):
+class InexpressibleError(Exception):
     """Schema that a provider's closed dialect cannot express.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.validation.references import References, held_schemas, reached
 from .combined_schemas import (
-    InexactSchemaError,
+    InexactError,
     exclude_each_other,
     merged,
     nullable_schema,
@@ -27,7 +27,7 @@ from .dialect import (
     STANDARD,
     Dialect,
     Effect,
-    InexpressibleSchemaError,
+    InexpressibleError,
     Losses,
     Severity,
     added,
@@ -42,8 +42,8 @@ Path = tuple[str | int, ...]
 MAX_DEPTH = 50
 """Levels of schemas, or of nested references; deeper ones are cut."""
 
+# Subschemas that are inlined.
 _MAX_INLINED_SCHEMAS = 2_000
-"""Subschemas that are inlined."""
 _NOT_OF_NAMES = re.compile(r"[^a-zA-Z0-9_.-]")
 _WITHOUT_MEANING = frozenset(
     "$schema $id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary".split()
@@ -189,7 +189,7 @@ class Flattening:
             flat, _ = self._inlined(flat, "$ref", path)
         try:
             return merged(flat, inner)
-        except InexactSchemaError as refusal:
+        except InexactError as refusal:
             is_of_all = path[-2:-1] == ("allOf",)
             place, keyword = (path[:-2], "allOf") if is_of_all else (path, "$ref")
             what = f"what it adds of `{refusal}` cannot be said together with the rest"
@@ -245,7 +245,7 @@ class Flattening:
     ) -> dict[str, Any]:
         """What stands where a schema would hold itself."""
         if self.dialect.is_closed:
-            raise InexpressibleSchemaError(place, keyword, "holds itself")
+            raise InexpressibleError(place, keyword, "holds itself")
         what = "it holds itself; within itself any value of its type stands for it"
         self._wider(place, keyword, what)
         return {"type": target["type"]} if "type" in target else {}
@@ -253,7 +253,7 @@ class Flattening:
     def nothing(self, path: Path) -> dict[str, Any]:
         """A schema that allows no value."""
         if self.dialect.is_closed:
-            raise InexpressibleSchemaError(path, str(path[-1]), "takes no value at all")
+            raise InexpressibleError(path, str(path[-1]), "takes no value at all")
         if self.dialect.takes("not"):
             return {"not": {}}
         self._wider(path, "false", "no value at all")
@@ -384,7 +384,7 @@ def _distributed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str
         words = [o if isinstance(o, Mapping) or o is False else {} for o in members]
         each = [one if one is False else merged(one, beside) for one in words]
         return {**rest, "anyOf": each}
-    except (InexactSchemaError, AttributeError):
+    except (InexactError, AttributeError):
         what = "cannot be said together with what stands beside it; dropped"
         on.losses.add(path, "anyOf", what, Effect.WIDER, Severity.WARNING)
         return {key: value for key, value in schema.items() if key != "anyOf"}
@@ -407,7 +407,7 @@ def typed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
         return schema
     implied = next((_IMPLIED[key] for key in _IMPLIED if key in schema), None)
     if implied is None:
-        raise InexpressibleSchemaError(path, "type", "takes a value of any type")
+        raise InexpressibleError(path, "type", "takes a value of any type")
     on.losses.add(path, "type", f"values that are no {implied}", Effect.NARROWER)
     return {"type": implied, **schema}
 
@@ -425,22 +425,18 @@ def close(
     if schema.get("unevaluatedProperties") is False:
         further = False
     if schema.get("patternProperties"):
-        raise InexpressibleSchemaError(
-            path, "patternProperties", "takes names by a pattern"
-        )
+        raise InexpressibleError(path, "patternProperties", "takes names by a pattern")
     is_map = not properties and (len(path) > 1 or "additionalProperties" in schema)
     if further is not False:
         if is_map or (isinstance(further, Mapping) and further):
-            raise InexpressibleSchemaError(
-                path, "additionalProperties", "takes any names"
-            )
+            raise InexpressibleError(path, "additionalProperties", "takes any names")
         what = "names that are not declared"
         on.losses.add(path, "additionalProperties", what, Effect.NARROWER)
     out["additionalProperties"] = False
     for name in out.get("required", ()):
         if name not in properties:
             why = f"needs `{name}`, which is not declared"
-            raise InexpressibleSchemaError(path, "required", why)
+            raise InexpressibleError(path, "required", why)
     if not on.dialect.is_required_whole:
         return frozenset()
     absent = frozenset(properties) - frozenset(out.get("required", ()))

@@ -29,7 +29,7 @@ from .dialect import (
     WORDS,
     Dialect,
     Effect,
-    InexpressibleSchemaError,
+    InexpressibleError,
     Loss,
     Severity,
     added,
@@ -86,7 +86,7 @@ def rendered_schema(
         field: the spec's field that the schema is the value of.
 
     Raises:
-        InexpressibleSchemaError: the dialect is closed, and no closed schema says this one.
+        InexpressibleError: the dialect is closed, and no closed schema says this one.
     """
     return _Rendering(Flattening(schema, dialect, tool, field)).whole(field)
 
@@ -119,7 +119,7 @@ class _Rendering:
             return self._on.nothing(path)
         if not isinstance(schema, Mapping):
             if self._dialect.is_closed:
-                raise InexpressibleSchemaError(path, str(path[-1]), "takes any value")
+                raise InexpressibleError(path, str(path[-1]), "takes any value")
             return {}
         if self._levels > MAX_DEPTH or self._left < 0:
             return self._on.cut(schema, "$ref", path)
@@ -180,7 +180,7 @@ class _Rendering:
             out = {**out, "properties": out.get("properties", {})}
         if dialect.needs_items and "array" in (types_of(out) or ()):
             if dialect.is_closed and "items" not in out:
-                raise InexpressibleSchemaError(path, "items", "takes items of any type")
+                raise InexpressibleError(path, "items", "takes items of any type")
             out.setdefault("items", {})
         self._tell(lost, out, path, is_root)
         if absent:
