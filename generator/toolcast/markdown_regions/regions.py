@@ -98,7 +98,7 @@ class _DocumentError(Exception):
         self.help = help
 
 
-class UnknownRegionError(_DocumentError):
+class RegionError(_DocumentError):
     """Marker of a managed region that does not exist."""
 
 
@@ -106,20 +106,20 @@ def content_of(words: Sequence[str], workspace: Workspace) -> str:
     """The lines of a region, without an end of the last one.
 
     Raises:
-        UnknownRegionError: the words are none of `_REGIONS`, or name what is not there.
+        RegionError: the words are none of `_REGIONS`, or name what is not there.
         ExtensionError: a listed extension cannot be used.
     """
     kind, *arguments = words or ("",)
     if kind not in _REGIONS:
         usages = (f"`{one} {behind}`" for one, (behind, _) in _REGIONS.items())
         help_ = did_you_mean(kind, _REGIONS) or f"say {' or '.join(usages)}"
-        raise UnknownRegionError(f"there is no region `{kind}`", help_)
+        raise RegionError(f"there is no region `{kind}`", help_)
     behind, make = _REGIONS[kind]
     usage = behind.split()
     most, least = len(usage), sum(not word.startswith("[") for word in usage)
     if not least <= len(arguments) <= most:
         help_ = f"write `<!-- toolcast: {kind} {behind} -->`"
-        raise UnknownRegionError(f"behind `{kind}` goes {behind}", help_)
+        raise RegionError(f"behind `{kind}` goes {behind}", help_)
     toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
     toolset = toolsets[_one_of(toolsets, "toolset", arguments[0])]
     return str(lines(make(workspace, toolset, arguments[1:])))
@@ -127,9 +127,7 @@ def content_of(words: Sequence[str], workspace: Workspace) -> str:
 
 def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
     if name not in known:
-        raise UnknownRegionError(
-            f"there is no {what} `{name}`", known_instead(name, known)
-        )
+        raise RegionError(f"there is no {what} `{name}`", known_instead(name, known))
     return name
 
 
@@ -348,8 +346,8 @@ def _unclosed(path: str, opened: Region) -> Finding:
     )
 
 
+# Size of a Markdown document.
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
-"""Size of a Markdown document."""
 
 
 class Document(NamedTuple):
@@ -464,7 +462,7 @@ def _filled(
     for region in regions:
         try:
             texts.append(content_of(region.words, workspace))
-        except UnknownRegionError as unknown:
+        except RegionError as unknown:
             mark = region.line, region.text
             faults.append(_marker(path, *mark, str(unknown), unknown.help))
     if faults:
