@@ -14,7 +14,7 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Registry, calling_as
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.http import Endpoint, HttpSettings
-from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
@@ -92,7 +92,7 @@ def test_a_request_over_http_brings_its_id_and_the_headers_that_are_asked_for(
 
 async def _asked(server: McpServer, tool: str, version: str) -> Any:
     assert server.http is not None
-    app = http_app(server, Listening.on(server.http, "127.0.0.1", {}))
+    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", {}))
     meta = {
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},

@@ -13,7 +13,7 @@ import pytest
 from tests.consent.counters import Shop
 from tests.mcp.servers import LEGACY
 from toolcast_runtime import Registry
-from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import Listening
 
 TOKEN = "t" * 32
@@ -23,8 +23,8 @@ def called(client: str, tool: str, token: str | None, **arguments: Any) -> str:
     """What a caller of the older era reads, as those of such programs are."""
     server = importlib.import_module("generated.shop.mcp_server").SERVER
     environment = {} if token is None else {"SHOP_TOKEN_PHONE": token}
-    listening = Listening.on(server.http, "127.0.0.1", environment)
-    app = http_app(server, listening)
+    listening = Listening.from_environment(server.http, "127.0.0.1", environment)
+    app = build_http_app(server, listening)
     headers = {
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": LEGACY,

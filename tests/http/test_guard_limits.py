@@ -9,10 +9,10 @@ import pytest
 from tests.http.test_http_pieces import HOST, RIGHT, Asked, piece
 from toolcast_runtime.http.request_limits import (
     AllowedHosts,
-    crowding,
-    nesting,
-    put_back,
-    read_message,
+    count_values,
+    measure_nesting,
+    parse_message,
+    replay_body,
 )
 
 
@@ -90,29 +90,29 @@ def test_an_origin_may_send_requests(header: str | None, expected: bool) -> None
 
 
 def test_a_text_is_counted_to_its_limits() -> None:
-    assert nesting(b"[" * 200) == nesting(b"[]" * 200) == 200
-    assert nesting(b"[" * 201) == 201
-    assert nesting(b"[" * 300) == 201
-    assert nesting(b"[]" * 201) == 1
-    assert nesting(b"[[{}]]" * 99) == 3
-    assert nesting(b'["' + b"[" * 300 + b'"]') == 1
-    assert nesting(rb'["\"' + b"{" * 300 + b'"]') == 1
-    assert crowding(b"[" + b"1," * 9_997 + b"1]") == 9_999
-    assert crowding(b"[" + b"1," * 10_000 + b"1]") == 10_001
-    assert crowding(b"[" + b"1," * 20_000 + b"1]") == 10_001
-    assert crowding(b'["' + b"," * 20_000 + b'", {}]') == 4
+    assert measure_nesting(b"[" * 200) == measure_nesting(b"[]" * 200) == 200
+    assert measure_nesting(b"[" * 201) == 201
+    assert measure_nesting(b"[" * 300) == 201
+    assert measure_nesting(b"[]" * 201) == 1
+    assert measure_nesting(b"[[{}]]" * 99) == 3
+    assert measure_nesting(b'["' + b"[" * 300 + b'"]') == 1
+    assert measure_nesting(rb'["\"' + b"{" * 300 + b'"]') == 1
+    assert count_values(b"[" + b"1," * 9_997 + b"1]") == 9_999
+    assert count_values(b"[" + b"1," * 10_000 + b"1]") == 10_001
+    assert count_values(b"[" + b"1," * 20_000 + b"1]") == 10_001
+    assert count_values(b'["' + b"," * 20_000 + b'", {}]') == 4
 
 
 async def test_a_body_is_given_again_and_then_what_comes() -> None:
     async def later() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    again = put_back(b"abc", later)
+    again = replay_body(b"abc", later)
     assert await again() == {"type": "http.request", "body": b"abc", "more_body": False}
     assert (await again())["type"] == "http.disconnect"
 
 
 def test_a_message_is_an_object() -> None:
-    assert read_message(b'{"id": 1}') == {"id": 1}
+    assert parse_message(b'{"id": 1}') == {"id": 1}
     for body in (b"[1]", b"{", b"\xff", b""):
-        assert read_message(body) == {}
+        assert parse_message(body) == {}

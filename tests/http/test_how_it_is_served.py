@@ -49,13 +49,13 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(runner, "uvicorn", fake)
     monkeypatch.setattr(runner, "write_logs", lambda *given: world.log.append(given))
     monkeypatch.setattr(runner, "gc_freeze", contextlib.nullcontext)
-    monkeypatch.setattr(runner, "most_connections", lambda: 1_200)
-    monkeypatch.setattr(runner, "_app", made)
+    monkeypatch.setattr(runner, "get_connection_limit", lambda: 1_200)
+    monkeypatch.setattr(runner, "_build_app", made)
     monkeypatch.setattr(
-        runner, "tell_endpoints", lambda *given: world.log.append(("told", *given))
+        runner, "log_endpoints", lambda *given: world.log.append(("told", *given))
     )
     monkeypatch.setattr(
-        runner, "supervise", lambda *given: world.log.append(("supervise", given[2]))
+        runner, "run_workers", lambda *given: world.log.append(("supervise", given[2]))
     )
     monkeypatch.setattr(runner.Ending, "take_signals", lambda *_: None)
     return world
@@ -126,10 +126,10 @@ def test_of_several_nothing_holds_for_one_alone(
     def http_app(server: Any, listening: Any, *, is_one_of_several: bool) -> None:
         made.append((listening, is_one_of_several, server.external))
 
-    monkeypatch.setattr(runner, "listening_at", listening_at)
-    monkeypatch.setattr(runner, "http_app", http_app)
+    monkeypatch.setattr(runner, "resolve_listen_settings", listening_at)
+    monkeypatch.setattr(runner, "build_http_app", http_app)
     served: Any = runner.replace(SERVER, external=True)
-    app, listening = runner._app(served, options, runner.Ending(1))
+    app, listening = runner._build_app(served, options, runner.Ending(1))
     assert callable(app) and listening == "listening"
     assert made == [several, ("listening", several, external)]
 

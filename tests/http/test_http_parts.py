@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
-from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.mcp import ServerPart
 
@@ -55,7 +55,7 @@ def opened(part: Part) -> TestClient:
     server = replace(SERVER, parts=(added,), external=False)
     assert server.http is not None
     tokens = {server.http.admin_variable: "admin-token"}
-    app = http_app(server, Listening.on(server.http, "127.0.0.1", tokens))
+    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", tokens))
     return TestClient(app, base_url="http://localhost")
 
 

@@ -122,7 +122,7 @@ async def test_of_a_caller_that_goes_nothing_is_answered() -> None:
 async def test_a_body_that_never_comes_is_given_up(
     monkeypatch: pytest.MonkeyPatch, has_arrived: bool | None
 ) -> None:
-    monkeypatch.setattr(request_limits, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(request_limits, "BODY_TIMEOUT_S", 0.05)
     asked = Asked()
 
     async def never() -> dict[str, Any]:
@@ -296,7 +296,7 @@ async def seconds_with_half_a_head(
 async def test_a_head_is_late_when_it_is_after_the_last_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.6)
+    monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.6)
     async with connected(answering) as (_, reader, writer):
         for _ in range(3):
             # Longer by themselves than a head may take alone.
@@ -309,7 +309,7 @@ async def test_a_head_is_late_when_it_is_after_the_last_answer(
 async def test_no_head_is_late_while_an_answer_is_on_its_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.2)
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(0.7)

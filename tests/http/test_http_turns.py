@@ -16,7 +16,7 @@ import pytest
 
 from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
-from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import Listening
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ LARGE = {
 async def opened() -> AsyncIterator[httpx.AsyncClient]:
     server = replace(SERVER, external=False)
     assert server.http is not None
-    app = http_app(server, Listening.on(server.http, "127.0.0.1", {}))
+    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", {}))
     async with app.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         base = "http://localhost"

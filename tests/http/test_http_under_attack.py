@@ -16,7 +16,7 @@ import pytest
 
 from tests.http.serving import Served, rpc, served
 from toolcast_runtime.http import request_limits
-from toolcast_runtime.http.connections import HEAD_SECONDS
+from toolcast_runtime.http.connections import HEAD_TIMEOUT_S
 from toolcast_runtime.http.endpoints import Tokens
 from toolcast_runtime.http.fairness import Turns
 from toolcast_runtime.http.request_limits import AllowedHosts, Guard
@@ -133,11 +133,11 @@ def test_more_half_bodies_of_known_callers_than_descriptors(server: Served) -> N
 @pytest.mark.timeout(120)
 def test_a_head_that_does_not_end_is_given_up(server: Served) -> None:
     with opened(server, 1, HALF["half a head"]) as (one,):
-        one.settimeout(HEAD_SECONDS + 20)
+        one.settimeout(HEAD_TIMEOUT_S + 20)
         start = time.monotonic()
         with contextlib.suppress(ConnectionResetError):
             assert one.recv(1) == b""
-        assert HEAD_SECONDS - 1 < time.monotonic() - start < HEAD_SECONDS + 15
+        assert HEAD_TIMEOUT_S - 1 < time.monotonic() - start < HEAD_TIMEOUT_S + 15
 
 
 @pytest.mark.timeout(180)
@@ -238,7 +238,7 @@ async def test_a_body_that_does_not_end_is_given_up(
 ) -> None:
     import asyncio
 
-    monkeypatch.setattr(request_limits, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(request_limits, "BODY_TIMEOUT_S", 0.05)
     sent: list[int] = []
 
     async def receive() -> dict[str, object]:
@@ -319,7 +319,9 @@ def test_a_host_is_taken_as_it_is() -> None:
 def test_values_of_a_body_are_counted_before_it_is_read(
     body: bytes, is_too_many: bool
 ) -> None:
-    assert (request_limits.crowding(body) > request_limits.MAX_VALUES) == is_too_many
+    assert (
+        request_limits.count_values(body) > request_limits.MAX_VALUES
+    ) == is_too_many
 
 
 def test_a_body_of_too_many_values_is_refused(server: Served) -> None:
@@ -341,7 +343,7 @@ async def test_large_bodies_wait_for_no_name_that_is_not_resolved() -> None:
     try:
         await asyncio.sleep(0.1)
         async with asyncio.timeout(5):
-            assert await Turns().in_thread(lambda: "read") == "read"
+            assert await Turns().run_in_thread(lambda: "read") == "read"
     finally:
         answers.set()
         await asyncio.gather(*lookups)

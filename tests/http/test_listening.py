@@ -12,7 +12,7 @@ from toolcast_runtime.http.endpoints import (
     Issuer,
     Listening,
     is_loopback,
-    tell_endpoints,
+    log_endpoints,
 )
 from toolcast_runtime.http.settings import SettingsError
 
@@ -41,7 +41,7 @@ def _settings(**more: Any) -> HttpSettings:
 def test_hosts_are_those_that_are_named_and_its_own(
     host: str, environment: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
-    listening = Listening.on(_settings(), host, environment)
+    listening = Listening.from_environment(_settings(), host, environment)
     assert (listening.hosts, listening.host) == (hosts, host)
     assert {*listening.tokens} == environment.keys() - {"HOSTS"}
     assert "tokens" not in repr(listening)
@@ -63,7 +63,7 @@ def test_what_is_missing_is_told(
     host: str, environment: dict[str, str], problems: list[str]
 ) -> None:
     with pytest.raises(SettingsError) as refused:
-        Listening.on(_settings(), host, environment)
+        Listening.from_environment(_settings(), host, environment)
     for problem in problems:
         assert problem in str(refused.value)
     assert ("needs a token" in str(refused.value)) is ("needs a token" in problems[0])
@@ -72,7 +72,7 @@ def test_what_is_missing_is_told(
 def test_an_authorization_server_stands_for_tokens() -> None:
     settings = _settings(oauth=OAuth("SHOP", ()))
     with pytest.raises(SettingsError) as refused:
-        Listening.on(settings, "192.0.2.1", {})
+        Listening.from_environment(settings, "192.0.2.1", {})
     assert "every client needs a token" in str(refused.value)
 
 
@@ -124,7 +124,7 @@ SET_UP = {
 def test_an_issuer_is_set_up_by_the_environment(
     given: dict[str, str], oauth: dict[str, Any], problems: list[str]
 ) -> None:
-    issuer, found = Issuer.of(OAuth("SHOP", (), **oauth), {**SET_UP, **given})
+    issuer, found = Issuer.from_environment(OAuth("SHOP", (), **oauth), {**SET_UP, **given})
     assert len(found) == len(problems)
     for problem, wanted in zip(found, problems, strict=True):
         assert wanted in problem
@@ -137,13 +137,13 @@ def test_an_issuer_is_set_up_by_the_environment(
 
 
 def test_an_issuer_that_is_not_set_up_names_no_host() -> None:
-    issuer, _ = Issuer.of(OAuth("SHOP", ()), {})
+    issuer, _ = Issuer.from_environment(OAuth("SHOP", ()), {})
     assert (issuer.issuer, issuer.public_url, issuer.hosts) == ("", "", ())
 
 
 def test_a_scope_opens_the_endpoints_of_its_clients() -> None:
-    issuer, _ = Issuer.of(OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), SET_UP)
-    assert [issuer.opens(client) for client in (None, "a", "b")] == [True, True, False]
+    issuer, _ = Issuer.from_environment(OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), SET_UP)
+    assert [issuer.has_scope_for(client) for client in (None, "a", "b")] == [True, True, False]
 
 
 def test_each_endpoint_is_told_with_who_gets_in(
@@ -151,8 +151,8 @@ def test_each_endpoint_is_told_with_who_gets_in(
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.http")
     endpoints = (Endpoint("/mcp/", None, "A"), Endpoint("/b/", "b", "B"))
-    listening = Listening.on(_settings(endpoints=endpoints), "localhost", {"A": "x"})
-    tell_endpoints(listening, "http://x")
+    listening = Listening.from_environment(_settings(endpoints=endpoints), "localhost", {"A": "x"})
+    log_endpoints(listening, "http://x")
     assert [record.getMessage() for record in caplog.records] == [
         "serves the tools at http://x/mcp/ for the token in A",
         "serves `b` at http://x/b/ to whoever asks: B is not set",

@@ -74,7 +74,7 @@ class _Noted(Turns):
     async def wait(self) -> None:
         self.waited.append("a turn")
 
-    async def in_thread(self, work: Any) -> Any:
+    async def run_in_thread(self, work: Any) -> Any:
         self.waited.append("a thread")
         return work()
 

@@ -31,15 +31,15 @@ def test_there_is_room_as_there_are_descriptors(
     monkeypatch: pytest.MonkeyPatch, descriptors: int, most: int, admitted: int
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, -1))
-    assert connections.most_connections() == most
-    assert connections.most_admitted() == admitted
+    assert connections.get_connection_limit() == most
+    assert connections.get_admission_limit() == admitted
 
 
 async def test_who_waits_among_many_gets_a_last_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """More than a quarter of all; the others may go on as they are."""
-    monkeypatch.setattr(connections, "most_connections", lambda: 4)
+    monkeypatch.setattr(connections, "get_connection_limit", lambda: 4)
     async with connected(answering) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
         alone = await reader.readuntil(b" a")
@@ -81,7 +81,7 @@ async def test_who_is_let_in_waits_no_more() -> None:
 async def test_who_is_quiet_makes_room_for_who_is_let_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "most_admitted", lambda: 1)
+    monkeypatch.setattr(connections, "get_admission_limit", lambda: 1)
     async with connected(_admitting) as (first, reader, writer):
         assert await _said(reader, writer) == b"1"
         async with connected(_admitting) as (second, other, begun):
@@ -99,7 +99,7 @@ async def test_who_is_quiet_makes_room_for_who_is_let_in(
 async def test_who_comes_to_a_full_house_makes_the_first_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "most_connections", lambda: 1)
+    monkeypatch.setattr(connections, "get_connection_limit", lambda: 1)
     async with (
         connected(answering) as (first, reader, _),
         connected(answering) as (second, other, begun),

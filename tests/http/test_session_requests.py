@@ -138,13 +138,13 @@ async def test_a_call_whose_answer_nobody_reads_to_its_end_is_cancelled() -> Non
 async def test_calls_of_sessions_are_bounded_and_waited_for() -> None:
     served = Served()
     served.kept.waits = asyncio.Event()
-    await served.sessions.ended()
+    await served.sessions.wait_for_calls()
     calls = [asyncio.create_task(served.ask(CALL, KEPT)) for _ in range(100)]
     while len(served.log) < 100:
         await asyncio.sleep(0)
     assert (await served.ask(CALL, KEPT))[-1] == "alone"
     served.kept.waits.set()
-    await served.sessions.ended()
+    await served.sessions.wait_for_calls()
     assert served.sent == [200] * 101
     await asyncio.gather(*calls)
     assert (await served.ask(CALL, KEPT))[-1] == "kept"
@@ -165,7 +165,7 @@ async def test_calls_that_do_not_end_are_waited_for_a_second(
         waited.append(timeout)
 
     monkeypatch.setattr(module, "asyncio", SimpleNamespace(wait=wait))
-    await served.sessions.ended()
+    await served.sessions.wait_for_calls()
     assert waited == [1.0]
     served.kept.waits.set()
     monkeypatch.undo()
@@ -188,8 +188,8 @@ def test_two_hundred_sessions_are_kept_where_a_person_may_be_asked(
     monkeypatch.setattr(app, "StreamableHTTPSessionManager", manager)
     server = replace(SERVER, external=False, state_key_variable=variable)
     assert server.http is not None
-    listening = Listening.on(replace(server.http, max_body=77), "127.0.0.1", {})
-    app.http_app(server, listening)
+    listening = Listening.from_environment(replace(server.http, max_body=77), "127.0.0.1", {})
+    app.build_http_app(server, listening)
     assert {one.max_request_body_size for one in made} == {77}
     assert {one.max_sessions for one in made} == {200}
     security = {one.security_settings.enable_dns_rebinding_protection for one in made}

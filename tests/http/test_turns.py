@@ -101,5 +101,5 @@ def test_the_loop_is_free_for_as_long_as_the_last_turn_took(
 ) -> None:
     """Up to two milliseconds."""
     turns, loop = Turns(), SimpleNamespace(time=lambda: 100.0)
-    turns._taken_since(100.0 - took, loop)  # type: ignore[arg-type]
+    turns._end_turn(100.0 - took, loop)  # type: ignore[arg-type]
     assert turns._free_until == pytest.approx(100 + free)

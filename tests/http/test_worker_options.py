@@ -27,9 +27,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         given.update(ending=vars(ending), app=app)
         return "ending app"
 
-    monkeypatch.setattr(runner, "listening_at", listening)
-    monkeypatch.setattr(runner, "http_app", app)
-    monkeypatch.setattr(runner, "ending_app", ending)
+    monkeypatch.setattr(runner, "resolve_listen_settings", listening)
+    monkeypatch.setattr(runner, "build_http_app", app)
+    monkeypatch.setattr(runner, "wrap_lifespan", ending)
     monkeypatch.setattr(runner, "write_logs", lambda *words: given.update(logs=words))
     return given
 

@@ -10,7 +10,7 @@ import httpx
 
 from tests.http.serving import rpc
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope
-from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.mcp import McpServer
 
@@ -88,7 +88,7 @@ async def serving(
     )
     more = server or {}
     served = McpServer(registry, name="shop", client="desk", http=settings, **more)
-    app = http_app(served, Listening.on(settings, "127.0.0.1", given))
+    app = build_http_app(served, Listening.from_environment(settings, "127.0.0.1", given))
     async with (
         app.lifespan_context(app),
         httpx.AsyncClient(

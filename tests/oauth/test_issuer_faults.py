@@ -407,4 +407,4 @@ def test_credentials_that_cannot_be_meant_do_not_start(
     oauth = OAuth("S", SCOPES, introspection=True)
     settings = HttpSettings((Endpoint("/mcp/", "desk", "D"),), "A", "H", oauth=oauth)
     with pytest.raises(SettingsError, match=problem):
-        Listening.on(settings, "127.0.0.1", given)
+        Listening.from_environment(settings, "127.0.0.1", given)

@@ -283,7 +283,7 @@ def test_what_is_not_set_up_does_not_start(given: dict[str, str], problem: str) 
         (Endpoint("/mcp/", "desk", "D"),), "A", "H", oauth=OAuth("SHOP", SCOPES)
     )
     with pytest.raises(SettingsError, match=problem):
-        Listening.on(settings, "127.0.0.1", given)
+        Listening.from_environment(settings, "127.0.0.1", given)
 
 
 @pytest.mark.parametrize("metadata_url", [None, "https://agent.example/client.json"])

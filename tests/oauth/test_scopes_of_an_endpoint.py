@@ -84,7 +84,7 @@ async def test_a_token_opens_the_endpoint_by_a_scope(
     claims: Any, status: int | None, permissions: set[str]
 ) -> None:
     scope: dict[str, Any] = {"path": "/desk/"}
-    refused = await _server(claims).refusal("t", scope, "shop desk")
+    refused = await _server(claims).check_token("t", scope, "shop desk")
     if refused is None:
         assert status is None
         caller = scope[IDENTITY]

@@ -11,9 +11,9 @@ from toolcast_runtime.http.endpoints import Listening, Tokens, is_safe_url
 
 
 def test_a_variable_holds_the_old_and_the_new_token() -> None:
-    tokens = Tokens.of("T", {"T": " old\nnew "})
+    tokens = Tokens.from_environment("T", {"T": " old\nnew "})
     assert tokens is not None
-    assert [tokens.holds(t) for t in ("old", "new", "", "old new")] == [
+    assert [tokens.contains(t) for t in ("old", "new", "", "old new")] == [
         True,
         True,
         False,
@@ -24,19 +24,19 @@ def test_a_variable_holds_the_old_and_the_new_token() -> None:
 def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("old\n")
-    tokens = Tokens.of("T", {"T_FILE": str(path)})
-    assert tokens is not None and tokens.holds("old")
+    tokens = Tokens.from_environment("T", {"T_FILE": str(path)})
+    assert tokens is not None and tokens.contains("old")
     path.write_text("old new\n")
-    assert tokens.holds("old") and tokens.holds("new")
+    assert tokens.contains("old") and tokens.contains("new")
     # As Kubernetes and careful people do it: another file takes its place.
     other = tmp_path / "other"
     other.write_text("new\n")
     other.replace(path)
-    assert not tokens.holds("old") and tokens.holds("new")
+    assert not tokens.contains("old") and tokens.contains("new")
     path.unlink()
-    assert not tokens.holds("new") and not tokens.holds("")
+    assert not tokens.contains("new") and not tokens.contains("")
     path.write_text("new\n")
-    assert tokens.holds("new")
+    assert tokens.contains("new")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_cannot_be_meant_does_not_start(
 ) -> None:
     settings = HttpSettings((Endpoint("/mcp/", None, "D"),), "A", "H")
     with pytest.raises(SettingsError, match=problem):
-        Listening.on(settings, "127.0.0.1", given)
+        Listening.from_environment(settings, "127.0.0.1", given)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from tests.telemetry import handlers
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client as Allowed
 from toolcast_runtime.http import Endpoint, HttpSettings
-from toolcast_runtime.http.app import http_app
+from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import Listening
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.telemetry import mcp_requests
@@ -292,7 +292,7 @@ def test_over_http_a_request_has_its_transport_and_no_session(
 
 async def _post(server: McpServer, *methods: str) -> None:
     assert server.http is not None
-    app = http_app(server, Listening.on(server.http, "127.0.0.1", {}))
+    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", {}))
     params = {
         "tools/call": {
             "name": "give",

@@ -49,7 +49,7 @@ _READINESS_TIMEOUT_S = 5.0
 """Time of a readiness check, after which the server is reported as not ready."""
 
 
-def listening_at(
+def resolve_listen_settings(
     server: ToolsetServer, settings: HttpSettings, host: str, *, several: bool
 ) -> Listening:
     """Where a server listens, and for whom.
@@ -60,7 +60,7 @@ def listening_at(
     """
     problems = []
     try:
-        listening = Listening.on(settings, host)
+        listening = Listening.from_environment(settings, host)
     except SettingsError as error:
         problems.append(str(error))
     try:
@@ -73,7 +73,7 @@ def listening_at(
     return listening
 
 
-def http_app(
+def build_http_app(
     server: ToolsetServer,
     listening: Listening,
     *,
@@ -187,7 +187,7 @@ def http_app(
                 for work in works:
                     work.cancel()
                 await asyncio.gather(*works, return_exceptions=True)
-                await asyncio.gather(*(each.ended() for each in sessions))
+                await asyncio.gather(*(each.wait_for_calls() for each in sessions))
         finally:
             if is_alone:
                 # Calls have ended or were cancelled; what they left to write is written.

@@ -1,8 +1,8 @@
-"""uvicorn's HTTP with bounds on connections and on what one of them may cost the others.
+"""uvicorn's HTTP/1.1 protocol with limits on connections and on the cost of each connection.
 
-uvicorn bounds neither how many connections there are, nor how long they may take for a request's
-head: a few hundred callers that begin a request and never end it would use up the descriptors of
-the process, and nobody else would be answered.
+uvicorn limits neither the number of connections nor the time that the head of a request may
+take. A few hundred clients that send half a request would use up the process's file descriptors,
+and the server could not accept any other connection.
 
 Needs `uvicorn`.
 """
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-HEAD_SECONDS = 10.0
-"""From the opening of a connection, or its last answer, to the end of a request's head."""
+HEAD_TIMEOUT_S = 10.0
+"""Time for the head of a request, from the connection's start or its previous response."""
 
-LAST_SECONDS = 0.5
-"""How long a connection on which nothing runs may bring a request when the server ends."""
+IDLE_SHUTDOWN_S = 0.5
+"""Time in which an idle connection may still send a request when the server shuts down."""
 
-_LENGTH = b"content-length"
-_LAST_ANSWER = (b"connection", b"close")
-_FULL = (
+_CONTENT_LENGTH = b"content-length"
+_CLOSE_HEADER = (b"connection", b"close")
+_SERVER_FULL_RESPONSE = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n"
     b"connection: close\r\ncontent-length: 0\r\n\r\n"
 )
@@ -42,126 +42,142 @@ MAX_ADMITTED_CONNECTIONS = 1_000
 """Connections with an admitted request; fewer if the process has few file descriptors."""
 
 _MIN_CONNECTIONS = 16
-"""Connections that are allowed however few file descriptors there are."""
-_UNREAD_SECONDS = 0.05
-"""How long a connection may bring nothing before it makes room for others."""
-_LINES = 200
-"""Of heads, and of chunks, that are read of a connection in a turn; a head has hardly more."""
-# In the order in which they came, or were last let in.
+"""Connections that are allowed even if the process has fewer file descriptors."""
+
+_QUIET_S = 0.05
+"""Time without a complete request after which a connection may be closed for a new one."""
+
+_MAX_LINES = 200
+"""Lines of a request's head, and lines that are parsed before other connections continue."""
+
+# Both are ordered: by the time of connection, and by the time of the last admitted request.
 _waiting: dict[BoundedProtocol, None] = {}
 _admitted: dict[BoundedProtocol, None] = {}
 
 
-def most_connections() -> int:
-    """How many there may be: three quarters of the descriptors at most."""
-    return _of_descriptors(MAX_CONNECTIONS, 3)
+def get_connection_limit() -> int:
+    """Return the maximum number of connections: at most 3/4 of the file descriptors."""
+    return _limit_by_descriptors(MAX_CONNECTIONS, 3)
 
 
-def most_admitted() -> int:
-    """How many may be admitted: half of the descriptors at most, so that others are heard."""
-    return _of_descriptors(MAX_ADMITTED_CONNECTIONS, 2)
+def get_admission_limit() -> int:
+    """Return the maximum number of admitted connections: at most half of the descriptors.
+
+    It is lower than the limit of all connections, so that new connections can still be read.
+    """
+    return _limit_by_descriptors(MAX_ADMITTED_CONNECTIONS, 2)
 
 
-def _of_descriptors(most: int, quarters: int) -> int:
+def _limit_by_descriptors(limit: int, quarters: int) -> int:
+    """Lower a limit to some quarters of the file descriptors that the process may open."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return most
-    few = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return most if few < 0 else max(_MIN_CONNECTIONS, min(most, few * quarters // 4))
+        return limit
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if descriptors < 0:  # unlimited
+        return limit
+    return max(_MIN_CONNECTIONS, min(limit, descriptors * quarters // 4))
 
 
 class BoundedProtocol(H11Protocol):
-    """uvicorn's HTTP with a deadline for heads and a bound on connections.
+    """uvicorn's HTTP/1.1 protocol with a timeout for heads and a limit of connections.
 
-    A connection waits to be admitted until the first request whose host and token were right.
-    Of too many, of either kind, that is closed which brings nothing and is there for longest.
-    Where whole requests of all of them are here, the answer is 503: of those that wait to the
-    oldest, so that a newcomer is always heard; of those admitted to the newest, since calls run.
-    While many wait, a connection that is not admitted has one answer.
+    A connection is *waiting* until its first request with a valid host and token; then it is
+    *admitted*. If there are too many connections of either kind, the oldest one without a
+    complete request is closed. If all of them have a complete request, one gets a 503: the
+    oldest of the waiting connections, so that a new connection is always read, or the newest
+    of the admitted ones, because the others' calls are running. While many connections wait,
+    a waiting connection is closed after one response.
 
-    Each header and each chunk takes the time of a long text, however short it is: after some of
-    them the others have their turn.
+    Parsing a header or a chunk is expensive even if it is short, so other connections continue
+    after some lines.
     """
 
     def connection_made(self, transport: Any) -> None:
+        """Register the connection as waiting; close another one if there are too many."""
         self._joining = _Joining(transport)
         super().connection_made(cast("asyncio.Transport", self._joining))
-        self._answering, self.app = self.app, self._begun
+        self._wrapped_app, self.app = self.app, self._handle_request
         self._deadline: asyncio.TimerHandle | None = None
         self._unread, self._lines = bytearray(), 0
         self._await_head()
         _waiting[self] = None
-        is_full = len(_waiting) + len(_admitted) > most_connections()
-        if is_full and not _is_room_made(_waiting):
-            next(iter(_waiting)).make_room()
+        is_full = len(_waiting) + len(_admitted) > get_connection_limit()
+        if is_full and not _close_quiet_connection(_waiting):
+            next(iter(_waiting)).evict()
 
     def data_received(self, data: bytes) -> None:
-        """Reads what is short at once."""
-        is_in_turn = bool(self._unread)
+        """Buffer the data, and parse the first lines of it unless parsing is under way."""
+        is_parsing = bool(self._unread)
         self._unread += data
-        if is_in_turn:
+        if is_parsing:
             self.transport.pause_reading()
         else:
-            self._read_on()
+            self._parse_unread()
 
     def on_response_complete(self) -> None:
-        """The next request may be here."""
+        """Start the timeout for the next head, and parse data that has already arrived."""
         if not self.transport.is_closing():
             self._await_head()
         super().on_response_complete()
         if self._unread:
-            self.loop.call_soon(self._read_on)
+            self.loop.call_soon(self._parse_unread)
 
-    def _read_on(self) -> None:
+    def _parse_unread(self) -> None:
+        """Parse up to 200 lines of the buffered data; schedule itself for the rest."""
         is_head = self.conn.their_state is h11.IDLE
         if self.transport.is_closing() or not self._unread:
             return
         if self.conn.their_state is h11.DONE:
-            # It waits for the answer to the request before.
+            # A pipelined request: it is parsed after the response to the previous one.
             self.transport.pause_reading()
             return
         end, lines = len(self._unread), self._unread.count(b"\n")
-        if lines >= _LINES:
+        if lines >= _MAX_LINES:
             end = lines = 0
-            while lines < _LINES:
+            while lines < _MAX_LINES:
                 end, lines = self._unread.index(b"\n", end) + 1, lines + 1
         piece = bytes(self._unread[:end])
         del self._unread[:end]
         super().data_received(piece)
         is_head = is_head and self.conn.their_state is h11.IDLE
         self._lines = self._lines + lines if is_head else 0
-        if self._lines > _LINES and not self.transport.is_closing():
+        if self._lines > _MAX_LINES and not self.transport.is_closing():
             self.send_400_response("The request has too many headers.")
         elif self._unread:
             self.transport.pause_reading()
-            self.loop.call_soon(self._read_on)
+            self.loop.call_soon(self._parse_unread)
         elif not self.flow.read_paused:
             self.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._forget()
+        """Remove the connection from the counts and cancel its timeout."""
+        self._unregister()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """The server ends. A request that is on its way is answered, as its connection's last."""
+        """Close the connection after its current or next response, or when it stays idle."""
         state = self.server_state
-        if _LAST_ANSWER not in state.default_headers:
-            state.default_headers = [*state.default_headers, _LAST_ANSWER]
-        # Handed to `call_later` and nobody else.
-        self.timeout_keep_alive = LAST_SECONDS  # type: ignore[assignment]
+        if _CLOSE_HEADER not in state.default_headers:
+            state.default_headers = [*state.default_headers, _CLOSE_HEADER]
+        # uvicorn declares an integer, but only passes the value to `call_later`.
+        self.timeout_keep_alive = IDLE_SHUTDOWN_S  # type: ignore[assignment]
         if self.cycle is not None:
             self.cycle.default_headers = state.default_headers
-        self.loop.call_later(LAST_SECONDS, self._end_idle)
+        self.loop.call_later(IDLE_SHUTDOWN_S, self._end_idle)
 
     def _end_idle(self) -> None:
         if self.cycle is None or self.cycle.response_complete:
             self.timeout_keep_alive_handler()
 
     def admit(self) -> bool:
-        """Whether there is room for a request of its, which was let in."""
-        is_full = self not in _admitted and len(_admitted) >= most_admitted()
-        if is_full and not _is_room_made(_admitted):
+        """Admit the connection, and return whether the limit allows it.
+
+        The request guard calls this for a request with a valid host and token.
+        """
+        is_full = self not in _admitted and len(_admitted) >= get_admission_limit()
+        if is_full and not _close_quiet_connection(_admitted):
             return False
         if not self.transport.is_closing():
             _waiting.pop(self, None)
@@ -170,81 +186,83 @@ class BoundedProtocol(H11Protocol):
         return True
 
     def has_body(self) -> bool:
-        """Whether the whole body of the request is here."""
+        """Return whether the complete body of the current request has arrived."""
         return not self.cycle.more_body
 
     def is_quiet(self) -> bool:
-        """Whether no whole request of its is here, though one had the time to come."""
-        if self._is_asked and not self.cycle.more_body:
+        """Return whether the connection had time to send a complete request but did not."""
+        if self._has_head and not self.cycle.more_body:
             return False
-        return self.loop.time() - self._since > _UNREAD_SECONDS
+        return self.loop.time() - self._since > _QUIET_S
 
-    def make_room(self) -> None:
-        """Ends the connection, with an answer if a request has none yet."""
+    def evict(self) -> None:
+        """Close the connection, with a 503 if no response to a request has started."""
         if self.cycle is None or not self.cycle.response_started:
-            self._forget()
-            self.transport.write(_FULL)
+            self._unregister()
+            self.transport.write(_SERVER_FULL_RESPONSE)
             self.transport.close()
         else:
-            self.give_up()
+            self.abort()
 
-    def give_up(self) -> None:
-        """Ends the connection at once; what it was sending is lost."""
-        self._forget()
+    def abort(self) -> None:
+        """Close the connection at once; unsent data is lost."""
+        self._unregister()
         self.transport.abort()
 
-    def _forget(self) -> None:
+    def _unregister(self) -> None:
         _waiting.pop(self, None)
         _admitted.pop(self, None)
-        self._forget_deadline()
+        self._cancel_deadline()
 
     def _await_head(self) -> None:
-        self._since, self._is_asked = self.loop.time(), False
-        # One timer serves many requests: at its end it is seen whether one is late.
+        self._since, self._has_head = self.loop.time(), False
+        # One timer serves many requests: when it fires, it checks whether a head is late.
         if self._deadline is None:
-            self._deadline = self.loop.call_later(HEAD_SECONDS, self._end_late)
+            self._deadline = self.loop.call_later(HEAD_TIMEOUT_S, self._check_deadline)
 
-    def _end_late(self) -> None:
-        """Ends the connection when a head is late; the next look is when it would be."""
+    def _check_deadline(self) -> None:
+        """Abort the connection if a head is late; otherwise set the timer to its deadline."""
         self._deadline = None
-        if self._is_asked:
+        if self._has_head:
             return
-        left = self._since + HEAD_SECONDS - self.loop.time()
-        if left > 0:
-            self._deadline = self.loop.call_later(left, self._end_late)
+        remaining = self._since + HEAD_TIMEOUT_S - self.loop.time()
+        if remaining > 0:
+            self._deadline = self.loop.call_later(remaining, self._check_deadline)
         else:
-            self.give_up()
+            self.abort()
 
-    def _forget_deadline(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _begun(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answers a request whose head is here."""
-        self._since, self._is_asked = self.loop.time(), True
+    def _handle_request(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> Awaitable[None]:
+        """Call the application for a request whose head is complete."""
+        self._since, self._has_head = self.loop.time(), True
         scope["extensions"] = {ADMITTED: self.admit, ARRIVED: self.has_body}
 
-        async def sent(message: Any) -> None:
+        async def send_adjusted(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = message.get("headers", ())
-                # Only what has a length is there as a whole: a stream's head goes ahead.
-                self._joining.is_head = _LENGTH in dict(headers)
-                if self in _waiting and len(_waiting) > most_connections() // 4:
-                    message = {**message, "headers": [*headers, _LAST_ANSWER]}
+                # The head of a stream is sent at once: its first part may come much later.
+                self._joining.is_head = _CONTENT_LENGTH in dict(headers)
+                if self in _waiting and len(_waiting) > get_connection_limit() // 4:
+                    message = {**message, "headers": [*headers, _CLOSE_HEADER]}
             await send(message)
 
-        answering: ASGIApp = self._answering
-        return answering(scope, receive, sent)
+        app: ASGIApp = self._wrapped_app
+        return app(scope, receive, send_adjusted)
 
 
 class _Joining:
-    """A transport that sends the head of an answer together with what follows it.
+    """A transport that sends the head of a response in one write with the data after it.
 
-    Each piece that is sent by itself wakes the caller up.
+    Each separate write wakes up the client.
 
     Attributes:
-        is_head: what is written next is such a head.
+        is_head: whether the next write is a head to hold back.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -269,9 +287,10 @@ class _Joining:
         return getattr(self._transport, name)
 
 
-def _is_room_made(among: dict[BoundedProtocol, None]) -> bool:
-    """Whether there was a connection to close that brings nothing."""
-    quiet = next((each for each in among if each.is_quiet()), None)
-    if quiet is not None:
-        quiet.make_room()
-    return quiet is not None
+def _close_quiet_connection(connections: dict[BoundedProtocol, None]) -> bool:
+    """Close the oldest connection without a complete request; return whether one exists."""
+    for connection in connections:
+        if connection.is_quiet():
+            connection.evict()
+            return True
+    return False

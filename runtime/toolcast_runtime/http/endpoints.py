@@ -1,9 +1,9 @@
-"""Where a server listens and for whom: the settings, with what the environment adds to them.
+"""Combine the settings of an HTTP server with the environment: tokens, hosts and issuer.
 
-Bearer tokens come from variables or from files, and are changed without a restart: during a
-change a variable or file holds the old and the new one, apart by white space, because a token has
-none in it (RFC 6750, section 2.1). A file is what systemd credentials, Docker and Kubernetes
-secrets are; it is read again when it changes.
+Bearer tokens come from environment variables or from files (systemd credentials, Docker or
+Kubernetes secrets). A variable or file may contain several tokens, separated by white space,
+which no token contains (RFC 6750, section 2.1); so the old and the new one are both valid
+during a rotation. A changed file is read again without a restart.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _logger = logging.getLogger("toolcast.http")
 
 
 class Tokens:
-    """The tokens that open one endpoint; any of them does.
+    """The valid bearer tokens of one endpoint.
 
     Args:
-        name: the variable that they come from.
-        tokens: those of the variable.
-        path: the file that holds them instead.
+        name: the environment variable of the tokens.
+        tokens: the tokens in the variable.
+        path: the file that contains the tokens instead.
     """
 
     def __init__(
@@ -39,63 +39,71 @@ class Tokens:
     ) -> None:
         self.name = name
         self._path = path
-        self._seen: tuple[int, ...] | None = None
+        self._last_stat: tuple[int, ...] | None = None
         self._digests = frozenset(map(_digest, tokens))
 
     @classmethod
-    def of(cls, name: str, environment: Mapping[str, str]) -> Tokens | None:
-        """Those of a variable; None when nothing is set.
+    def from_environment(
+        cls, name: str, environment: Mapping[str, str]
+    ) -> Tokens | None:
+        """Return the tokens of the variables `name` or `name_FILE`; None if neither is set.
 
         Raises:
-            ValueError: the file cannot be read, has no token, or both are set.
+            ValueError: the file cannot be read, contains no token, or both variables are set.
         """
-        given = tuple(environment.get(name, "").split())
+        values = tuple(environment.get(name, "").split())
         path = environment.get(f"{name}_FILE", "").strip()
         if not path:
-            return cls(name, given) if given else None
-        if given:
+            return cls(name, values) if values else None
+        if values:
             raise ValueError(f"set {name} or {name}_FILE, not both")
         tokens = cls(name, path=path)
-        tokens.digests()
+        tokens.get_digests()
         if not tokens._digests:
-            raise ValueError(f"the file that {name}_FILE names has no token to read")
+            raise ValueError(f"the file in {name}_FILE cannot be read or has no token")
         return tokens
 
-    def digests(self) -> frozenset[bytes]:
-        """Of the tokens that hold now; none while the file cannot be read."""
+    def get_digests(self) -> frozenset[bytes]:
+        """Return the digests of the valid tokens; none while the file cannot be read.
+
+        Reads the file again if it has changed.
+        """
         if self._path is not None:
             try:
-                seen = os.stat(self._path)
-                now = seen.st_ino, seen.st_mtime_ns, seen.st_size
-                if now != self._seen:
-                    found = frozenset(map(_digest, read_secret(self._path).split()))
-                    if self._seen is not None:
-                        _logger.info("the tokens of %s were read again", self.name)
-                    self._digests, self._seen = found, now
+                status = os.stat(self._path)
+                stat = status.st_ino, status.st_mtime_ns, status.st_size
+                if stat != self._last_stat:
+                    tokens = read_secret(self._path).split()
+                    if self._last_stat is not None:
+                        _logger.info("reloaded the tokens of %s", self.name)
+                    self._digests = frozenset(map(_digest, tokens))
+                    self._last_stat = stat
             except (OSError, ValueError):
                 if self._digests:
-                    _logger.error("the file that %s_FILE names is gone", self.name)
-                self._digests, self._seen = frozenset(), None
+                    _logger.error("cannot read the file in %s_FILE", self.name)
+                self._digests, self._last_stat = frozenset(), None
         return self._digests
 
-    def holds(self, token: str) -> bool:
-        """Whether it is one of them, in a time that tells nothing of them."""
-        given = _digest(token)
-        # All are compared, whichever is right.
-        return sum(hmac.compare_digest(given, each) for each in self.digests()) > 0
+    def contains(self, token: str) -> bool:
+        """Return whether a token is valid, in a time that does not depend on the tokens."""
+        digest = _digest(token)
+        # `sum` compares with every token; `any` would stop at the first match.
+        matches = sum(hmac.compare_digest(digest, d) for d in self.get_digests())
+        return matches > 0
 
 
 class Issuer(NamedTuple):
-    """The settings with what the environment adds to them.
+    """The authorization server: the OAuth settings, completed by the environment.
 
     Attributes:
-        oauth: the toolset's.
-        issuer: as tokens name it, character by character.
-        public_url: what callers put before an endpoint's path; no slash at its end.
-        jwks_uri: None asks the issuer's metadata.
-        introspection_uri: so is this.
-        credentials: id and secret for introspection, as they are now; raises `ValueError`
-            when the file of one cannot be read.
+        oauth: the toolset's OAuth settings.
+        issuer: the issuer URL, which must equal the `iss` of tokens exactly.
+        public_url: the URL under which clients reach the server, without a trailing slash.
+        jwks_uri: the URL of the issuer's keys; None reads it from the issuer's metadata.
+        introspection_uri: the URL for introspection; None reads it from the metadata.
+        credentials: a function that returns the current client id and secret for
+            introspection, and raises `ValueError` if a file with them cannot be read; None
+            without introspection.
     """
 
     oauth: OAuth
@@ -106,57 +114,56 @@ class Issuer(NamedTuple):
     credentials: Callable[[], tuple[str, str]] | None
 
     @classmethod
-    def of(
+    def from_environment(
         cls, oauth: OAuth, environment: Mapping[str, str]
     ) -> tuple[Issuer, list[str]]:
-        """It, and the problems for which it must not be used."""
+        """Return the issuer, and the problems of its settings; use it only without problems."""
         problems: list[str] = []
 
-        def url(name: str, otherwise: str | None, what: str = "") -> str | None:
+        def read_url(name: str, default: str | None, purpose: str = "") -> str | None:
+            """Read a URL from the environment; it is required if it has a purpose text."""
             variable = f"{oauth.variables}_{name}"
-            value = environment.get(variable, "").strip() or otherwise
-            if value is None and what:
-                problems.append(f"OAuth needs {what}: set {variable}")
+            value = environment.get(variable, "").strip() or default
+            if value is None and purpose:
+                problems.append(f"OAuth needs {purpose}: set {variable}")
             elif value is not None and not is_safe_url(value):
                 problems.append(
                     f"{variable} must be an https URL without user, query and fragment;"
-                    " http is for loopback alone"
+                    " http is allowed only for loopback addresses"
                 )
             return value
 
-        public = url("PUBLIC_URL", None, "the URL that callers reach the server by")
-        issuer = url("OAUTH_ISSUER", oauth.issuer, "the authorization server's issuer")
-        jwks = url("OAUTH_JWKS_URI", oauth.jwks_uri)
-        asked = url("OAUTH_INTROSPECTION_URI", None)
+        public_url = read_url("PUBLIC_URL", None, "the server's public URL")
+        issuer = read_url("OAUTH_ISSUER", oauth.issuer, "the authorization server's URL")
+        jwks_uri = read_url("OAUTH_JWKS_URI", oauth.jwks_uri)
+        introspection_uri = read_url("OAUTH_INTROSPECTION_URI", None)
         credentials = None
         if oauth.introspection:
-            begin = f"{oauth.variables}_OAUTH_CLIENT"
-            names = f"{begin}_ID", f"{begin}_SECRET"
-            credentials = partial(_credentials, names, environment)
+            prefix = f"{oauth.variables}_OAUTH_CLIENT"
+            names = f"{prefix}_ID", f"{prefix}_SECRET"
+            credentials = partial(_read_credentials, names, environment)
             try:
                 credentials()
             except ValueError as error:
                 problems.append(str(error))
-        return (
-            cls(
-                oauth,
-                issuer or "",
-                (public or "").rstrip("/"),
-                jwks,
-                asked,
-                credentials,
-            ),
-            problems,
+        built = cls(
+            oauth,
+            issuer or "",
+            (public_url or "").rstrip("/"),
+            jwks_uri,
+            introspection_uri,
+            credentials,
         )
+        return built, problems
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The host that callers name; none while it is not set up."""
-        is_set_up = is_safe_url(self.public_url)
-        return (urlsplit(self.public_url).netloc,) if is_set_up else ()
+        """The host of the public URL; empty if the URL is not valid."""
+        is_valid = is_safe_url(self.public_url)
+        return (urlsplit(self.public_url).netloc,) if is_valid else ()
 
-    def opens(self, client: str | None) -> bool:
-        """Whether any scope opens the endpoint of a client."""
+    def has_scope_for(self, client: str | None) -> bool:
+        """Return whether any scope grants access to a client's endpoint."""
         return client is None or any(client in s.clients for s in self.oauth.scopes)
 
     def __repr__(self) -> str:
@@ -165,14 +172,14 @@ class Issuer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """The settings with what the environment and the command line add to them.
+    """The settings of an HTTP server, completed by the environment and the command line.
 
     Attributes:
-        settings: the toolset's.
+        settings: the toolset's settings.
         host: the address that the server listens on.
-        tokens: the tokens of each variable that has any.
+        tokens: the tokens by environment variable, for each variable that has any.
         hosts: all allowed hosts.
-        issuer: the authorization server; None where there is none.
+        issuer: the authorization server; None without OAuth.
     """
 
     settings: HttpSettings
@@ -182,53 +189,60 @@ class Listening:
     issuer: Issuer | None = None
 
     @classmethod
-    def on(
+    def from_environment(
         cls,
         settings: HttpSettings,
         host: str,
         environment: Mapping[str, str] = os.environ,
     ) -> Listening:
-        """What the server needs to listen on an address.
+        """Return the complete settings for an address to listen on.
 
         Raises:
-            SettingsError: beyond loopback a token or the allowed hosts are missing, two
-                variables hold the same token, a file of tokens cannot be read, or OAuth
-                is not set up.
+            SettingsError: the address is not a loopback address and a token or the allowed
+                hosts are missing; or two variables contain the same token, a file with
+                tokens cannot be read, or the OAuth settings are incomplete.
         """
         names = [endpoint.token_variable for endpoint in settings.endpoints]
         problems: list[str] = []
         tokens = {}
         for name in (*names, settings.admin_variable):
             try:
-                found = Tokens.of(name, environment)
+                variable_tokens = Tokens.from_environment(name, environment)
             except ValueError as error:
                 problems.append(str(error))
             else:
-                tokens.update({} if found is None else {name: found})
-        more = environment.get(settings.hosts_variable, "").split(",")
-        hosts = (*settings.allowed_hosts, *(h.strip() for h in more if h.strip()))
-        problems += _same_tokens(tokens)
+                if variable_tokens is not None:
+                    tokens[name] = variable_tokens
+        added_hosts = environment.get(settings.hosts_variable, "").split(",")
+        hosts = (
+            *settings.allowed_hosts,
+            *(added.strip() for added in added_hosts if added.strip()),
+        )
+        problems += _find_shared_tokens(tokens)
         issuer = None
         if settings.oauth is not None:
-            issuer, wrong = Issuer.of(settings.oauth, environment)
-            problems += wrong
-            # What callers put before a path is a name that they use.
+            issuer, oauth_problems = Issuer.from_environment(
+                settings.oauth, environment
+            )
+            problems += oauth_problems
+            # Clients send the host of the public URL as `Host`.
             hosts = (*hosts, *issuer.hosts)
         if not is_loopback(host):
             missing = [
                 endpoint.token_variable
                 for endpoint in settings.endpoints
                 if endpoint.token_variable not in tokens
-                and (issuer is None or not issuer.opens(endpoint.client))
+                and (issuer is None or not issuer.has_scope_for(endpoint.client))
             ]
             if missing:
                 problems.append(
-                    f"beyond loopback every client needs a token: set {', '.join(missing)}"
+                    f"{host} is not a loopback address, so every client needs a token:"
+                    f" set {', '.join(missing)}"
                 )
             if not hosts and _is_wildcard(host):
                 problems.append(
-                    f"at every address of this machine ({host}) it needs the names that"
-                    f" clients use: set {settings.hosts_variable}"
+                    f"{host} listens on all addresses, so the host names that clients use"
+                    f" must be declared: set {settings.hosts_variable}"
                 )
         if problems:
             raise SettingsError("; ".join(problems))
@@ -239,7 +253,7 @@ class Listening:
         return cls(settings, host, tokens, hosts, issuer)
 
 
-def tell_endpoints(listening: Listening, origin: str = "") -> None:
+def log_endpoints(listening: Listening, origin: str = "") -> None:
     """One line an endpoint.
 
     Args:
@@ -252,7 +266,7 @@ def tell_endpoints(listening: Listening, origin: str = "") -> None:
         for_whom = []
         if variable in listening.tokens:
             for_whom.append(f"the token in {variable}")
-        if listening.issuer is not None and listening.issuer.opens(endpoint.client):
+        if listening.issuer is not None and listening.issuer.has_scope_for(endpoint.client):
             for_whom.append(f"tokens of {listening.issuer.issuer}")
         to = f"for {' and '.join(for_whom)}"
         if not for_whom:
@@ -267,7 +281,7 @@ def _same_tokens(tokens: Mapping[str, Tokens]) -> list[str]:
     first: dict[bytes, str] = {}
     problems = []
     for name, held in tokens.items():
-        others = {first.setdefault(digest, name) for digest in held.digests()}
+        others = {first.setdefault(digest, name) for digest in held.get_digests()}
         for other in sorted(others - {name}):
             problems.append(
                 f"{other} and {name} hold the same token; give each its own"
@@ -283,22 +297,29 @@ def _is_wildcard(host: str) -> bool:
 
 
 def _digest(token: str) -> bytes:
-    """Of one length for every token, so that comparing takes one time."""
+    """Return a token's hash; equal lengths make comparisons take equal time."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
-def _credentials(
+def _read_credentials(
     names: tuple[str, str], environment: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Id and secret; raises `ValueError` when one cannot be had."""
-    user, password = (secret(name, environment) for name in names)
-    if user is None or password is None:
+    """Return the client id and secret of the variables, or of the files that they name.
+
+    Raises:
+        ValueError: either is not set, or its file cannot be read.
+    """
+    client_id, client_secret = (secret(name, environment) for name in names)
+    if client_id is None or client_secret is None:
         raise ValueError(f"introspection needs {' and '.join(names)}: set both")
-    return user, password
+    return client_id, client_secret
 
 
 def is_safe_url(url: str) -> bool:
-    """Whether what comes from there, or is sent there, cannot be changed on its way."""
+    """Return whether a URL is https, or http to a loopback address, and well formed.
+
+    A user, a query and a fragment are not allowed.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -316,7 +337,7 @@ def is_safe_url(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address is this machine's alone."""
+    """Return whether a host is `localhost` or a loopback address."""
     if host == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""Work that keeps the event loop busy takes turns, so that others are answered between two."""
+"""Fair scheduling of CPU-heavy steps, so that other requests are served between two of them."""
 
 from __future__ import annotations
 
@@ -7,88 +7,101 @@ from collections.abc import Callable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-_PAUSE_SECONDS = 0.002
-_ROUNDS = 5
-_LARGE_VALUES = 250
-_LARGE_CHARACTERS = 10_000
-_LARGE_ANSWER = 100_000
-"""Characters; beyond that an answer takes as long as a call by itself."""
-_ONE_VALUE = {bool, int, float, type(None)}
-_HOLDING = (list, tuple, Mapping, Set)
+_MAX_PAUSE_S = 0.002
+"""Time that the loop is left to other requests between two turns, at most."""
+
+_MAX_PAUSE_ROUNDS = 5
+"""Iterations of the event loop that a caller waits for its turn, at most."""
+
+_MAX_SMALL_VALUES = 250
+_MAX_SMALL_CHARACTERS = 10_000
+
+_MAX_SMALL_RESULT_CHARACTERS = 100_000
+"""Characters of a result; encoding a longer one takes about as long as a whole call."""
+
+_SCALAR_TYPES = {bool, int, float, type(None)}
+_CONTAINER_TYPES = (list, tuple, Mapping, Set)
 _Result = TypeVar("_Result")
 
 
 class Turns:
-    """Turns of one event loop.
+    """Turns for CPU-heavy steps in one event loop.
 
-    Pieces of work that are short by themselves are together as long as there are callers. Here
-    each waits for its turn, and between two the loop is free for as long as the one before took,
-    up to a moment or some rounds. One that comes alone waits for nobody.
+    Steps that are short individually would together block the loop for as long as there are
+    callers. Each step therefore waits for its turn, and after a turn the loop is left to other
+    tasks for as long as the turn took (at most 2 ms or five iterations of the loop). A caller
+    waits for no other task if it is the only one.
     """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
-        # Those of the loop are taken while names of others cannot be resolved.
+        # A thread of its own: the loop's default threads may all be busy resolving host names.
         self._thread = ThreadPoolExecutor(1, "large bodies")
         self._free_until = 0.0
 
     async def wait(self) -> None:
-        """Returns when the caller may go on, up to the next thing that it awaits."""
+        """Wait for the caller's turn, which lasts until it next yields to the event loop."""
         async with self._lock:
             loop = asyncio.get_running_loop()
-            # Rounds of the loop and no sleep: while nobody else has work, they take no time.
-            for _ in range(_ROUNDS):
-                # What kept the loop until now is over then, and known.
+            # Iterations instead of a timed sleep: they take no time while the loop is idle.
+            for _ in range(_MAX_PAUSE_ROUNDS):
+                # The previous turn has ended after this, and `_free_until` is up to date.
                 await asyncio.sleep(0)
                 if loop.time() >= self._free_until:
                     break
-            loop.call_soon(self._taken_since, loop.time(), loop)
+            loop.call_soon(self._end_turn, loop.time(), loop)
 
-    def _taken_since(self, started: float, loop: asyncio.AbstractEventLoop) -> None:
+    def _end_turn(self, started: float, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        self._free_until = now + min(now - started, _PAUSE_SECONDS)
+        self._free_until = now + min(now - started, _MAX_PAUSE_S)
 
     async def wait_for(self, *values: Any) -> None:
-        """Waits for a turn to work on large arguments; goes on at once with small ones."""
-        if any(_is_large(value, _LARGE_CHARACTERS) for value in values):
+        """Wait for a turn if any of the arguments is large; otherwise return at once."""
+        if any(_is_large(value, _MAX_SMALL_CHARACTERS) for value in values):
             await self.wait()
 
     async def wait_for_answer(self, *values: Any) -> None:
-        """The same for what an answer is made of, which takes longer texts."""
-        if any(_is_large(value, _LARGE_ANSWER) for value in values):
+        """Wait for a turn if a part of a result is large; otherwise return at once.
+
+        Results may have longer strings than arguments before they count as large.
+        """
+        if any(_is_large(value, _MAX_SMALL_RESULT_CHARACTERS) for value in values):
             await self.wait()
 
-    async def in_thread(self, work: Callable[[], _Result]) -> _Result:
-        """What a function gives that runs in a thread, while nothing else has its turn."""
+    async def run_in_thread(self, work: Callable[[], _Result]) -> _Result:
+        """Run a function in a thread and return its result; no other turn begins meanwhile."""
         async with self._lock:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._thread, work)
 
 
-def _is_large(value: Any, most: int) -> bool:
-    """Looks at no more values than a small one has; a handler may give any object."""
+def _is_large(value: Any, max_characters: int) -> bool:
+    """Return whether a value has more than 250 nested values or too many characters.
+
+    Counting stops at the limit. The value may be any object that a handler returns.
+    """
     values = characters = 0
-    left = [value]
-    while left:
-        item = left.pop()
+    unvisited = [value]
+    while unvisited:
+        item = unvisited.pop()
         if isinstance(item, (str, bytes)):
             characters += len(item)
-            if characters > most:
+            if characters > max_characters:
                 return True
             continue
-        if type(item) in _ONE_VALUE:
+        if type(item) in _SCALAR_TYPES:
             continue
-        held = item if isinstance(item, _HOLDING) else _attributes(item)
-        values += len(held)
-        if values > _LARGE_VALUES:
+        children = item if isinstance(item, _CONTAINER_TYPES) else _get_attributes(item)
+        values += len(children)
+        if values > _MAX_SMALL_VALUES:
             return True
-        left.extend(held)
-        if isinstance(held, Mapping):
-            left.extend(held.values())
+        unvisited.extend(children)
+        if isinstance(children, Mapping):
+            unvisited.extend(children.values())
     return False
 
 
-def _attributes(item: Any) -> list[Any]:
+def _get_attributes(item: Any) -> list[Any]:
     slots = getattr(type(item), "__slots__", ())
     names = (slots,) if isinstance(slots, str) else slots
     values = [getattr(item, name, None) for name in names if name != "__dict__"]

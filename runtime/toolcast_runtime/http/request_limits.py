@@ -1,7 +1,7 @@
-"""Who gets past the door of an HTTP endpoint, and with how much.
+"""Checks of host, origin, token and size that a request passes before an HTTP endpoint.
 
-Plain ASGI, because Starlette's own middleware for hosts knows no ports, no IPv6 and no
-origins. A refusal tells the caller what to change and the log nothing that the caller sent.
+Plain ASGI, because Starlette's `TrustedHostMiddleware` supports neither ports, IPv6 addresses
+nor origins. A rejected caller is told what to change; nothing that it sent is logged.
 """
 
 from __future__ import annotations
@@ -27,61 +27,69 @@ if TYPE_CHECKING:
     from .endpoints import Tokens
 
 MAX_LEVELS = 200
-"""Levels of the JSON in a request. Deeper JSON overflows the stack of its parsers."""
+"""Nesting levels of a request's JSON. Deeper JSON overflows the stack of its parsers."""
 
 ADMITTED = "toolcast.admitted"
-"""In the scope of a request that was let in; the extension by which its server finds room."""
+"""ASGI extension: a function that admits the request's connection, or returns False.
+
+Also a key of the scope, which is set once a request has passed the checks of its head.
+"""
 
 ARRIVED = "toolcast.arrived"
-"""The extension by which its server tells whether the whole body is here."""
+"""ASGI extension: a function that returns whether the complete body has arrived."""
 
-BODY_SECONDS = 30.0
-"""From the end of a request's head to the end of its body."""
+BODY_TIMEOUT_S = 30.0
+"""Time from the end of a request's head to the end of its body."""
 
 MAX_VALUES = 10_000
-"""Values of the JSON in a request; processing takes some microseconds for each."""
+"""Values in a request's JSON; processing takes some microseconds for each."""
 
-_LARGE = 10_000
-_LARGE_PART = 262_144
-# Of HTTP (RFC 9110, section 5.6.3); `str.strip` takes others away as well.
-_BLANKS = " \t"
+_MAX_SMALL_BODY_BYTES = 10_000
+"""Size up to which a request's JSON is measured in the event loop, not in a thread."""
+
+_MAX_SMALL_PART_BYTES = 262_144
+"""Size up to which a part of a response is sent without waiting for a turn."""
+
+# HTTP's optional white space (RFC 9110, section 5.6.3); `str.strip` removes more characters.
+_WHITE_SPACE = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _SEPARATORS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[,\[{]', re.DOTALL)
 _QUOTE = ord('"')
 _PORT = re.compile(r":\d{1,5}\Z")
 _Result = TypeVar("_Result")
-_LOWERED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+_TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
 class AllowedHosts:
-    """The names that a server answers to.
+    """The values of `Host` and `Origin` that a server accepts.
 
-    A page that a browser shows can make its own name resolve to this machine; its requests
-    still carry that name.
+    This protects from DNS rebinding: a web page can make its own host name resolve to this
+    machine, but the browser still sends that name in `Host`.
 
     Args:
-        hosts: `name` for every port, `name:port`, or `*` for every name.
-        origins: origins of pages that may send requests, besides those at the hosts.
+        hosts: `name` for any port, `name:port`, or `*` for any name.
+        origins: the origins of web pages that may send requests, in addition to the pages
+            of the hosts themselves.
     """
 
     def __init__(self, hosts: Iterable[str], origins: Iterable[str] = ()) -> None:
-        self._hosts = frozenset(_host(host) for host in hosts)
+        self._hosts = frozenset(_normalize_host(host) for host in hosts)
         self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
-        # A server is asked for under few names, and each request carries one.
-        self._answers_to = lru_cache(maxsize=64)(self._is_name)
+        # Cached, because every request is checked and clients use few different names.
+        self._is_allowed = lru_cache(maxsize=64)(self._matches_host)
 
     def allows_host(self, header: str | None) -> bool:
-        """Whether a request's Host is one of the names."""
+        """Return whether the value of a request's `Host` header is allowed."""
         if not header:
             return False
-        return self._answers_to(header)
+        return self._is_allowed(header)
 
-    def _is_name(self, header: str) -> bool:
-        host = _host(header)
+    def _matches_host(self, header: str) -> bool:
+        host = _normalize_host(header)
         return bool({"*", host, _PORT.sub("", host)} & self._hosts)
 
     def allows_origin(self, header: str | None) -> bool:
-        """Whether a request's Origin may send requests; those without one may."""
+        """Return whether a request's `Origin` is allowed; requests without one are."""
         if header is None:
             return True
         if header.rstrip("/").lower() in self._origins:
@@ -93,35 +101,37 @@ class AllowedHosts:
         return parts.scheme in ("http", "https") and self.allows_host(parts.netloc)
 
 
-def _host(host: str) -> str:
-    """`[::1]`, `::1` and `::1` in capitals are one host."""
-    lowered = host.strip(_BLANKS).translate(_LOWERED)
+def _normalize_host(host: str) -> str:
+    """Return a host in lower case, with an IPv6 address in brackets."""
+    lowered = host.strip(_WHITE_SPACE).translate(_TO_LOWER)
     return f"[{lowered}]" if lowered.count(":") > 1 and "[" not in lowered else lowered
 
 
-class TakesTokens(Protocol):
-    """Who says whether other tokens than those of the settings are good here."""
+class TokenVerifier(Protocol):
+    """Validates the OAuth access tokens of an endpoint."""
 
-    def challenge(self, realm: str, **more: str) -> str:
-        """What a 401 tells a client to do, for `WWW-Authenticate`."""
+    def build_challenge(self, realm: str, **more: str) -> str:
+        """Return the value of a response's `WWW-Authenticate` header."""
 
-    async def refusal(self, token: str, scope: Scope, realm: str) -> Response | None:
-        """Why the token does not open the endpoint; None when it does."""
+    async def check_token(
+        self, token: str, scope: Scope, realm: str
+    ) -> Response | None:
+        """Return the error response for a token, or None if the endpoint accepts it."""
 
 
 class Guard:
-    """An ASGI application behind checks of host, origin, token, method and body.
+    """An ASGI application that checks host, origin, token, method and body of requests.
 
     Args:
-        app: what is guarded; it gets requests whose body was read and found small.
-        hosts: the names that the server answers to.
-        tokens: one of them `Authorization: Bearer` must carry; None when there are none.
-        realm: the name that a refusal gives to what is guarded.
-        methods: the methods that it takes.
-        max_body: bytes of the largest body.
-        turns: what requests with large bodies take turns by.
-        oauth: takes other tokens; without it and `tokens`, none is asked for.
-        is_rpc: what is sent are messages of JSON-RPC, of which a request is owed an answer.
+        app: the application that gets the requests that pass, with their complete body.
+        hosts: the hosts and origins that the server accepts.
+        tokens: the tokens that `Authorization: Bearer` may contain; None if there are none.
+        realm: the realm in `WWW-Authenticate`.
+        methods: the allowed HTTP methods.
+        max_body: the maximum size of a body in bytes.
+        turns: the turns that large bodies wait for.
+        oauth: the verifier of other tokens. Without it and `tokens`, no token is required.
+        is_rpc: whether bodies are JSON-RPC messages, so that a request must get a response.
     """
 
     def __init__(
@@ -133,7 +143,7 @@ class Guard:
         methods: Sequence[str],
         max_body: int,
         turns: Turns | None = None,
-        oauth: TakesTokens | None = None,
+        oauth: TokenVerifier | None = None,
         *,
         is_rpc: bool = False,
     ) -> None:
@@ -148,133 +158,137 @@ class Guard:
         self._is_rpc = is_rpc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        head = _head(scope)
+        head = _read_head(scope)
         extensions = scope.get("extensions", {})
-        refused = self._refusal(head)
-        if refused is None and self._oauth is not None:
-            work = self._refusal_of_token(head, scope)
-            found = await _while_there(work, receive)
-            if found is None:
-                # Nobody reads it, but a middleware makes a traceback of no answer.
+        error = self._check_host_and_origin(head)
+        if error is None and self._oauth is not None:
+            check = self._check_token(head, scope)
+            outcome = await _run_while_connected(check, receive)
+            if outcome is None:
+                # The client is gone, but middlewares report a missing response as an error.
+                closed = error_response(408, "the caller closed the connection")
                 with suppress(OSError):
-                    await refusal(408, "the caller has gone")(scope, receive, send)
+                    await closed(scope, receive, send)
                 return
-            refused, receive = found
-        elif refused is None and self._tokens is not None:
-            refused = await self._refusal_of_token(head, scope)
-        if refused is None:
-            refused = self._refusal_of_kind(head, scope)
-        if refused is None:
+            error, receive = outcome
+        elif error is None and self._tokens is not None:
+            error = await self._check_token(head, scope)
+        if error is None:
+            error = self._check_method_and_length(head, scope)
+        if error is None:
             scope[ADMITTED] = True
-            admitted = extensions.get(ADMITTED)
-            if admitted is not None and not admitted():
-                refused = refusal(503, "the server is full", {"retry-after": "1"})
-        if refused is not None:
-            await refused(scope, receive, send)
+            admit = extensions.get(ADMITTED)
+            if admit is not None and not admit():
+                error = error_response(503, "the server is full", {"retry-after": "1"})
+        if error is not None:
+            await error(scope, receive, send)
             return
-        arrived = extensions.get(ARRIVED)
+        has_arrived = extensions.get(ARRIVED)
         try:
-            # What is here already needs no timer.
-            is_here = arrived is not None and arrived()
-            async with asyncio.timeout(None if is_here else BODY_SECONDS):
-                body = await self._body(receive)
+            # A body that is already complete needs no timer.
+            is_complete = has_arrived is not None and has_arrived()
+            async with asyncio.timeout(None if is_complete else BODY_TIMEOUT_S):
+                body = await self._read_body(receive)
         except TimeoutError:
-            late = f"the body did not arrive within {BODY_SECONDS:g} s"
-            await refusal(408, late, {"connection": "close"})(scope, receive, send)
+            message = f"the body did not arrive within {BODY_TIMEOUT_S:g} s"
+            error = error_response(408, message, {"connection": "close"})
+            await error(scope, receive, send)
             return
         if body is None:
             return
         TURNS.set(self._turns)
-        refused = await self._refusal_of_body(body)
-        if refused is not None:
-            await refused(scope, receive, send)
+        error = await self._check_body(body)
+        if error is not None:
+            await error(scope, receive, send)
             return
-        again = put_back(body, receive)
-        await self._app(scope, again, self._watched(body, scope, receive, send))
+        send = self._wrap_send(body, scope, receive, send)
+        await self._app(scope, replay_body(body, receive), send)
 
-    def _refusal(self, head: _Head) -> Response | None:
-        """The answer to a request of a host or page that is not served."""
-        if not self._hosts.allows_host(_only(head, b"host")):
-            return refusal(421, "the server does not answer to this host")
+    def _check_host_and_origin(self, head: _Head) -> Response | None:
+        if not self._hosts.allows_host(_get_single(head, b"host")):
+            return error_response(421, "the server does not accept this `Host`")
         origins = head.get(b"origin", ())
         if not all(map(self._hosts.allows_origin, origins)) or len(origins) > 1:
-            return refusal(403, "pages of this origin may not send requests")
+            return error_response(403, "the server does not accept this `Origin`")
         return None
 
-    async def _refusal_of_token(self, head: _Head, scope: Scope) -> Response | None:
-        """The answer to a request that nobody may send who is known here."""
+    async def _check_token(self, head: _Head, scope: Scope) -> Response | None:
         query = scope.get("query_string", b"")
         if query and b"access_token" in unquote_to_bytes(query):
-            why = (
-                "a token does not belong in a URL, which is logged: send it as a header"
-            )
-            asked = {"www-authenticate": self._challenge(error="invalid_request")}
-            return refusal(400, why, asked)
-        given = _only(head, b"authorization")
-        if given is None:
-            asked = {"www-authenticate": self._challenge()}
-            return refusal(401, "a bearer token is required", asked)
-        scheme, _, rest = given.partition(" ")
-        token = rest.strip(_BLANKS)
+            # URLs are logged by proxies and servers (RFC 6750, section 5.3).
+            message = "a URL must not contain a token: send it as `Authorization`"
+            challenge = {"www-authenticate": self._challenge(error="invalid_request")}
+            return error_response(400, message, challenge)
+        authorization = _get_single(head, b"authorization")
+        if authorization is None:
+            challenge = {"www-authenticate": self._challenge()}
+            return error_response(401, "a bearer token is required", challenge)
+        scheme, _, rest = authorization.partition(" ")
+        token = rest.strip(_WHITE_SPACE)
         if scheme.lower() == "bearer":
-            if self._tokens is not None and self._tokens.holds(token):
+            if self._tokens is not None and self._tokens.contains(token):
                 return None
             if self._oauth is not None:
-                return await self._oauth.refusal(token, scope, self._realm)
-        asked = {"www-authenticate": self._challenge(error="invalid_token")}
-        return refusal(401, "the token is not valid here", asked)
+                return await self._oauth.check_token(token, scope, self._realm)
+        challenge = {"www-authenticate": self._challenge(error="invalid_token")}
+        return error_response(401, "the token is not valid for this endpoint", challenge)
 
     def _challenge(self, **more: str) -> str:
         if self._oauth is not None:
-            return self._oauth.challenge(self._realm, **more)
-        said = {"realm": self._realm, **more}
-        return "Bearer " + ", ".join(f'{key}="{said[key]}"' for key in said)
+            return self._oauth.build_challenge(self._realm, **more)
+        values = {"realm": self._realm, **more}
+        return "Bearer " + ", ".join(f'{key}="{values[key]}"' for key in values)
 
-    def _refusal_of_kind(self, head: _Head, scope: Scope) -> Response | None:
-        """The answer to a request that is not one of the kind that is taken."""
+    def _check_method_and_length(self, head: _Head, scope: Scope) -> Response | None:
         if scope["method"] not in self._methods:
             allowed = {"allow": ", ".join(self._methods)}
-            return refusal(405, "the method is not taken here", allowed)
-        declared = _only(head, b"content-length") or "0"
+            return error_response(405, "this path does not support the method", allowed)
+        declared = _get_single(head, b"content-length") or "0"
+        # 20 digits are enough to exceed any limit; `int` raises for very long strings.
         if declared.isdecimal() and int(declared[:20]) > self._max_body:
-            return self._too_large()
+            return self._too_large_response()
         return None
 
-    async def _refusal_of_body(self, body: bytes) -> Response | None:
-        """The answer to a request whose body is refused."""
+    async def _check_body(self, body: bytes) -> Response | None:
         if len(body) > self._max_body:
-            return self._too_large()
-        if len(body) > _LARGE:
-            problem = await self._turns.in_thread(lambda: _problem_with_json(body))
+            return self._too_large_response()
+        if len(body) > _MAX_SMALL_BODY_BYTES:
+            problem = await self._turns.run_in_thread(lambda: _find_json_problem(body))
             await self._turns.wait()
         else:
-            problem = _problem_with_json(body)
-        return None if problem is None else refusal(400, f"the body {problem}")
+            problem = _find_json_problem(body)
+        return None if problem is None else error_response(400, f"the body {problem}")
 
-    def _watched(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> Send:
-        """Sends large parts of an answer each in its turn, and no 202 that owes an answer."""
-        is_refused = False
+    def _wrap_send(
+        self, body: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> Send:
+        """Return a `send` that waits for turns, and replaces a wrong 202 by an error.
 
-        async def sent(message: Message) -> None:
-            nonlocal is_refused
-            if len(message.get("body", b"")) > _LARGE_PART:
+        Each large part of the response waits for its turn. 202 means that the SDK took the
+        message for a notification.
+        """
+        is_replaced = False
+
+        async def checked_send(message: Message) -> None:
+            nonlocal is_replaced
+            if len(message.get("body", b"")) > _MAX_SMALL_PART_BYTES:
                 await self._turns.wait()
             elif message.get("status") == 202 and self._is_rpc:
-                # The SDK takes a request for a notification when its id is none.
-                is_refused = {"id", "method"} <= read_message(body).keys()
-                if is_refused:
-                    error = refusal(400, "the id of a request is text or a number")
-                    await error(scope, receive, send)
-            if not is_refused:
+                # The SDK treats a request with an invalid id as a notification.
+                is_replaced = {"id", "method"} <= parse_message(body).keys()
+                if is_replaced:
+                    invalid_id = "`id` of a request must be a string or a number"
+                    await error_response(400, invalid_id)(scope, receive, send)
+            if not is_replaced:
                 await send(message)
 
-        return sent
+        return checked_send
 
-    def _too_large(self) -> Response:
-        return refusal(413, f"the body is larger than {self._max_body} bytes")
+    def _too_large_response(self) -> Response:
+        return error_response(413, f"the body is larger than {self._max_body} bytes")
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """The whole body, or one byte too many; None when the caller has gone."""
+    async def _read_body(self, receive: Receive) -> bytes | None:
+        """Read the body until it is complete or too large; None if the client left."""
         body = bytearray()
         while True:
             message = await receive()
@@ -286,76 +300,84 @@ class Guard:
 
 
 _Head = Mapping[bytes, Sequence[str]]
-"""What is looked at of a request's head: each header's values, in their order."""
+"""The checked headers of a request: each header's values, in the order received."""
 
-_LOOKED_AT = {b"host", b"origin", b"authorization", b"content-length"}
+_CHECKED_HEADERS = {b"host", b"origin", b"authorization", b"content-length"}
 
 
-def _head(scope: Scope) -> _Head:
-    found: dict[bytes, list[str]] = {}
+def _read_head(scope: Scope) -> _Head:
+    head: dict[bytes, list[str]] = {}
     for name, value in scope["headers"]:
-        if name in _LOOKED_AT:
-            found.setdefault(name, []).append(value.decode("latin-1"))
-    return found
+        if name in _CHECKED_HEADERS:
+            head.setdefault(name, []).append(value.decode("latin-1"))
+    return head
 
 
-def _only(head: _Head, name: bytes) -> str | None:
-    """A header that stands there once; None when it is absent or ambiguous."""
+def _get_single(head: _Head, name: bytes) -> str | None:
+    """Return the value of a header; None if it is absent or occurs more than once."""
     values = head.get(name, ())
     return values[0] if len(values) == 1 else None
 
 
-async def _while_there(
+async def _run_while_connected(
     work: Coroutine[Any, Any, _Result], receive: Receive
 ) -> tuple[_Result, Receive] | None:
-    """What the work gives, and what the caller sends; None when they leave before that."""
-    coming: list[asyncio.Task[Message]] = []
+    """Run a coroutine, but cancel it and return None if the client disconnects first.
 
-    async def heard() -> Message:
-        return await coming.pop(0) if coming else await receive()
+    Returns:
+        The coroutine's result, and a `receive` that first repeats the messages that arrived
+        meanwhile.
+    """
+    pending: list[asyncio.Task[Message]] = []
 
-    working = asyncio.create_task(work)
+    async def receive_pending() -> Message:
+        return await pending.pop(0) if pending else await receive()
+
+    task = asyncio.create_task(work)
     try:
-        while not working.done():
-            # It is never given up: what has come by then would be lost behind a middleware.
-            coming.append(asyncio.ensure_future(receive()))
-            coming[-1].add_done_callback(_told)
+        while not task.done():
+            # Never cancelled: behind a middleware, a message that has arrived would be lost.
+            pending.append(asyncio.ensure_future(receive()))
+            pending[-1].add_done_callback(_consume_exception)
             await asyncio.wait(
-                (working, coming[-1]), return_when=asyncio.FIRST_COMPLETED
+                (task, pending[-1]), return_when=asyncio.FIRST_COMPLETED
             )
-            if working.done():
+            if task.done():
                 break
-            message = coming[-1].result()
+            message = pending[-1].result()
             if message["type"] != "http.request":
                 return None
             if message.get("more_body", False):
-                # The rest of a body is not heard before somebody asks for it.
-                await asyncio.wait((working,))
-        return working.result(), heard
+                # Do not buffer the rest of the body before the request is accepted.
+                await asyncio.wait((task,))
+        return task.result(), receive_pending
     finally:
-        working.cancel()
+        task.cancel()
 
 
-def _told(received: asyncio.Task[Message]) -> None:
-    """Nobody may wait any more for what was received."""
+def _consume_exception(received: asyncio.Task[Message]) -> None:
+    """Mark a task's exception as retrieved, because the task may never be awaited."""
     if not received.cancelled():
         received.exception()
 
 
-def _problem_with_json(body: bytes) -> str | None:
-    if nesting(body) > MAX_LEVELS:
+def _find_json_problem(body: bytes) -> str | None:
+    if measure_nesting(body) > MAX_LEVELS:
         return f"is more than {MAX_LEVELS} levels deep"
-    # Each value takes a character at least.
-    if len(body) >= MAX_VALUES and crowding(body) > MAX_VALUES:
+    # Each value takes at least one character, so shorter bodies need no counting.
+    if len(body) >= MAX_VALUES and count_values(body) > MAX_VALUES:
         return f"has more than {MAX_VALUES:,} values"
     return None
 
 
-def crowding(body: bytes) -> int:
-    """How many values a JSON text has; a bound, found without reading it."""
-    most = 1 + sum(map(body.count, (b",", b"[", b"{")))
-    if most <= MAX_VALUES:
-        return most
+def count_values(body: bytes) -> int:
+    """Return an upper bound of the number of values in a JSON text, without parsing it.
+
+    Counting stops above `MAX_VALUES`.
+    """
+    bound = 1 + sum(map(body.count, (b",", b"[", b"{")))
+    if bound <= MAX_VALUES:
+        return bound
     values = 1
     for match in _SEPARATORS.finditer(body):
         values += body[match.start()] != _QUOTE
@@ -364,11 +386,14 @@ def crowding(body: bytes) -> int:
     return values
 
 
-def nesting(body: bytes) -> int:
-    """How deep the brackets of a JSON text go; a bound, found without reading it."""
-    opened = body.count(b"[") + body.count(b"{")
-    if opened <= MAX_LEVELS:
-        return opened
+def measure_nesting(body: bytes) -> int:
+    """Return an upper bound of the nesting depth of a JSON text, without parsing it.
+
+    Counting stops above `MAX_LEVELS`.
+    """
+    opening_brackets = body.count(b"[") + body.count(b"{")
+    if opening_brackets <= MAX_LEVELS:
+        return opening_brackets
     deepest = level = 0
     for match in _TOKENS.finditer(body):
         first = body[match.start()]
@@ -382,19 +407,19 @@ def nesting(body: bytes) -> int:
     return deepest
 
 
-def refusal(
+def error_response(
     status: int, message: str, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """A JSON-RPC error that belongs to no request."""
+    """Return an HTTP response whose body is a JSON-RPC error without a request id."""
     error = {"code": -32600, "message": message}
     value = {"jsonrpc": "2.0", "id": None, "error": error}
     return JSONResponse(value, status, headers)
 
 
-def read_message(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body as the SDK reads it: what it takes for a call is one here, too.
+def parse_message(body: bytes) -> dict[str, Any]:
+    """Return the JSON object of a body; an empty one if the body is not an object.
 
-    It is empty for what is none, which whoever answers refuses.
+    The MCP SDK uses the same parser, so both agree on which bodies are calls.
     """
     try:
         message = from_json(body)
@@ -403,14 +428,14 @@ def read_message(body: bytes) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def put_back(body: bytes, receive: Receive) -> Receive:
-    """Gives a body that was read, and then what comes after it."""
-    waiting = [body]
+def replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that first returns a body that was already read."""
+    unread = [body]
 
-    async def again() -> Message:
-        if waiting:
-            whole = waiting.pop()
-            return {"type": "http.request", "body": whole, "more_body": False}
+    async def receive_again() -> Message:
+        if unread:
+            content = unread.pop()
+            return {"type": "http.request", "body": content, "more_body": False}
         return await receive()
 
-    return again
+    return receive_again

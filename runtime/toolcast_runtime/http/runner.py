@@ -34,9 +34,9 @@ from ..stdio.process import (
     gc_freeze,
 )
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
-from .app import http_app, listening_at
-from .connections import BoundedProtocol, most_connections
-from .endpoints import Listening, tell_endpoints
+from .app import build_http_app, resolve_listen_settings
+from .connections import BoundedProtocol, get_connection_limit
+from .endpoints import Listening, log_endpoints
 from .settings import SettingsError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         # Built here as well, so that what is wrong is said once and not by each worker.
         ending = Ending(options.grace)
         app: ASGIApp | str
-        app, listening = _app(server, options, ending)
+        app, listening = _build_app(server, options, ending)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
         os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
@@ -117,14 +117,14 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         # Nothing here speaks it; uvicorn would log the addresses that are asked for.
         ws="none",
         # As many are taken at once: what was sent on these is read before the next come.
-        backlog=most_connections() // 24,
+        backlog=get_connection_limit() // 24,
     )
     if options.workers > 1:
         listener = settings.bind_socket()
         # Who comes before the first worker is ready waits, and is not refused.
         listener.listen(_QUEUE)
-        tell_endpoints(listening, _origin(options.host, [listener]))
-        supervise(settings, listener, options.grace)
+        log_endpoints(listening, _origin(options.host, [listener]))
+        run_workers(settings, listener, options.grace)
         return
 
     class Server(uvicorn.Server):
@@ -132,7 +132,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
             await super().startup(sockets)
             if self.started:
                 listeners = self.servers[0].sockets
-                tell_endpoints(listening, _origin(options.host, listeners))
+                log_endpoints(listening, _origin(options.host, listeners))
 
     # What uvicorn sets while it serves, it takes back to these.
     ending.take_signals()
@@ -146,10 +146,10 @@ def worker_app() -> ASGIApp:
         server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
         options = HttpOptions(**given)
         write_logs(options.log_format, options.log_level)
-        return _app(server, options, Ending(options.grace, is_worker=True))[0]
+        return _build_app(server, options, Ending(options.grace, is_worker=True))[0]
 
 
-def _app(
+def _build_app(
     server: ToolsetServer, options: HttpOptions, ending: Ending
 ) -> tuple[ASGIApp, Listening]:
     """The application of one process, and where it is to be reached."""
@@ -157,9 +157,9 @@ def _app(
         server = replace(server, external=False)
     several = options.replica or options.workers > 1
     settings = _settings(server, options)
-    listening = listening_at(server, settings, options.host, several=several)
-    router = http_app(server, listening, is_one_of_several=several)
-    return ending_app(router, ending, server.registry), listening
+    listening = resolve_listen_settings(server, settings, options.host, several=several)
+    router = build_http_app(server, listening, is_one_of_several=several)
+    return wrap_lifespan(router, ending, server.registry), listening
 
 
 def _origin(host: str, listeners: Sequence[Any]) -> str:
@@ -194,7 +194,7 @@ async def _stop_listening(server: uvicorn.Server) -> None:
             own.setblocking(False)
             with contextlib.suppress(OSError), own:
                 # The next statement closes it: what comes in between is lost.
-                while len(taken) < most_connections():
+                while len(taken) < get_connection_limit():
                     taken.append(own.accept()[0])
     loop = asyncio.get_running_loop()
 
@@ -208,7 +208,7 @@ async def _stop_listening(server: uvicorn.Server) -> None:
             await loop.connect_accepted_socket(protocol, connection)
 
 
-def ending_app(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
+def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
     """The application, whose start takes the signals from the uvicorn server that runs it.
 
     It is ready when the toolset's lifespan has started; the application ends that.
@@ -266,7 +266,7 @@ def _listening(server: uvicorn.Server) -> None:
     server.main_loop = served  # type: ignore[method-assign]
 
 
-def supervise(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:
+def run_workers(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:
     """Serves in several processes until a signal ends them all.
 
     A worker that is still there when the grace period and the time for closing are over is

@@ -17,7 +17,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 
-from .request_limits import put_back, read_message, refusal
+from .request_limits import error_response, parse_message, replay_body
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -50,7 +50,7 @@ class Sessions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         body = (await receive()).get("body", b"")
-        receive = put_back(body, receive)
+        receive = replay_body(body, receive)
         era = headers.get(MCP_PROTOCOL_VERSION_HEADER)
         is_older = era is None or era in HANDSHAKE_PROTOCOL_VERSIONS
         is_of_session = is_older and MCP_SESSION_ID_HEADER in headers
@@ -58,10 +58,12 @@ class Sessions:
             if is_of_session:
                 await self._kept.handle_request(scope, receive, send)
             else:
-                error = refusal(405, "only a session is deleted", {"allow": "POST"})
+                error = error_response(
+                    405, "only a session is deleted", {"allow": "POST"}
+                )
                 await error(scope, receive, send)
         elif is_of_session:
-            message = read_message(body)
+            message = parse_message(body)
             # None for notifications and answers, which wait for no answer.
             number = message.get("id") if "method" in message else None
             if number is None:
@@ -72,11 +74,13 @@ class Sessions:
                 await self._alone.handle_request(scope, receive, send)
         elif is_older and _asks_for_session(body):
             if not await self._is_opened(scope, receive, send):
-                await self._alone.handle_request(scope, put_back(body, receive), send)
+                await self._alone.handle_request(
+                    scope, replay_body(body, receive), send
+                )
         else:
             await self._alone.handle_request(scope, receive, send)
 
-    async def ended(self) -> None:
+    async def wait_for_calls(self) -> None:
         """Waits for calls that are cancelled, before what serves them is."""
         if self._calls:
             await asyncio.wait(self._calls, timeout=_ENDING_SECONDS)
@@ -115,7 +119,7 @@ class Sessions:
         except asyncio.CancelledError:
             # The server ends; the SDK would wait for calls of sessions that are still there.
             ended = {**scope, "method": "DELETE"}
-            await self._kept.handle_request(ended, put_back(b"", receive), _nowhere)
+            await self._kept.handle_request(ended, replay_body(b"", receive), _nowhere)
             raise
         finally:
             self._calls.discard(task)
@@ -126,7 +130,7 @@ class Sessions:
                 "method": "notifications/cancelled",
                 "params": params,
             }
-            body = put_back(json.dumps(left).encode(), receive)
+            body = replay_body(json.dumps(left).encode(), receive)
             await self._kept.handle_request(scope, body, _nowhere)
 
 
@@ -134,7 +138,7 @@ def _asks_for_session(body: bytes) -> bool:
     """Whether this begins the session of a client that can show a form."""
     if b'"initialize"' not in body or b'"elicitation"' not in body:
         return False
-    message = read_message(body)
+    message = parse_message(body)
     if message.get("method") != "initialize":
         return False
     params = message.get("params")

@@ -1,6 +1,6 @@
-"""What a toolset says of its HTTP server, and what paths for administrators are.
+"""Settings of a toolset's HTTP server, and the types of its administration routes.
 
-Light: a program that serves stdio imports this module, too.
+Programs that serve only stdio import this module too, so it must not import a web framework.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ _MEBIBYTE = 1024 * 1024
 
 
 class SettingsError(Exception):
-    """The server cannot be started as it is set up; the text says what to do."""
+    """The server cannot start with its settings; the message states how to fix them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where one client is served.
+    """The MCP endpoint of one client.
 
     Attributes:
-        path: the path of its MCP endpoint.
-        client: the client; None in a toolset without clients.
-        token_variable: the environment variable that its bearer token comes from.
-        approves: its own program asks a person where a tool has a `confirm`.
+        path: the URL path of the endpoint.
+        client: the client's name; None in a toolset without clients.
+        token_variable: the environment variable that contains the bearer token.
+        approves: whether the client's own program asks the user to confirm the call of a
+            tool with `confirm`, so that the server does not.
     """
 
     path: str
@@ -34,12 +35,13 @@ class Endpoint:
 
 
 class Scope(NamedTuple):
-    """What a scope of the authorization server gives here.
+    """An OAuth scope, with the endpoints and permissions that it grants.
 
     Attributes:
-        name: as tokens carry it.
-        clients: whose endpoints it opens.
-        permissions: of the client's permissions, those that it gives.
+        name: the scope as it appears in access tokens.
+        clients: the clients whose endpoints accept a token with this scope.
+        permissions: the permissions that a token with this scope has; a permission that the
+            client itself lacks has no effect.
     """
 
     name: str
@@ -48,18 +50,20 @@ class Scope(NamedTuple):
 
 
 class OAuth(NamedTuple):
-    """Whose tokens are taken, and what they open.
+    """Settings for OAuth access tokens.
 
     Attributes:
-        variables: what the names of environment variables begin with: `_PUBLIC_URL`,
-            `_OAUTH_ISSUER`, `_OAUTH_JWKS_URI`, `_OAUTH_INTROSPECTION_URI`,
-            `_OAUTH_CLIENT_ID` and `_OAUTH_CLIENT_SECRET` (each or with `_FILE`).
-        scopes: in the order in which they are told; in a toolset without clients each
-            opens its one endpoint.
-        issuer: the authorization server; the variable goes before it.
-        jwks_uri: where its keys are; None asks its metadata.
-        introspection: asks the authorization server for each token, instead of keys.
-        algorithms: those that tokens may be signed with.
+        variables: the prefix of the environment variables `_PUBLIC_URL`, `_OAUTH_ISSUER`,
+            `_OAUTH_JWKS_URI`, `_OAUTH_INTROSPECTION_URI`, `_OAUTH_CLIENT_ID` and
+            `_OAUTH_CLIENT_SECRET`. The last two may also end in `_FILE`.
+        scopes: the scopes, in the order in which the metadata lists them. In a toolset
+            without clients each scope grants access to the only endpoint.
+        issuer: the issuer URL of the authorization server; the environment variable
+            overrides it.
+        jwks_uri: the URL of the issuer's keys; None reads it from the issuer's metadata.
+        introspection: whether each token is validated by a request to the authorization
+            server (RFC 7662) instead of by the issuer's keys.
+        algorithms: the signature algorithms that tokens may use.
     """
 
     variables: str
@@ -72,20 +76,22 @@ class OAuth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """How a toolset is served over HTTP.
+    """Settings of a toolset's HTTP server.
 
     Attributes:
-        endpoints: one a client.
-        admin_variable: the environment variable of the administrator's bearer
-            token. Without a value the paths for administrators are closed.
-        hosts_variable: the environment variable with further allowed hosts, separated by
+        endpoints: the endpoints, one per client.
+        admin_variable: the environment variable with the administrator's bearer token. If
+            it is not set, administration routes answer 404.
+        hosts_variable: the environment variable with additional allowed hosts, separated by
             commas.
-        allowed_hosts: names that requests may be sent to, as `name`, `name:port` or `*`.
-        allowed_origins: origins of web pages that may send requests, besides those of
-            the allowed hosts.
-        headers: names of the headers that handlers may ask for, of each request.
-        max_body: bytes of the largest request.
-        oauth: whose tokens are taken besides; None for nobody's.
+        allowed_hosts: the values of the `Host` header that are accepted, as `name`,
+            `name:port` or `*`.
+        allowed_origins: the origins of web pages that may send requests, in addition to
+            those of the allowed hosts.
+        headers: the names of the request headers that handlers can read.
+        max_body: the maximum size of a request's body in bytes.
+        oauth: the settings for OAuth access tokens; None accepts only the tokens of the
+            environment variables.
     """
 
     endpoints: tuple[Endpoint, ...]
@@ -100,10 +106,10 @@ class HttpSettings:
 
 @dataclass(frozen=True, slots=True)
 class AdminRequest:
-    """What an administrator asks.
+    """A request to an administration route.
 
     Attributes:
-        body: the request's JSON; None when its body is empty.
+        body: the parsed JSON body; None if the body is empty.
     """
 
     body: Any = None
@@ -111,7 +117,7 @@ class AdminRequest:
 
 @dataclass(frozen=True, slots=True)
 class AdminAnswer:
-    """What an administrator gets: a JSON value and the status."""
+    """The response of an administration route: a JSON value and an HTTP status."""
 
     value: Any
     status: int = 200
@@ -119,12 +125,13 @@ class AdminAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AdminRoute:
-    """One path for administrators.
+    """An administration route.
 
     Attributes:
         method: the HTTP method.
-        path: the whole path.
-        answer: does the work. The text of what it raises stays in the log.
+        path: the complete URL path.
+        answer: the function that handles a request. Exceptions are logged; the response
+            does not contain their message.
     """
 
     method: str

@@ -111,17 +111,21 @@ class AsgiApp:
         """
         if importlib.util.find_spec("mcp") is None:
             raise SettingsError("it needs mcp: pip install 'toolcast-runtime[mcp]'")
-        from ..http.app import http_app, listening_at
-        from ..http.endpoints import tell_endpoints
+        from ..http.app import build_http_app, resolve_listen_settings
+        from ..http.endpoints import log_endpoints
 
         server, several = self._server, self._several
         if server.http is None:
             raise SettingsError("the toolset has no settings for HTTP")
-        listening = listening_at(server, server.http, _ANY_ADDRESS, several=several)
-        router = http_app(server, listening, is_one_of_several=several, is_alone=False)
+        listening = resolve_listen_settings(
+            server, server.http, _ANY_ADDRESS, several=several
+        )
+        router = build_http_app(
+            server, listening, is_one_of_several=several, is_alone=False
+        )
         async with server.registry, router.lifespan_context(router):
             self._running = router
-            tell_endpoints(listening)
+            log_endpoints(listening)
             try:
                 yield
             finally:

@@ -15,7 +15,7 @@ from mcp.server.auth.provider import AccessToken
 from starlette.responses import JSONResponse
 
 from ..core.context import Caller, calling_as
-from ..http.request_limits import put_back, read_message, refusal
+from ..http.request_limits import error_response, parse_message, replay_body
 from ..mcp.sdk_server import IDENTITY
 from .access_tokens import (
     AccessTokens,
@@ -83,7 +83,7 @@ class ResourceServer:
         # Below what callers put before each path: there a mounted application is reached, too.
         self._metadata_url = f"{issuer.public_url}{WELL_KNOWN}{path}"
 
-    def challenge(
+    def build_challenge(
         self, realm: str, scopes: Iterable[str] | None = None, **more: str
     ) -> str:
         """What a 401 or 403 tells a client to do, for `WWW-Authenticate`."""
@@ -92,7 +92,7 @@ class ResourceServer:
         said["resource_metadata"] = self._metadata_url
         return "Bearer " + ", ".join(f'{key}="{said[key]}"' for key in said)
 
-    async def refusal(self, token: str, scope: Scope, realm: str) -> Response | None:
+    async def check_token(self, token: str, scope: Scope, realm: str) -> Response | None:
         """Why the token does not open the endpoint; None when it does.
 
         Then the request's scope has the `Caller`.
@@ -103,19 +103,19 @@ class ResourceServer:
         except InvalidTokenError as refused:
             why = str(refused)
             self._tell("%s refuses a token: %s", scope["path"], why)
-            asked = self.challenge(realm, error="invalid_token", error_description=why)
-            return refusal(401, why, {"www-authenticate": asked})
+            asked = self.build_challenge(realm, error="invalid_token", error_description=why)
+            return error_response(401, why, {"www-authenticate": asked})
         except AuthorizationServerError as error:
             self._tell("no token can be checked: %s", str(error), level=logging.ERROR)
             late = "tokens cannot be checked at present"
-            return refusal(503, late, {"retry-after": error.retry_after})
+            return error_response(503, late, {"retry-after": error.retry_after})
         if not held.intersection(self._opening):
             why = "the token lacks a scope for this endpoint"
             self._tell("%s refuses a token: %s", scope["path"], why)
-            asked = self.challenge(
+            asked = self.build_challenge(
                 realm, error="insufficient_scope", error_description=why
             )
-            return refusal(403, why, {"www-authenticate": asked})
+            return error_response(403, why, {"www-authenticate": asked})
         scope[IDENTITY] = caller
         # The SDK keeps sessions and sealed states apart by it; the token itself it needs not.
         scope["user"] = AuthenticatedUser(
@@ -153,10 +153,10 @@ class ResourceServer:
         held = [s for s in self._opening if s in scope["user"].scopes and s != least]
         why = f"the call needs the scope {least}"
         _logger.info("%s refuses a call: %s", scope["path"], why)
-        asked = self.challenge(
+        asked = self.build_challenge(
             realm, (*held, least), error="insufficient_scope", error_description=why
         )
-        return refusal(403, why, {"www-authenticate": asked})
+        return error_response(403, why, {"www-authenticate": asked})
 
     def _caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
         user = claims.get("sub")
@@ -173,7 +173,9 @@ class ResourceServer:
     async def metadata(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Which authorization server the endpoint believes; for everybody."""
         if scope["method"] not in ("GET", "HEAD"):
-            error = refusal(405, "the method is not taken here", {"allow": "GET"})
+            error = error_response(
+                405, "the method is not taken here", {"allow": "GET"}
+            )
             await error(scope, receive, send)
             return
         value = {
@@ -200,7 +202,7 @@ def opened_by(
             issuer, tokens, endpoint.path, endpoint.client, server.title or server.name
         )
         for endpoint in endpoints
-        if issuer.opens(endpoint.client)
+        if issuer.has_scope_for(endpoint.client)
     }
 
 
@@ -266,7 +268,7 @@ def stepping_up(
         caller: Caller | None = scope.get(IDENTITY)
         if caller is not None and oauth.has_more_than(caller):
             body = (await receive()).get("body", b"")
-            receive = put_back(body, receive)
+            receive = replay_body(body, receive)
             needed = await lacking(_tool_called(body, served), caller)
             if needed is not None:
                 await oauth.refusal_without(needed, scope, realm)(scope, receive, send)
@@ -280,7 +282,7 @@ def _tool_called(body: bytes, served: ToolsetServer) -> str | None:
     """The name of the tool that a `tools/call` means; None for other requests."""
     if b"tools/call" not in body:
         return None
-    message = read_message(body)
+    message = parse_message(body)
     if message.get("method") != "tools/call":
         return None
     params = message.get("params")

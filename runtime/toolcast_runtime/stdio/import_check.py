@@ -75,7 +75,7 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
 
     if server is not None and server.http is not None:
         try:
-            Listening.on(server.http, _ANY_ADDRESS)
+            Listening.from_environment(server.http, _ANY_ADDRESS)
         except SettingsError as error:
             yield str(error)
         try:
