@@ -107,8 +107,8 @@ class ToolRunbook(NamedTuple):
     reads: Code
     has_writes: bool
     writes: Code
-    has_destroys: bool
-    destroys: Code
+    has_deletes: bool
+    deletes: Code
     asks_first: bool
     changes_nothing: bool
     calls_agent_loop: bool
@@ -206,7 +206,7 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
     is_attached = bool(part.get("attached"))
     data = tool.data or {}
     tables = [*data.get("reads", ()), *data.get("writes", ())]
-    tables = list(dict.fromkeys([*tables, *data.get("destroys", ())]))
+    tables = list(dict.fromkeys([*tables, *data.get("deletes", ())]))
     agents = [agent.name for agent in settings_of(toolset).agents]
     plan = _letta("plan", toolset, f" --out {_PLAN}")
     name, is_approved = word(tool.name), bool(part.get("requires_approval"))
@@ -236,8 +236,8 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
         reads=_spans(data.get("reads", ())),
         has_writes=bool(data.get("writes")),
         writes=_spans(data.get("writes", ())),
-        has_destroys=bool(data.get("destroys")),
-        destroys=_spans(data.get("destroys", ())),
+        has_deletes=bool(data.get("deletes")),
+        deletes=_spans(data.get("deletes", ())),
         asks_first=bool(data.get("confirmation")),
         changes_nothing=not changes_data(tool),
         calls_agent_loop=bool(part.get("calls_agent_loop")),

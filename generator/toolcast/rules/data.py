@@ -36,7 +36,7 @@ def wrong_pool(toolset: Toolset, touched: Touched) -> str | None:
 def declared(tool: ToolSpec) -> dict[str, set[str]]:
     """The tables that a spec declares, each with the keys of `data` that name it."""
     found: dict[str, set[str]] = {}
-    for key in ("reads", "writes", "destroys"):
+    for key in ("reads", "writes", "deletes"):
         for table in (tool.data or {}).get(key, ()):
             found.setdefault(table, set()).add(key)
     return found
@@ -56,11 +56,7 @@ def undeclared_effect(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for one in touched_of(where, tool) if where.toolset.pools else ():
         said = one.table, one.kind
         is_undeclared = one.table in named and one.kind not in named[one.table]
-        if (
-            one.kind in ("writes", "destroys")
-            and is_undeclared
-            and said not in reported
-        ):
+        if one.kind in ("writes", "deletes") and is_undeclared and said not in reported:
             reported.add(said)
             message = f"{one.kind} `{one.table}`, and the spec does not say so"
             help_ = f"add it to `data.{one.kind}`, or leave the table as it is"

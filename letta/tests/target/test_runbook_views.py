@@ -97,7 +97,7 @@ def test_an_agent_of_the_page() -> None:
 
 
 PLAIN = {"is_attached", "goes_on", "changes_nothing", "stays_out_of_loop"}
-DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "destroys": ["r"]}
+DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "destroys": ["r"]}
         (
             tool({}, data=DATA),
             PLAIN
-            | {"has_pool", "has_reads", "has_writes", "has_destroys", "has_tables"},
+            | {"has_pool", "has_reads", "has_writes", "has_deletes", "has_tables"},
         ),
         (tool({}, data={"pool": "p"}), PLAIN | {"has_pool"}),
         (
