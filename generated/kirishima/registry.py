@@ -13,16 +13,16 @@ from .external import EXTERNAL_TOOLS, ROUTER
 CLIENTS = {
     "internal": Client(
         allow="*",
-        restrict=(),
+        deny=(),
         permissions=("prompt.write",),
     ),
     "copilot": Client(
         allow=("github_issue", "get_personality"),
-        restrict=(),
+        deny=(),
     ),
     "external": Client(
         allow=("memory", "calendar", "contacts"),
-        restrict=("github_issue", "manage_prompt", "stickynotes", "lists", "email"),
+        deny=("github_issue", "manage_prompt", "stickynotes", "lists", "email"),
     ),
 }
 

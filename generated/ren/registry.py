@@ -30,7 +30,7 @@ CLIENTS = {
             "write_skill",
             "write_t4_entry",
         ),
-        restrict=(
+        deny=(
             "send_to_ren",
             "get_session_brief",
             "add_portrait_signal",
@@ -39,7 +39,7 @@ CLIENTS = {
     ),
     "claude": Client(
         allow="*",
-        restrict=(),
+        deny=(),
     ),
     "workspace": Client(
         allow=(
@@ -60,7 +60,7 @@ CLIENTS = {
             "search_t4",
             "search_transcripts",
         ),
-        restrict=(),
+        deny=(),
     ),
 }
 

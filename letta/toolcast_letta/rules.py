@@ -173,7 +173,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 @rule("letta/confirm-refused", on="toolset", severity=Severity.WARNING)
 def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     client = toolset.client(settings_of(toolset).server.client or "")
-    if client is not None and client.approves:
+    if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
         if tool.confirm is not None and facts_of(tool).get("attached"):
@@ -181,7 +181,7 @@ def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
                 tool,
                 ("letta", "attached"),
                 f"a person approves `{tool.name}` in Letta, and the server refuses the call",
-                "the client that Letta is takes `approves: true`; else `attached: false`",
+                "the client that Letta is takes `client_confirms: true`; else `attached: false`",
             )
 
 

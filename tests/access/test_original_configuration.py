@@ -17,7 +17,7 @@ clients:
     allow: [github_issue, get_personality]
   external:
     allow: [memory, calendar, contacts, github_issue]
-    restrict: [github_issue, manage_prompt, stickynotes, lists, email]
+    deny: [github_issue, manage_prompt, stickynotes, lists, email]
 """
 
 
@@ -40,7 +40,7 @@ def test_each_contradiction_is_found(project_copy: Project) -> None:
     ) in found
     assert (
         "expose/client-contradiction",
-        "`external` allows and restricts `github_issue`",
+        "`external` allows and denies `github_issue`",
     ) in found
     assert any(
         rule == "expose/unknown-tool" and "`add_memory`" in message

@@ -143,7 +143,7 @@ def test_an_override_has_a_mebibyte_at_most(
     tmp_path: Path, size: int, is_taken: bool
 ) -> None:
     file = tmp_path / "override.json"
-    file.write_text('{"a": {"restrict": ["look"]}}'.ljust(size))
+    file.write_text('{"a": {"deny": ["look"]}}'.ljust(size))
     access = Access({"a": Client("*")})
     override = OverrideFile("TOY_FILE", str(file))
 

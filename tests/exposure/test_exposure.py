@@ -17,7 +17,7 @@ TOOLSET = """\
 permissions: {write: Change things.}
 clients:
   internal: {allow: "*", permissions: [write]}
-  copilot: {allow: [ping, hidden], restrict: [hidden]}
+  copilot: {allow: [ping, hidden], deny: [hidden]}
   external: {allow: "*"}
 targets: {cli: {}, mcp: {}}
 exclusions: [{tool: hidden, target: mcp, reason: Never over MCP.}]
@@ -38,7 +38,7 @@ EXPECTED = {
         {"registry": "", "mcp": "", "cli": ""},
     ),
     "hidden": Exposure(
-        {"internal": "", "copilot": "`restrict` of copilot names it", "external": ""},
+        {"internal": "", "copilot": "`deny` of copilot names it", "external": ""},
         {"registry": "", "mcp": "Never over MCP.", "cli": "A secret."},
     ),
     "store": Exposure(

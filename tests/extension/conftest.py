@@ -86,7 +86,7 @@ FIELDS = Fields(
         "house": {
             "type": "string",
             "description": "Which house.",
-            "change": {"by": "house.moved", "other": {"attachment": "breaking"}},
+            "change": {"by": "house.moved", "other": {"access": "breaking"}},
         }
     },
     target_options={"names": {"type": ["object", "null"]}},

@@ -172,9 +172,7 @@ async def test_a_name_that_looks_like_another_is_left_out(
 
 
 async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
-    tools = opened(
-        odd("well", prefix="odd.", allow=("echo", "hang"), restrict=("hang",))
-    )
+    tools = opened(odd("well", prefix="odd.", allow=("echo", "hang"), deny=("hang",)))
     assert [tool.name for tool in await tools.list_tools()] == ["odd.echo"]
     assert tools.may_have("odd.echo")
     assert not any(map(tools.may_have, ("echo", "odd.hang", "odd.die", "odd.")))
@@ -243,7 +241,7 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
         ({"allow": ("echo",)}, Wanted(frozenset({"memory"}), client="desk")),
         ({"allow": ("echo",)}, Wanted(without=frozenset({"echo"}), client="desk")),
         ({"prefix": "odd_"}, Wanted(frozenset({"echo"}))),
-        ({"restrict": ("echo",)}, Wanted(frozenset({"echo"}))),
+        ({"deny": ("echo",)}, Wanted(frozenset({"echo"}))),
     ],
 )
 async def test_a_list_starts_no_server_whose_tools_nobody_asks_for(

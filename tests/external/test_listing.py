@@ -100,7 +100,7 @@ def test_some_are_wanted_and_so_many_at_most() -> None:
     server = ExternalServer(
         "far",
         allow=("a", "b", "c", "e", "x"),
-        restrict=("c", "y"),
+        deny=("c", "y"),
         tools={"z": "zz"},
         most_tools=2,
     )

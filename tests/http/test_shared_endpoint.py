@@ -51,7 +51,7 @@ PLANS = """
     lifespan: desk_work.plans:opened
     resources: {db: "desk_work.plans:Db"}
     clients:
-      assistant: {allow: "*", restrict: [drop_plan]}
+      assistant: {allow: "*", deny: [drop_plan]}
       planner: {allow: ["*_plan*"]}
     targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}, snapshots: {}}
 """

@@ -47,7 +47,7 @@ def registry(tmp_path: Path) -> Registry:
         definition("count", handler=f"{HANDLERS}:who", permission="stock"),
     ).load()
     has = ("billing", "stock")
-    desk = Client("*", restrict=("restricted",), permissions=("billing",))
+    desk = Client("*", deny=("restricted",), permissions=("billing",))
     clients = {"desk": desk, "back": Client("*", permissions=has)}
     return Registry(tools, handlers=HANDLERS, clients=clients)
 

@@ -17,7 +17,7 @@ from toolcast_runtime.core.override_file import OverrideFile
 CLIENTS = {
     "internal": Client(allow="*"),
     "copilot": Client(allow=("get_personality",)),
-    "external": Client(allow=("memory",), restrict=("stickynotes",)),
+    "external": Client(allow=("memory",), deny=("stickynotes",)),
 }
 
 
@@ -52,7 +52,7 @@ def test_it_widens_what_a_client_is_allowed_and_narrows_what_it_may_have(
 ) -> None:
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},
-        "internal": {"restrict": ["smarthome", "memory"]},
+        "internal": {"deny": ["smarthome", "memory"]},
     }
     changed = registry(written(tmp_path, value))
     assert changed.names("copilot") == ("get_personality", "github_issue")
@@ -77,18 +77,18 @@ def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) ->
     [
         ({"nobody": {}}, "the toolset has no client `nobody`"),
         ({"copilot": {"allowed": []}}, "has the key `allowed`; its keys are"),
-        ({"copilot": []}, "must be a mapping with `allow`, `restrict` or both"),
+        ({"copilot": []}, "must be a mapping with `allow`, `deny` or both"),
         ({"copilot": {"allow": "memory"}}, 'must be a list of names or "*"'),
         ({"copilot": {"allow": None}}, "must be a list of names"),
-        ({"copilot": {"restrict": "*"}}, "`restrict` of `copilot` must be a list"),
+        ({"copilot": {"deny": "*"}}, "`deny` of `copilot` must be a list"),
         ({"copilot": {"allow": [1]}}, "must be a list of names"),
-        ({"copilot": {"restrict": ["gone"]}}, "names `gone`, and there is no such"),
+        ({"copilot": {"deny": ["gone"]}}, "names `gone`, and there is no such"),
         ({"internal": {"allow": ["notes"]}}, "which is called `stickynotes` now"),
         ({"copilot": {"allow": ["memory"]}}, "`memory`, which is not meant for it"),
-        ({"external": {"allow": ["stickynotes"]}}, "the toolset restricts for it"),
+        ({"external": {"allow": ["stickynotes"]}}, "the toolset denies for it"),
         (
-            {"copilot": {"allow": ["github_issue"], "restrict": ["github_issue"]}},
-            "allows and restricts `github_issue`",
+            {"copilot": {"allow": ["github_issue"], "deny": ["github_issue"]}},
+            "allows and denies `github_issue`",
         ),
         ([], "it must be a mapping from clients"),
         ("{", "is not well formed"),

@@ -77,7 +77,7 @@ class Shelf:
 
 CLIENTS = {
     "internal": Client(allow="*"),
-    "external": Client(allow=("memory", "calendar"), restrict=("email",)),
+    "external": Client(allow=("memory", "calendar"), deny=("email",)),
 }
 REQUEST = {"type": "object", "required": ["user_request"]}
 LOCAL = (

@@ -28,7 +28,7 @@ from toolcast_runtime.mcp.tool_search import OWN, introduced, meant
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
 CLIENTS = {
-    "desk": Client("*", restrict=("secret",), permissions=("write",)),
+    "desk": Client("*", deny=("secret",), permissions=("write",)),
     "guest": Client(("ping",)),
 }
 NUMBER = {"type": "integer", "maximum": 10}
@@ -374,7 +374,7 @@ def test_a_program_that_approves_does_not_approve_found_calls(
     served = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
 
     async def works() -> list[Any]:
-        trusted = build_server(served, approves=True)
+        trusted = build_server(served, client_confirms=True)
         async with SdkClient(trusted, mode=mode) as sdk:
             direct = await sdk.call_tool("drop_wiki", {})
             found = await sdk.call_tool("call_found_tool", {"name": "drop_wiki"})

@@ -15,11 +15,11 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
 from ..parsing.tree import NOWHERE, Path, Source
 
-AUDIENCES = ("call", "prompt", "code", "attachment")
+AUDIENCES = ("call", "prompt", "code", "access")
 """Who a change may concern, in the order in which grades are shown.
 
 `call`: who calls the tool, a model above all. `prompt`: what a model reads. `code`: Python that
-uses the generated types, and handlers. `attachment`: who has the tool, where, and with which
+uses the generated types, and handlers. `access`: who has the tool, where, and with which
 permission.
 """
 
@@ -53,7 +53,7 @@ class Grades(NamedTuple):
     call: Grade = Grade.SAFE
     prompt: Grade = Grade.SAFE
     code: Grade = Grade.SAFE
-    attachment: Grade = Grade.SAFE
+    access: Grade = Grade.SAFE
 
     @property
     def worst(self) -> Grade:

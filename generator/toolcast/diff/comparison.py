@@ -243,4 +243,4 @@ def _of_level(grades: Grades, level: str) -> Grades:
     if level == "stable":
         return grades
     beta = Grades(*(min(grade, Grade.RISKY) for grade in grades))
-    return beta if level == "beta" else Grades(attachment=beta.attachment)
+    return beta if level == "beta" else Grades(access=beta.access)

@@ -319,15 +319,15 @@ def _client(
     allow = body.get("allow", ())
     is_open = allow == "*"
     allowed = () if is_open else expanded(allow, marks, outside)
-    restricted = expanded(body.get("restrict", ()), marks, outside)
+    restricted = expanded(body.get("deny", ()), marks, outside)
     return bind(
         Client,
         body,
         name=name,
         allow=None if is_open else _all_names(allowed),
-        restrict=_all_names(restricted),
+        deny=_all_names(restricted),
         allow_entries=allowed,
-        restrict_entries=restricted,
+        deny_entries=restricted,
     )
 
 

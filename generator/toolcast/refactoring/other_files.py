@@ -21,7 +21,7 @@ from .references import places_of
 from .spec_text import CannotEdit, SpecText
 
 _ACCEPTED = "toolcast.accept.yaml"
-_OVERRIDE = (("*", "allow", "*"), ("*", "restrict", "*"))
+_OVERRIDE = (("*", "allow", "*"), ("*", "deny", "*"))
 
 
 class _Mark(NamedTuple):

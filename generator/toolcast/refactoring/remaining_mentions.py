@@ -131,7 +131,7 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
         before = owned.toolset.client(client.name)
         if before is None:
             continue
-        for key in ("allow", "restrict"):
+        for key in ("allow", "deny"):
             was = before.entry_for(key, old)
             now = client.entry_for(key, new)
             for entry, other, mention in (
@@ -143,7 +143,7 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
                 if entry.text not in client.texts(key):
                     continue
                 place: Path = ("clients", client.name, key)
-                if client.allow is not None or key == "restrict":
+                if client.allow is not None or key == "deny":
                     place = (*place, client.texts(key).index(entry.text))
                 text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
                 yield left_at(here.source, place, text)

@@ -204,7 +204,7 @@ def program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     tools = {tool.name: tool for tool in toolset.tools}
     for client in toolset.clients:
-        restricted = {entry.text for entry in client.restrict_entries}
+        restricted = {entry.text for entry in client.deny_entries}
         # A pattern stands for many tools, of which it need not have each.
         for index, (name, _) in enumerate(client.allow_entries):
             path: Path = ("clients", client.name, "allow", index)
@@ -221,7 +221,7 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
                 yield at(toolset, path, message, help_)
     for server in toolset.listed_servers:
         for index, name in enumerate(server.allow or ()):
-            if name in server.restrict:
+            if name in server.deny:
                 path = ("mcp_servers", server.name, "allow", index)
                 yield at(toolset, path, *_both(server.name, name))
     for tool in toolset.tools:
@@ -230,8 +230,8 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             if meant is None:
                 continue
             if not meant.allows(tool.name):
-                is_restricted = tool.name in meant.restrict
-                how = "restricts it" if is_restricted else "does not allow it"
+                is_restricted = tool.name in meant.deny
+                how = "denies it" if is_restricted else "does not allow it"
                 help_ = "both must agree; change `clients` here or in toolset.yaml"
             elif _lacks(toolset, meant, tool):
                 how = f"lacks its permission `{tool.permission}`"
@@ -246,8 +246,8 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 
 def _both(owner: str, name: str) -> tuple[str, str]:
     return (
-        f"`{owner}` allows and restricts `{name}`",
-        "remove it from one of the two lists; as it stands it is restricted",
+        f"`{owner}` allows and denies `{name}`",
+        "remove it from one of the two lists; as it stands it is denied",
     )
 
 
@@ -303,7 +303,7 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
                 f" {limit.client} takes {limit.most} in a request ({limit.source})"
             )
-            help_ = "offer it fewer: `allow`, `restrict`, or a toolset of their own"
+            help_ = "offer it fewer: `allow`, `deny`, or a toolset of their own"
             yield at(toolset, path, message, help_)
 
 
@@ -384,7 +384,7 @@ def _may_have(client: Client, server: McpServer) -> bool:
         return False
     if client.allow is None:
         return True
-    named = (name for name in client.allow if name not in client.restrict)
+    named = (name for name in client.allow if name not in client.deny)
     return any(server.is_named(name) for name in named)
 
 
@@ -432,10 +432,10 @@ def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             for one in open_servers
             if one.clients is None or client.name in one.clients
         ]
-        entries = client.restrict_entries if has and client.allow is None else ()
+        entries = client.deny_entries if has and client.allow is None else ()
         for index, entry in enumerate(entries):
             if entry.is_pattern and entry.said_at == ("name",):
-                path = ("clients", client.name, "restrict", index)
+                path = ("clients", client.name, "deny", index)
                 what = f"`{entry.text}` keeps no tool from `{client.name}`"
                 message = f"{what} that {has[0]} lists by itself"
                 help_ = f"name the tools that are taken of it, `allow` of {has[0]}"

@@ -440,7 +440,7 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         own = "" if server is None else server.own_name(tool.name)
         if server is not None and not server.takes(own):
             message = f"`{own}` is not taken from `{server.name}`, which is to answer its calls"
-            help_ = "remove the server's `allow` and `restrict`, or the tool's proxy"
+            help_ = "remove the server's `allow` and `deny`, or the tool's proxy"
             yield at(tool, ("name",), message, help_)
     for name in sorted(toolset.proxied_servers & servers.keys()):
         for field in servers[name].fields:

@@ -88,7 +88,7 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             if name in specs and server.takes(own):
                 what = f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too"
                 help_ = (
-                    f"leave it out of the server's tools (`restrict: [{own}]`), remove"
+                    f"leave it out of the server's tools (`deny: [{own}]`), remove"
                     f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`"
                 )
                 yield at(toolset, ("mcp_servers", server.name, "lock"), what, help_)

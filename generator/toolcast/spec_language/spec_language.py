@@ -47,7 +47,7 @@ class Field(NamedTuple):
     """A field of a kind of file.
 
     Attributes:
-        way: the keys to it, `clients.*.approves`: `*` is any key of a mapping, or any item.
+        way: the keys to it, `clients.*.client_confirms`: `*` is any key of a mapping, or any item.
         node: its annotated schema.
     """
 

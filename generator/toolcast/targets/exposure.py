@@ -64,10 +64,10 @@ def _kept_by(toolset: Toolset, tool: ToolSpec, client: Client) -> str:
     if tool.clients is not None and client.name not in tool.clients:
         meant = " and ".join(tool.clients)
         return f"it is for {meant} only" if meant else "it is for no client"
-    restriction = client.entry_for("restrict", tool.name)
+    restriction = client.entry_for("deny", tool.name)
     if restriction is not None:
         by = f" by {restriction.text}" if restriction.is_pattern else ""
-        return f"`restrict` of {client.name} names it{by}"
+        return f"`deny` of {client.name} names it{by}"
     if not client.permits(tool.permission):
         return f"{client.name} has not the permission {tool.permission}"
     return f"`allow` of {client.name} does not name it"

@@ -158,7 +158,7 @@ def _server(
                 token_variable=literal(
                     plan.token_variable, f"{_WITHIN}token_variable=", ","
                 ),
-                approves=plan.approves,
+                client_confirms=plan.client_confirms,
             )
             for plan in endpoints(toolset)
         ],

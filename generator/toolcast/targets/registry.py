@@ -193,7 +193,7 @@ def _client_view(client: Client) -> View:
     return View(
         name=literal(client.name),
         allow=literal(allow, f"{before}allow=", ","),
-        restrict=literal(client.restrict, f"{before}restrict=", ","),
+        deny=literal(client.deny, f"{before}deny=", ","),
         permissions=optional(client.permissions or None, f"{before}permissions=", ","),
     )
 

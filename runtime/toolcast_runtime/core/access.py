@@ -27,13 +27,13 @@ class Client(NamedTuple):
 
     Attributes:
         allow: the tools that it may have, or "*" for all of them.
-        restrict: the tools that it may not have, whatever `allow` says.
+        deny: the tools that it may not have, whatever `allow` says.
         permissions: what it is permitted; a tool that needs another permission is kept
             from it, whatever `allow` says.
     """
 
     allow: tuple[str, ...] | Literal["*"] = ()
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
 
 
@@ -42,11 +42,11 @@ class Override(NamedTuple):
 
     Attributes:
         allow: replaces the client's own `allow`; None leaves it as it is.
-        restrict: further tools that the client may not have.
+        deny: further tools that the client may not have.
     """
 
     allow: tuple[str, ...] | Literal["*"] | None = None
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
 
 
 class Access:
@@ -59,7 +59,7 @@ class Access:
         tool_permissions: the permission that a client needs for a tool, for tools that
             need one.
         overrides: what an administrator changed, by client. It can take any tool away, and
-            replace `allow`; it never gives a tool that the client's `restrict`, the
+            replace `allow`; it never gives a tool that the client's `deny`, the
             tool's own clients or a missing permission keep from it.
     """
 
@@ -97,8 +97,8 @@ class Access:
         if own is None or client is None:
             needed = self.tool_permissions.get(tool)
             return needed is None or self._is_given(needed)
-        allow, restrict = self.lists(client)
-        if tool in restrict:
+        allow, deny = self.lists(client)
+        if tool in deny:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:
             return False
@@ -129,13 +129,13 @@ class Access:
             return None, frozenset()
         if name in self._decided:
             return self._decided[name]
-        allow, restrict = own.allow, own.restrict
+        allow, deny = own.allow, own.deny
         override = self.overrides.get(name)
         if override is not None:
-            restrict += override.restrict
+            deny += override.deny
             allow = allow if override.allow is None else override.allow
         listed = None if allow == "*" else frozenset(allow)
-        decided = self._decided[name] = (listed, frozenset(restrict))
+        decided = self._decided[name] = (listed, frozenset(deny))
         return decided
 
     def client(self, name: str | None) -> Client | None:

@@ -1,8 +1,8 @@
 """The file with which an administrator changes what clients may have.
 
-    {"copilot": {"allow": ["github_issue"]}, "external": {"restrict": ["memory"]}}
+    {"copilot": {"allow": ["github_issue"]}, "external": {"deny": ["memory"]}}
 
-`allow` (names or "*") replaces the client's own list, `restrict` adds to it. Strict: what
+`allow` (names or "*") replaces the client's own list, `deny` adds to it. Strict: what
 cannot be meant is refused as a whole, and then nobody has any tool. YAML needs `pyyaml`,
 imported when the file's name ends in `.yaml` or `.yml`.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _MOST_BYTES = 1024 * 1024
-_KEYS = ("allow", "restrict")
+_KEYS = ("allow", "deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +139,18 @@ def _problems(
     is_known: Callable[[str], bool],
 ) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield "it must be a mapping from clients to `allow` and `restrict`"
+        yield "it must be a mapping from clients to `allow` and `deny`"
         return
     for client, entry in value.items():
         if access.clients is None or client not in access.clients:
             yield f"the toolset has no client `{client}`"
             continue
         if not isinstance(entry, dict):
-            yield f"`{client}` must be a mapping with `allow`, `restrict` or both"
+            yield f"`{client}` must be a mapping with `allow`, `deny` or both"
             continue
         for key in entry:
             if key not in _KEYS:
-                yield f"`{client}` has the key `{key}`; its keys are `allow` and `restrict`"
+                yield f"`{client}` has the key `{key}`; its keys are `allow` and `deny`"
         for key in _KEYS:
             if key not in entry or (key == "allow" and entry[key] == "*"):
                 continue
@@ -184,13 +184,13 @@ def _contradictions(
     client: str, entry: Mapping[str, Any], access: Access
 ) -> Iterator[str]:
     """What the file gives and cannot give, or gives and takes."""
-    allow, restrict = entry.get("allow"), entry.get("restrict")
+    allow, deny = entry.get("allow"), entry.get("deny")
     own = (access.clients or {})[client]
     for name in allow if isinstance(allow, list) else ():
-        if isinstance(restrict, list) and name in restrict:
-            yield f"`{client}` allows and restricts `{name}`"
-        elif name in own.restrict:
-            yield f"`{client}` allows `{name}`, which the toolset restricts for it"
+        if isinstance(deny, list) and name in deny:
+            yield f"`{client}` allows and denies `{name}`"
+        elif name in own.deny:
+            yield f"`{client}` allows `{name}`, which the toolset denies for it"
         elif client not in access.tool_clients.get(name, (client,)):
             yield f"`{client}` allows `{name}`, which is not meant for it"
         elif not access.is_permitted(own, name):
@@ -201,4 +201,4 @@ def _contradictions(
 def _override(entry: Mapping[str, Any]) -> Override:
     allow = entry.get("allow")
     listed = tuple(allow) if isinstance(allow, list) else allow
-    return Override(listed, tuple(entry.get("restrict", ())))
+    return Override(listed, tuple(entry.get("deny", ())))

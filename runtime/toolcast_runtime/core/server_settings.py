@@ -40,7 +40,7 @@ class ExternalServer:
         prefix: stands before the names of its tools.
         tools: what tools are called here, by the server's own names, without the prefix.
         allow: the only tools that are taken from it, by its own names; None for all.
-        restrict: tools that are not taken from it.
+        deny: tools that are not taken from it.
         clients: the only clients that may have its tools; None for every client whose
             lists allow them.
         persistent: calls are written to the ledger.
@@ -67,7 +67,7 @@ class ExternalServer:
     prefix: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     allow: tuple[str, ...] | None = None
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
     persistent: bool = False
     result: Mapping[str, Any] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class ExternalServer:
 
     def takes(self, name: str) -> bool:
         """Whether a tool of this name, the server's own, is taken."""
-        if name in self.restrict:
+        if name in self.deny:
             return False
         return self.allow is None or name in self.allow
 

@@ -96,7 +96,7 @@ def _missing(server: ExternalServer, listed: Sequence[str]) -> list[str]:
     lines = [
         f"`{own}` of `{field}` is not there"
         for own, field in named.items()
-        if own not in listed and own not in server.restrict
+        if own not in listed and own not in server.deny
     ]
     if lines:
         shown = ", ".join(f"`{own}`" for own in listed[:_MOST_SHOWN]) or "nothing"

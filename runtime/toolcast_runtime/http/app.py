@@ -132,7 +132,7 @@ def http_app(
             is_one_of_several=is_one_of_several,
             # Without its token nobody knows that it is that program.
             # Nor whether a token of OAuth is of it.
-            approves=endpoint.approves
+            client_confirms=endpoint.client_confirms
             and endpoint.token_variable in listening.tokens
             and endpoint.path not in opened,
         )

@@ -24,13 +24,13 @@ class Endpoint:
         path: the path of its MCP endpoint.
         client: the client; None in a toolset without clients.
         token_variable: the environment variable that its bearer token comes from.
-        approves: its own program asks a person where a tool has a `confirm`.
+        client_confirms: its own program asks a person where a tool has a `confirm`.
     """
 
     path: str
     client: str | None
     token_variable: str
-    approves: bool = False
+    client_confirms: bool = False
 
 
 class Scope(NamedTuple):

@@ -115,7 +115,7 @@ def test_a_case_of_acceptances_has_each_kind_of_them() -> None:
         ("none", 0),
         ("risky", 1),
         ("call=breaking", 1),
-        ("code=breaking,attachment=risky", 1),
+        ("code=breaking,access=risky", 1),
     ],
 )
 def test_limits_decide_what_fails(limits: str, code: int) -> None:
@@ -125,7 +125,7 @@ def test_limits_decide_what_fails(limits: str, code: int) -> None:
 
 def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
     hostile = next(case for case in CASES if case.name == "hostile")
-    assert printed(hostile, "--fail-on", "attachment=breaking")[0] == 0
+    assert printed(hostile, "--fail-on", "access=breaking")[0] == 0
     assert printed(hostile, "--fail-on", "prompt=risky")[0] == 1
 
 

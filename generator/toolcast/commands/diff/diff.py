@@ -129,7 +129,7 @@ def command(
     headers: tuple[str, ...],
     seconds: float,
 ) -> None:
-    """Tell what a change of the specs means, for callers, prompts, code and attachments.
+    """Tell what a change of the specs means, for callers, prompts, code and access.
 
     Without a project, OLD and NEW are two lists of tools: each a file as `toolcast import`
     takes it, REV:PATH for such a file in a commit, stdio:COMMAND for the server that a

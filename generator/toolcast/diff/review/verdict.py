@@ -119,7 +119,7 @@ def proposals(
 ) -> Iterator[Proposal]:
     """One for each toolset that has changed and that both sides have.
 
-    What breaks callers, Python code or attachments asks for the next major version; what is
+    What breaks callers, Python code or access asks for the next major version; what is
     new, risky, or breaks a prompt for the next minor one; anything else for a patch. Below
     1.0.0 a step less is taken: major means minor, and minor means patch.
     """
@@ -184,7 +184,7 @@ def _numbers(text: str) -> _Numbers | None:
 
 
 def _step(changes: Sequence[Change]) -> tuple[str, str]:
-    for audience in ("call", "code", "attachment"):
+    for audience in ("call", "code", "access"):
         breaking = [
             one for one in changes if getattr(one.grades, audience) is Grade.BREAKING
         ]
