@@ -78,7 +78,7 @@ test-node: $(STAMP) ## Run the conformance suite and the Inspector (sets up Node
 test-servers: $(STAMP) ## Run the tests against servers that others wrote (sets them up once)
 	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external tests/oauth
 
-test-browser: $(STAMP) ## Run the catalogue in a real Chromium (needs chromium; sets up the rest once)
+test-browser: $(STAMP) ## Run the catalog in a real Chromium (needs chromium; sets up the rest once)
 	@$(PIP) 'playwright>=1.50,<2'
 	@$(BIN)/python -m tests.catalog.browser_setup && $(PYTEST) -m browser tests/catalog
 

@@ -204,13 +204,17 @@ class _Reader:
             raise _Stop
         if start.version or start.tags:
             message = "YAML directives are not allowed"
-            self._stop("yaml/feature", start, message, "remove the `%` line")
+            self._stop(
+                "yaml/unsupported-feature", start, message, "remove the `%` line"
+            )
         value = self._node(self._next(), 0)
         self._next()
         another = self._next()
         if another.__class__ is DocumentStartEvent:
             message = "the file has several documents"
-            self._stop("yaml/feature", another, message, "keep one document a file")
+            self._stop(
+                "yaml/unsupported-feature", another, message, "keep one document a file"
+            )
         return value
 
     def _node(self, event: Any, depth: int) -> Any:
@@ -242,9 +246,11 @@ class _Reader:
         """Stops at an anchor, an alias or a tag."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
-            self._stop("yaml/feature", event, message, "write the value out")
+            self._stop(
+                "yaml/unsupported-feature", event, message, "write the value out"
+            )
         help_ = "remove the tag; quote the value if it is text"
-        self._stop("yaml/feature", event, "tags are not allowed", help_)
+        self._stop("yaml/unsupported-feature", event, "tags are not allowed", help_)
 
     def _mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -273,17 +279,21 @@ class _Reader:
 
     def _key(self, event: Any) -> str:
         if event.__class__ is not ScalarEvent:
-            self._stop("yaml/key", event, "a key must be text", "quote the key")
+            self._stop(
+                "yaml/non-string-key", event, "a key must be text", "quote the key"
+            )
         if event.anchor is not None or event.tag is not None:
             self._refuse_magic(event)
         if event.value == "<<" and event.implicit[0]:
             message = "merge keys are not allowed"
-            self._stop("yaml/feature", event, message, "write the entries out")
+            self._stop(
+                "yaml/unsupported-feature", event, message, "write the entries out"
+            )
         key = self._scalar(event, "key")
         if isinstance(key, str):
             return key
         message = f"the key `{event.value}` is not text"
-        self._at("yaml/key", event, message, "quote the key")
+        self._at("yaml/non-string-key", event, message, "quote the key")
         return str(event.value)
 
     def _sequence(self, depth: int) -> list[Any]:
