@@ -1,6 +1,6 @@
 """The command on a hundred tools, killed at random moments.
 
-`TOOLCAST_KILLS` says how often; `make test-kill` asks for 200, and CI is content with a few.
+`TOOLCAST_KILLS` says how often; `make test-crash` asks for 200, and CI is content with a few.
 """
 
 from __future__ import annotations
