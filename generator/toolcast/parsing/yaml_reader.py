@@ -28,6 +28,7 @@ from ..findings import Finding, Place, Severity
 from .characters import build_file_error, check_characters, decode_file
 from .tree import Document, Source, find_key_mark, get_span
 
+_UNSUPPORTED = "yaml/unsupported-feature"
 _NOT_CLOSED = {
     "quoted scalar": "the string that begins with this quotation mark is not closed",
     "flow sequence": "the sequence that begins with this `[` is not closed",
@@ -205,20 +206,13 @@ class _Reader:
             raise _Stop
         if start.version or start.tags:
             message = "YAML directives are not allowed"
-            self._stop(
-                "yaml/unsupported-feature", start, message, "remove the `%` line"
-            )
+            self._stop(_UNSUPPORTED, start, message, "remove the `%` line")
         value = self._read_node(self._next_event(), 0)
         self._next_event()
         another = self._next_event()
         if another.__class__ is DocumentStartEvent:
             message = "the file contains several YAML documents"
-            self._stop(
-                "yaml/unsupported-feature",
-                another,
-                message,
-                "keep one document in each file",
-            )
+            self._stop(_UNSUPPORTED, another, message, "keep one document in each file")
         return value
 
     def _read_node(self, event: Any, depth: int) -> Any:
@@ -254,11 +248,9 @@ class _Reader:
         """Stop with an error at an anchor, an alias or a tag."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
-            self._stop(
-                "yaml/unsupported-feature", event, message, "repeat the value instead"
-            )
+            self._stop(_UNSUPPORTED, event, message, "repeat the value instead")
         help_ = "remove the tag; quote the value if it is a string"
-        self._stop("yaml/unsupported-feature", event, "tags are not allowed", help_)
+        self._stop(_UNSUPPORTED, event, "tags are not allowed", help_)
 
     def _read_mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -296,9 +288,7 @@ class _Reader:
             self._reject_feature(event)
         if event.value == "<<" and event.implicit[0]:
             message = "merge keys are not allowed"
-            self._stop(
-                "yaml/unsupported-feature", event, message, "repeat the entries instead"
-            )
+            self._stop(_UNSUPPORTED, event, message, "repeat the entries instead")
         key = self._read_scalar(event, "key")
         if isinstance(key, str):
             return key
