@@ -39,7 +39,7 @@ def test_each_contradiction_is_found(project_copy: Project) -> None:
         "`get_personality` is meant for `internal`, which does not allow it",
     ) in found
     assert (
-        "expose/client-contradiction",
+        "access/client-contradiction",
         "`external` allows and denies `github_issue`",
     ) in found
     assert any(
