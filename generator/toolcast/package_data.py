@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 _LARGEST = 8 * 1024 * 1024
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,7 +19,7 @@ def read_packaged(*path: str) -> bytes:
     Raises:
         OSError: the installation is not whole.
     """
-    return read_regular(os.path.join(_HERE, *path), _LARGEST)
+    return read_regular_file(os.path.join(_HERE, *path), _LARGEST)
 
 
 def templates_folder() -> str:

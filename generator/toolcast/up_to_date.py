@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 _EACH = 20
@@ -57,7 +57,7 @@ def repeated(root: str, command: str) -> Ended | None:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        whole = hashlib.sha256(read_regular(path, _LARGEST)).hexdigest()
+        whole = hashlib.sha256(read_regular_file(path, _LARGEST)).hexdigest()
         if not whole.startswith(digest):
             return None
     if recent:
@@ -235,7 +235,7 @@ def _opened(root: str, *, create: bool) -> Folder | None:
     path = _folder(root)
     if path is None:
         return None
-    folder = Folder.at(path, create=create, mode=0o700)
+    folder = Folder.open(path, create=create, mode=0o700)
     if folder.is_private():
         return folder
     with folder:

@@ -130,7 +130,7 @@ async def locked(
         (package / "locks.json").write_text(text, "utf-8")
         external = [
             replaying(
-                one, *words, name=str(n), is_locked=True, most_tools=5_000, **options
+                one, *words, name=str(n), is_locked=True, max_tools=5_000, **options
             )
             for n, one in enumerate(files)
         ]

@@ -30,10 +30,10 @@ def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None
     top.mkdir()
     (top / "link").symlink_to(tmp_path / "outside")
     (top / "file").symlink_to(tmp_path / "victim")
-    with Folder.at(str(top)) as opened:
+    with Folder.open(str(top)) as opened:
         assert opened.descriptor is None
         with pytest.raises(LinkInTheWay):
-            opened.below("link/deeper", create=True)
+            opened.open_subfolder("link/deeper", create=True)
         with pytest.raises(FileExistsError):
             opened.write("file", b"x", is_new=True)
         with pytest.raises(NoRegularFile):
@@ -55,14 +55,14 @@ def test_no_name_leads_out(
     top = tmp_path / "top"
     top.mkdir()
     (tmp_path / "mine").write_text("mine")
-    with Folder.at(str(top)) as opened:
+    with Folder.open(str(top)) as opened:
         for name in ("../mine", str(tmp_path / "mine")):
             with pytest.raises(OSError, match="leads out of the folder"):
                 opened.write(name, b"x")
             with pytest.raises(OSError, match="leads out of the folder"):
                 opened.remove_file(name)
         with pytest.raises(OSError, match="leads out of the folder"):
-            opened.below("../top/x", create=True)
+            opened.open_subfolder("../top/x", create=True)
     assert (tmp_path / "mine").read_text() == "mine"
     assert list(top.iterdir()) == []
 
@@ -76,8 +76,8 @@ def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         st_reparse_tag = 0xA0000003
 
     monkeypatch.setattr(Folder, "lstat", lambda self, name: Status())
-    with Folder.at(str(tmp_path)) as opened, pytest.raises(LinkInTheWay):
-        opened.below("junction")
+    with Folder.open(str(tmp_path)) as opened, pytest.raises(LinkInTheWay):
+        opened.open_subfolder("junction")
 
 
 def test_a_run_writes_and_removes(
@@ -108,7 +108,7 @@ def test_a_new_file_is_whole_and_over_nothing(
     (tmp_path / "victim").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "victim")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
-    with Folder.at(str(tmp_path)) as opened:
+    with Folder.open(str(tmp_path)) as opened:
         for name in ("victim", "link", "dangling"):
             with pytest.raises(FileExistsError) as caught:
                 opened.write(name, b"x", is_new=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Toolset, Workspace
 from .texts import texts_in
@@ -149,7 +149,9 @@ def _in_file(
     pattern: re.Pattern[str] | None,
 ) -> Iterator[Mention]:
     try:
-        data = read_regular(os.path.join(workspace.root, path), _LARGEST, follow=False)
+        data = read_regular_file(
+            os.path.join(workspace.root, path), _LARGEST, follow=False
+        )
     except OSError:
         return
     if pattern is None or not quick.search(data) or b"\0" in data[:8192]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.results.budget import estimated_tokens as estimated_tokens
 
 from ..model.model import Toolset, ToolSpec
@@ -108,7 +108,7 @@ def exact_count(name: str) -> Count:
         raise NoVocabulary(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
     path = os.path.join(folder, encoding.file)
     try:
-        data = read_regular(path, _LARGEST)
+        data = read_regular_file(path, _LARGEST)
     except OSError as error:
         raise NoVocabulary(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(data).hexdigest() != encoding.digest:

@@ -271,12 +271,12 @@ def _folders(ctx: click.Context) -> Iterator[str]:
 
 def _tree(path: str) -> dict[str, Any]:
     """The mapping that a file holds; an empty one where it has errors."""
-    from toolcast_runtime.core.safe_file import read_regular
+    from toolcast_runtime.core.safe_file import read_regular_file
 
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
-        document, _ = read_yaml(path, read_regular(path, MAX_BYTES + 1))
+        document, _ = read_yaml(path, read_regular_file(path, MAX_BYTES + 1))
     except OSError:
         return {}
     is_mapping = document is not None and isinstance(document.value, dict)

@@ -60,7 +60,7 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         held = _held(workspace, _chosen(workspace, toolset, files), files)
         if output is None:
             name = "{name}-{version}.mcpb".format_map(json.loads(held["manifest.json"]))
-            with Folder.at(root) as own, own.below("dist", create=True) as folder:
+            with Folder.open(root) as own, own.open_subfolder("dist", create=True) as folder:
                 output = os.path.relpath(os.path.join(folder.path, name))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
@@ -114,7 +114,7 @@ def _held(
         top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
         wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
     room, names = _LARGEST, {path.casefold(): path for path in held}
-    with Folder.at(workspace.root) as root:
+    with Folder.open(workspace.root) as root:
         for source, first in wanted:
             for path, data in _below(root, source, first, workspace.output):
                 if (other := names.setdefault(path.casefold(), path)) != path:
@@ -141,8 +141,8 @@ def _below(
     """The files below a folder whose first step is called so, but for what is generated."""
     waiting = [source]
     for here in waiting:
-        with root.below(here) as folder:
-            for entry in folder.entries():
+        with root.open_subfolder(here) as folder:
+            for entry in folder.list_entries():
                 name, path = entry.name, posixpath.normpath(f"{here}/{entry.name}")
                 is_other = here == source and not first.fullmatch(name)
                 if is_other or path == output or LEFT_BY_TOOLS.fullmatch(name):

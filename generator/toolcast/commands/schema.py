@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..diff.review.acceptances import ACCEPT_FILE
@@ -63,7 +63,7 @@ def _write(root: str) -> int:
         return USAGE
     code = CLEAN
     named = named_schemas(_files(root, loaded.workspace.toolset_folders))
-    with Folder.at(root) as project:
+    with Folder.open(root) as project:
         for path, kind in sorted(named.items()):
             text = schema_text(kind, loaded.workspace.extensions)
             try:
@@ -76,7 +76,7 @@ def _write(root: str) -> int:
                     code = FINDINGS
                 else:
                     above, _, name = path.rpartition("/")
-                    with project.below(above, create=True) as folder:
+                    with project.open_subfolder(above, create=True) as folder:
                         folder.write(name, text.encode("utf-8"))
                     click.echo(printable(f"wrote {path}"))
             except OSError as error:
@@ -104,7 +104,7 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
 
 def _first_lines(root: str, path: str) -> str:
     try:
-        data = read_regular(os.path.join(root, path), 2000)
+        data = read_regular_file(os.path.join(root, path), 2000)
     except OSError:
         return ""  # `toolcast check` says why.
     return data.decode("utf-8", "replace")
@@ -113,7 +113,7 @@ def _first_lines(root: str, path: str) -> str:
 def _read(project: Folder, path: str) -> str | None:
     above, _, name = path.rpartition("/")
     try:
-        with project.below(above) as folder:
+        with project.open_subfolder(above) as folder:
             return folder.read(name, _LARGEST).decode("utf-8")
     except FileNotFoundError:
         return None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.validation.compiled import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
 from ..model.model import Toolset
 from ..parsing.tree import Path
@@ -385,7 +385,7 @@ def _tools_with_a_format(toolset: Toolset) -> int:
     own = toolset.tools if toolset.handlers is not None else ()
     return sum(
         any(
-            part.get("format") in ASSERTED
+            part.get("format") in ASSERTED_FORMATS
             for part in tool.schemas["parameters"].subschemas.values()
         )
         for tool in own

@@ -116,7 +116,7 @@ class CommitFiles:
             raise FileNotFoundError(None, "there is no such file in the commit", path)
         mode, blob, size = here[name]
         if not stat.S_ISREG(mode):
-            raise NoRegularFile(None, "this is no regular file in the commit", path)
+            raise NoRegularFile(None, "this is not a regular file in the commit", path)
         if size >= most:
             raise OSError(None, f"it has {size:,} bytes in the commit", path)
         if blob not in self._blobs:

@@ -12,17 +12,17 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from toolcast_runtime.core.validation.bounds import Work
+from toolcast_runtime.core.validation.bounds import CostEstimate
 from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.limits import (
-    multiplies,
-    patterns_are_too_large,
+    has_oversized_patterns,
+    has_too_many_paths,
 )
 from toolcast_runtime.core.validation.references import (
     IN_PLACE,
     REFERENCES,
-    held_schemas,
-    steps_of,
+    list_subschemas,
+    resolve_pointer,
 )
 
 from ..parsing.tree import SHARED, Path
@@ -107,11 +107,11 @@ class JsonSchema:
         )
 
     @cached_property
-    def work(self) -> Work:
+    def work(self) -> CostEstimate:
         """What checking values by it can cost, and by each part of it that has a default."""
         with_default = (one for one in self.subschemas.values() if "default" in one)
         # What contains others is read before them.
-        return Work(self.value, [*with_default, self.value])
+        return CostEstimate(self.value, [*with_default, self.value])
 
     @cached_property
     def wrong_addresses(self) -> tuple[Path, ...]:
@@ -150,7 +150,8 @@ class JsonSchema:
                 continue
             found[path] = schema
             held = [
-                ((*path, *steps), inner, False) for steps, inner in held_schemas(schema)
+                ((*path, *steps), inner, False)
+                for steps, inner in list_subschemas(schema)
             ]
             waiting += reversed(held)
             if _POINTING.isdisjoint(schema):
@@ -207,7 +208,7 @@ class JsonSchema:
         """The path that `#` or `#/a/b` names, or None."""
         if text != "#" and not text.startswith("#/"):
             return None
-        return steps_of(self.value, unquote(text[1:]))
+        return resolve_pointer(self.value, unquote(text[1:]))
 
     @cached_property
     def declared(self) -> DeclaredNames:
@@ -218,12 +219,12 @@ class JsonSchema:
     def multiplies(self) -> bool:
         """Whether its references multiply beyond what a validator can follow."""
         # Without references there are no more ways than places in the file.
-        return bool(self.references) and multiplies(self.value)
+        return bool(self.references) and has_too_many_paths(self.value)
 
     @cached_property
     def patterns_are_too_large(self) -> bool:
         """Whether its patterns are more than a validator takes together."""
-        return bool(self.patterns) and patterns_are_too_large(self.value)
+        return bool(self.patterns) and has_oversized_patterns(self.value)
 
     @property
     def has_too_many_patterns(self) -> bool:
@@ -280,11 +281,11 @@ class JsonSchema:
                 return
         if IN_PLACE.isdisjoint(schema):
             return
-        for steps, inner in held_schemas(schema):
+        for steps, inner in list_subschemas(schema):
             if steps[0] in IN_PLACE and isinstance(inner, dict):
                 yield (*path, *steps)
 
-    def same_value(self, path: Path = ()) -> Iterator[dict[str, Any]]:
+    def list_same_value_schemas(self, path: Path = ()) -> Iterator[dict[str, Any]]:
         """A subschema and all others that apply to the same value, each once."""
         seen: set[Path] = set()
         waiting = [path] if path in self.subschemas else []

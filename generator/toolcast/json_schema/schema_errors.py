@@ -15,9 +15,13 @@ from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.validation.compiled import PartValidators, build, wanted
-from toolcast_runtime.core.validation.explanation import shortened
-from toolcast_runtime.core.validation.limits import measure, most_visits
+from toolcast_runtime.core.validation.compiled import (
+    PartValidators,
+    build_validator,
+    describe_format,
+)
+from toolcast_runtime.core.validation.explanation import shorten_path
+from toolcast_runtime.core.validation.limits import count_max_visits, measure_value
 
 from ..parsing.tree import Path
 from ..suggestions import did_you_mean, dotted, kind_of, kinds, quoted_list
@@ -46,7 +50,7 @@ def refusals(
     """
     from referencing.exceptions import Unresolvable
 
-    size, found = measure(value), list[Any]()
+    size, found = measure_value(value), list[Any]()
     is_small = size.values <= _MOST_VALUES and size.characters <= _MOST_CHARACTERS
     if words is not None and is_small:
         with suppress(ArithmeticError, RecursionError, Unresolvable):
@@ -99,7 +103,7 @@ def _names(validator: Any, names: Any, value: Any, _: Any) -> Iterator[Validatio
 
 @lru_cache(maxsize=100)
 def _alone(keyword: str, expected: str) -> Any:
-    return build({keyword: expected}, asserts_formats=True)
+    return build_validator({keyword: expected}, asserts_formats=True)
 
 
 def _of_engine(validator: Any, value: Any, every: bool) -> Iterator[ValidationError]:
@@ -205,7 +209,7 @@ def _schema_worded(error: ValidationError, whole: str) -> tuple[str, str]:
     if error.validator == "type":
         asked = kinds(types_of(error))
         return f"{name} must be {asked}, not {kind_of(value)}", _old_limit(path, value)
-    return f"{name}: {shortened(error.message)}", ""
+    return f"{name}: {shorten_path(error.message)}", ""
 
 
 def types_of(error: ValidationError) -> list[str]:
@@ -254,25 +258,25 @@ class ValueChecker:
         """
         if not self._schema.is_sound:
             return ""
-        size = measure(value)
-        excess = size.problem or self._schema.work.excess(
+        size = measure_value(value)
+        excess = size.problem or self._schema.work.find_excess(
             value, size, self._schema.at(path)
         )
         if excess:
             return f"it cannot be checked: {excess}"
         try:
-            validator = self._validators.of(tuple(path))
+            validator = self._validators.get_validator(tuple(path))
         except ValueError:
             return ""  # a regular expression that is none
         if validator.is_valid(value):
             return ""
         # Alternatives that come back to themselves have errors without end.
-        visits = most_visits(self._schema.value, size.levels, _MOST_VISITS)
+        visits = count_max_visits(self._schema.value, size.levels, _MOST_VISITS)
         if visits is None:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
-        steps = size.values * max(visits * self._schema.work.most_options, size.values)
+        steps = size.values * max(visits * self._schema.work.max_options, size.values)
         words = None
         if steps <= _MOST_STEPS and self._words is not None:
             words = self._words
@@ -301,6 +305,6 @@ def _value_worded(error: ValidationError) -> str:
     if error.validator == "type":
         return f"{subject} must be {kinds(types_of(error))}"
     if error.validator == "format":
-        return f"{subject} must be {wanted(str(error.validator_value))}"
-    message = shortened(error.message)
+        return f"{subject} must be {describe_format(str(error.validator_value))}"
+    message = shorten_path(error.message)
     return f"{subject}: {message}" if place else message

@@ -414,8 +414,8 @@ def _read(workspace: Workspace, path: str) -> bytes:
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:
-            project = held.enter_context(Folder.at(workspace.root))
-            folder = held.enter_context(project.below(below))
+            project = held.enter_context(Folder.open(workspace.root))
+            folder = held.enter_context(project.open_subfolder(below))
             data = folder.read(name, LARGEST + 1)
     except LinkInTheWay as error:
         raise _Unusable("is behind a symbolic link", "name the file itself") from error

@@ -21,7 +21,7 @@ from toolcast_runtime.core.definitions.tool import (
     ResultForm,
     command_name,
     distinct_name,
-    first_sentence,
+    extract_first_sentence,
     spec_name,
 )
 from toolcast_runtime.core.safe_file import NoRegularFile
@@ -133,7 +133,7 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
     return bind(
         ToolSpec,
         value,
-        summary=value.get("summary") or first_sentence(value["description"]),
+        summary=value.get("summary") or extract_first_sentence(value["description"]),
         fields=tuple(value),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],

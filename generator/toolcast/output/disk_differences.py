@@ -115,7 +115,7 @@ def compare_with_disk(
         OSError: a folder or file cannot be read.
     """
     with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.at(root))
+        project = held.enter_context(Folder.open(root))
         folder, blocked = open_output(project, output)
         if blocked.links or blocked.in_the_way:
             return blocked
@@ -133,7 +133,7 @@ def open_output(
         OSError: it, or what is above it, cannot be read.
     """
     try:
-        return project.below(output, create=create), DiskDifferences()
+        return project.open_subfolder(output, create=create), DiskDifferences()
     except LinkInTheWay:
         return None, DiskDifferences(links=[""])
     except NotADirectoryError:
@@ -202,8 +202,8 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
     waiting = [""]
     while waiting:
         below = waiting.pop()
-        with top.below(below) as folder:
-            for entry in folder.entries():
+        with top.open_subfolder(below) as folder:
+            for entry in folder.list_entries():
                 path = f"{below}/{entry.name}" if below else entry.name
                 if path not in files and LEFT_BY_TOOLS.fullmatch(entry.name):
                     continue

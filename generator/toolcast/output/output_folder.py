@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from toolcast_runtime import RUNTIME_LEVEL
-from toolcast_runtime.core.safe_folder import Folder, locked
+from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
@@ -259,16 +259,16 @@ def replace_files(
     count = 0
     for one in replacements:
         below, _, name = one.path.rpartition("/")
-        with project.below(below) as folder:
+        with project.open_subfolder(below) as folder:
             if folder.read(name, len(one.before) + 1) == one.before:
-                folder.write(name, one.after, by_way_of=output)
+                folder.write(name, one.after, temporary_folder=output)
                 count += 1
     return count
 
 
 def _bytes_of(project: Folder, one: Replacement) -> bytes:
     below, _, name = one.path.rpartition("/")
-    with project.below(below) as folder:
+    with project.open_subfolder(below) as folder:
         return folder.read(name, len(one.before) + 1)
 
 
@@ -320,11 +320,11 @@ def write(
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.at(root))
+        project = held.enter_context(Folder.open(root))
         folder, difference = open_output(project, output, create=True)
         if folder is not None:
             held.enter_context(folder)
-            held.enter_context(locked(folder))
+            held.enter_context(lock_output_folder(folder))
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
         decision.refused.extend(changed_meanwhile(project, replacements))
@@ -333,13 +333,13 @@ def write(
         before()
         # First, because a folder can come where a file of an earlier run was.
         for below, names in _by_folder([*decision.remove, *difference.leftovers]):
-            with folder.below(below) as parent:
+            with folder.open_subfolder(below) as parent:
                 for name in names:
                     parent.remove_file(name)
         _remove_empty(folder, difference.folders, files)
         nothing_there = set(difference.missing) - difference.folders
         for below, names in _by_folder(decision.write):
-            with folder.below(below, create=True) as parent:
+            with folder.open_subfolder(below, create=True) as parent:
                 for name in names:
                     path = f"{below}/{name}" if below else name
                     if path not in nothing_there:
@@ -377,18 +377,18 @@ def _remove_empty(
     needed = {parent for path in files for parent in folders_above(path)}
     for path in sorted(folders - needed, reverse=True):
         above, _, name = path.rpartition("/")
-        with contextlib.suppress(OSError), folder.below(above) as parent:
-            with folder.below(path) as emptied:
+        with contextlib.suppress(OSError), folder.open_subfolder(above) as parent:
+            with folder.open_subfolder(path) as emptied:
                 _remove_compiled(emptied)
             parent.remove_folder(name)
 
 
 def _remove_compiled(folder: Folder) -> None:
     """What Python compiled of modules that are gone; nothing else in its folder is touched."""
-    if [entry.name for entry in folder.entries()] != ["__pycache__"]:
+    if [entry.name for entry in folder.list_entries()] != ["__pycache__"]:
         return
-    with folder.below("__pycache__") as cache:
-        for entry in cache.entries():
+    with folder.open_subfolder("__pycache__") as cache:
+        for entry in cache.list_entries():
             if entry.name.endswith(".pyc") and entry.is_file(follow_symlinks=False):
                 cache.remove_file(entry.name)
     folder.remove_folder("__pycache__")

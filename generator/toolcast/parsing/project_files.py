@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 
 class OutsideProject(OSError):
@@ -63,7 +63,7 @@ class DiskFiles:
             if self.leads_out(path):
                 raise OutsideProject(None, "a link out of the project", path)
             place = os.path.realpath(place)
-        return read_regular(place, most, follow=False)
+        return read_regular_file(place, most, follow=False)
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""

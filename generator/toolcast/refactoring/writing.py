@@ -7,7 +7,12 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from toolcast_runtime.core.safe_folder import AnotherRun, Folder, LinkInTheWay, locked
+from toolcast_runtime.core.safe_folder import (
+    AnotherRun,
+    Folder,
+    LinkInTheWay,
+    lock_output_folder,
+)
 
 from ..git.index import read_index
 from .project_edit import ProjectEdit, Refusal
@@ -25,7 +30,7 @@ def write(root: str, edit: ProjectEdit) -> None:
             or it cannot be written. Then every file is what it was, and no folder is new.
     """
     try:
-        with Folder.at(root, create=True) as top, locked(top):
+        with Folder.open(root, create=True) as top, lock_output_folder(top):
             for path, data in edit.before.items():
                 _refuse_other(top, path, data, edit.after)
             _replace(top, edit.before, edit.after)
@@ -66,7 +71,7 @@ def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> N
     above, _, name = path.rpartition("/")
     instead = "edit what it leads to"
     try:
-        with top.below(above) as folder:
+        with top.open_subfolder(above) as folder:
             there = folder.lstat(name)
             if stat.S_ISLNK(there.st_mode):
                 raise Refusal(f"{path} is a symbolic link", instead)
@@ -112,7 +117,7 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
                 _put(top, path, before[path])
         for folder in reversed(absent):
             outer, _, name = folder.rpartition("/")
-            with contextlib.suppress(OSError), top.below(outer) as opened:
+            with contextlib.suppress(OSError), top.open_subfolder(outer) as opened:
                 opened.remove_folder(name)
         raise
 
@@ -126,7 +131,7 @@ def _above(path: str) -> Iterator[str]:
 def _put(top: Folder, path: str, data: bytes | None, *, is_new: bool = False) -> None:
     """Writes a file, or removes it where it is to have no bytes."""
     above, _, name = path.rpartition("/")
-    with top.below(above, create=data is not None) as folder:
+    with top.open_subfolder(above, create=data is not None) as folder:
         if data is None:
             folder.remove_file(name)
         else:

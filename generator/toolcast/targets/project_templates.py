@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Workspace
 from ..package_data import templates_folder
@@ -112,7 +112,7 @@ def own_templates(
 
 def copy_of(name: str, original: Original) -> bytes:
     """What a project begins with: the template, below a line that says which one it was."""
-    data = read_regular(original.path, _LARGEST)
+    data = read_regular_file(original.path, _LARGEST)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
     return line.encode("utf-8") + data
 
@@ -126,13 +126,13 @@ def _is_old(folder: str, name: str, original: Original | None) -> bool:
     if original is None:
         return False
     try:
-        first = read_regular(os.path.join(folder, name), 400)
+        first = read_regular_file(os.path.join(folder, name), 400)
     except OSError:
         return False  # Drawing it says why.
     first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
     if first_line is None:
         return False
-    return first_line[1].decode() != _digest(read_regular(original.path, _LARGEST))
+    return first_line[1].decode() != _digest(read_regular_file(original.path, _LARGEST))
 
 
 def _files(folder: str, below: str) -> Iterator[str]:
@@ -156,7 +156,7 @@ def _included(folder: str, names: set[str]) -> set[str]:
     while waiting:
         path = os.path.join(folder, waiting.pop())
         try:
-            text = read_regular(path, _LARGEST).decode("utf-8")
+            text = read_regular_file(path, _LARGEST).decode("utf-8")
             named = meta.find_referenced_templates(environment().parse(text))
             new = {name for name in named if name is not None} - found
         except (OSError, UnicodeDecodeError, TemplateError, RecursionError):

@@ -8,11 +8,11 @@ from ..core.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from ..core.context import Declined
-    from ..core.question import Answer, AskPerson, InputNeeded, Question
+    from ..core.question import Answer, AskUser, InputNeeded, Question
 
 __all__ = [
     "Answer",
-    "AskPerson",
+    "AskUser",
     "Declined",
     "InputNeeded",
     "Question",
@@ -22,7 +22,7 @@ __getattr__ = lazy_getattr(
     __name__,
     {
         "Answer": "..core.question",
-        "AskPerson": "..core.question",
+        "AskUser": "..core.question",
         "Declined": "..core.context",
         "InputNeeded": "..core.question",
         "Question": "..core.question",

@@ -217,9 +217,9 @@ def _another(
     name: str, toolset: str, listing: ServerListing, entry: McpServer | None
 ) -> None:
     """Ends the program: the server has none of a toolset's tools."""
-    from toolcast_runtime.core.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-    names = [f"`{escaped(tool['name'], 60)}`" for tool in listing.tools]
+    names = [f"`{escape_excerpt(tool['name'], 60)}`" for tool in listing.tools]
     help_ = "`--toolset NAME` names another toolset"
     if entry is not None and entry.lock is not None:
         help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
@@ -364,7 +364,7 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     data = pretty(lock_members(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
-        with Folder.at(root) as project, project.below(above, create=True) as folder:
+        with Folder.open(root) as project, project.open_subfolder(above, create=True) as folder:
             folder.write(name, data)
     except OSError as error:
         words = error.strerror or error
