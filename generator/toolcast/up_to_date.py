@@ -235,7 +235,7 @@ def _opened(root: str, *, create: bool) -> Folder | None:
     path = _folder(root)
     if path is None:
         return None
-    folder = Folder.open(path, create=create, mode=0o700)
+    folder = Folder.open_path(path, create=create, mode=0o700)
     if folder.is_private():
         return folder
     with folder:

@@ -165,7 +165,7 @@ class _GraphInterrupt:
         self.raised: BaseException | None = None
 
     def __call__(self, question: Question) -> Answer:
-        """The answer that the graph was resumed with; as `AskPerson`.
+        """The answer that the graph was resumed with; as `AskUser`.
 
         Raises:
             InputNeeded: the graph has to stop for it.

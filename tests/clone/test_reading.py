@@ -36,7 +36,7 @@ def test_what_is_no_regular_file_is_refused_and_named(
             read_regular_file(str(place), 100)
         assert caught.value.filename == str(place)
         assert caught.value.strerror
-    with Folder.open(str(tmp_path)) as folder, pytest.raises(NoRegularFile) as refused:
+    with Folder.open_path(str(tmp_path)) as folder, pytest.raises(NoRegularFile) as refused:
         folder.read("place", 100)
     assert refused.value.filename == str(place)
 
@@ -80,7 +80,7 @@ def test_a_file_that_keeps_growing_ends_at_the_bound(tmp_path: Path) -> None:
 
 def test_no_more_memory_is_taken_than_a_file_has_bytes(tmp_path: Path) -> None:
     (tmp_path / "small").write_bytes(b"x" * 1000)
-    with Folder.open(str(tmp_path)) as folder:
+    with Folder.open_path(str(tmp_path)) as folder:
         tracemalloc.start()
         assert len(read_regular_file(str(tmp_path / "small"), 1 << 30)) == 1000
         assert len(folder.read("small", 1 << 30)) == 1000

@@ -181,7 +181,7 @@ def test_another_run_is_writing(project: Any) -> None:
     from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
     with (
-        Folder.open(str(project.root / "generated")) as folder,
+        Folder.open_path(str(project.root / "generated")) as folder,
         lock_output_folder(folder),
     ):
         second = project.toolcast("generate")

@@ -19,7 +19,7 @@ def test_durable_files_are_waited_for(
 ) -> None:
     waited: list[int] = []
     monkeypatch.setattr(os, "fsync", waited.append)
-    with Folder.open(str(tmp_path)) as folder:
+    with Folder.open_path(str(tmp_path)) as folder:
         folder.write("a", b"x", durable=is_durable, is_new=is_new)
     assert (tmp_path / "a").read_bytes() == b"x"
     assert len(waited) == is_durable
@@ -29,7 +29,7 @@ def test_one_is_alone_in_a_folder(tmp_path: Path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     try:
         with (
-            Folder.open(str(tmp_path)) as folder,
+            Folder.open_path(str(tmp_path)) as folder,
             wait_for_folder_lock(folder),
             pytest.raises(BlockingIOError),
         ):

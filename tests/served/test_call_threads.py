@@ -152,10 +152,10 @@ async def test_a_call_that_is_given_up_leaves_its_place_when_its_thread_ends() -
 def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
     program = (
         "import asyncio, threading\n"
-        "from toolcast_runtime.core.calls.worker_threads import in_thread\n"
+        "from toolcast_runtime.core.calls.worker_threads import run_in_thread\n"
         "async def main():\n"
-        "    hung = asyncio.ensure_future(in_thread(threading.Event().wait))\n"
-        "    print(await in_thread(lambda: 'quick'))\n"
+        "    hung = asyncio.ensure_future(run_in_thread(threading.Event().wait))\n"
+        "    print(await run_in_thread(lambda: 'quick'))\n"
         "asyncio.run(main())\n"
     )
     ran = subprocess.run(

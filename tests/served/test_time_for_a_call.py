@@ -50,7 +50,7 @@ async def test_a_call_has_its_time_while_no_person_is_waited_for(
     scripted = SimpleNamespace(get_running_loop=lambda: loop, wait=wait)
     never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     monkeypatch.setattr(execution, "asyncio", scripted)
-    await execution._answered(never, 10.0, questions)  # type: ignore[arg-type]
+    await execution._wait_while_asking(never, 10.0, questions)  # type: ignore[arg-type]
     assert slept == pytest.approx(waits)
     assert is_waiting == []
 
@@ -60,7 +60,7 @@ async def test_work_that_never_waits_is_done_at_once() -> None:
     async def done() -> Any:
         return 1, None
 
-    task = execution._started(done(), copy_context())
+    task = execution._start_task(done(), copy_context())
     assert task.done()
     assert await task == (1, None)
 
@@ -141,7 +141,7 @@ async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
     assert worker_threads.has_too_many_abandoned("look"), "what still runs is forgotten"
     for end in ends:
         end()
-    assert loop not in worker_threads._running
+    assert loop not in worker_threads._abandoned
 
 
 async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
@@ -161,6 +161,6 @@ async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
     assert "a handler of look still runs 10 s after its call was given up; 1 of" in (
         caplog.text
     )
-    assert "at 16 further ones are refused" in caplog.text
+    assert "from 16 on its further calls are refused" in caplog.text
     ended()
     assert later[1:] == ["cancelled"]

@@ -134,7 +134,7 @@ _ODD = {"type": "odd"}
 )
 def test_an_answer_is_checked(given: ToolResponse, response: ToolResponse) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
-    found = execution._checked(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
+    found = execution._validate_response(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
     assert (found.result, found.content) == (response.result, response.content)
     assert (found.error is None) is (response.error is None)
     assert (response.error or "") in (found.error or "")
@@ -144,7 +144,7 @@ def test_a_fault_has_a_number_of_eight_digits(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool")
-    answer = execution._internal(tool, "failed", ValueError("hunter2"))
+    answer = execution._log_incident(tool, "failed", ValueError("hunter2"))
     found = re.fullmatch(
         r"the tool failed; the log has the details \(incident ([0-9a-f]{8})\)",
         answer.error or "",

@@ -140,7 +140,7 @@ def write_or_end(
             "  help: name a file outside of it"
         )
     try:
-        with Folder.open(folder) as opened:
+        with Folder.open_path(folder) as opened:
             try:
                 there = opened.read(name, _FIRST_BYTES)
             except FileNotFoundError:

@@ -60,7 +60,7 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         held = _held(workspace, _chosen(workspace, toolset, files), files)
         if output is None:
             name = "{name}-{version}.mcpb".format_map(json.loads(held["manifest.json"]))
-            with Folder.open(root) as own, own.open_subfolder("dist", create=True) as folder:
+            with Folder.open_path(root) as own, own.open_subfolder("dist", create=True) as folder:
                 output = os.path.relpath(os.path.join(folder.path, name))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
@@ -114,7 +114,7 @@ def _held(
         top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
         wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
     room, names = _LARGEST, {path.casefold(): path for path in held}
-    with Folder.open(workspace.root) as root:
+    with Folder.open_path(workspace.root) as root:
         for source, first in wanted:
             for path, data in _below(root, source, first, workspace.output):
                 if (other := names.setdefault(path.casefold(), path)) != path:

@@ -63,7 +63,7 @@ def _write(root: str) -> int:
         return USAGE
     code = CLEAN
     named = named_schemas(_files(root, loaded.workspace.toolset_folders))
-    with Folder.open(root) as project:
+    with Folder.open_path(root) as project:
         for path, kind in sorted(named.items()):
             text = schema_text(kind, loaded.workspace.extensions)
             try:

@@ -219,7 +219,7 @@ def _export(
     output = given["output"]
     above, name = os.path.split(os.path.abspath(output))
     try:
-        with Folder.open(above) as folder:
+        with Folder.open_path(above) as folder:
             folder.write(name, text.encode("utf-8"))
     except OSError as error:
         fail(f"{output} cannot be written: {error.strerror or error}")

@@ -414,7 +414,7 @@ def _read(workspace: Workspace, path: str) -> bytes:
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:
-            project = held.enter_context(Folder.open(workspace.root))
+            project = held.enter_context(Folder.open_path(workspace.root))
             folder = held.enter_context(project.open_subfolder(below))
             data = folder.read(name, LARGEST + 1)
     except LinkInTheWay as error:

@@ -253,7 +253,7 @@ def bind_toolset(
     servers = tuple(
         bind(
             McpServer,
-            {"call_timeout": timeout, **_with_runtime_names(body)},
+            {"call_timeout": timeout, **body},
             name=name,
             fields=tuple(body),
         )
@@ -291,11 +291,6 @@ def bind_toolset(
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
-
-
-def _with_runtime_names(server: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a server, one of which the runtime calls otherwise."""
-    return {"most_tools" if k == "max_tools" else k: v for k, v in server.items()}
 
 
 def _marks(tool: ToolSpec) -> Collection[str]:

@@ -115,7 +115,7 @@ def compare_with_disk(
         OSError: a folder or file cannot be read.
     """
     with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.open(root))
+        project = held.enter_context(Folder.open_path(root))
         folder, blocked = open_output(project, output)
         if blocked.links or blocked.in_the_way:
             return blocked

@@ -320,7 +320,7 @@ def write(
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.open(root))
+        project = held.enter_context(Folder.open_path(root))
         folder, difference = open_output(project, output, create=True)
         if folder is not None:
             held.enter_context(folder)

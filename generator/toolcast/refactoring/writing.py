@@ -30,7 +30,7 @@ def write(root: str, edit: ProjectEdit) -> None:
             or it cannot be written. Then every file is what it was, and no folder is new.
     """
     try:
-        with Folder.open(root, create=True) as top, lock_output_folder(top):
+        with Folder.open_path(root, create=True) as top, lock_output_folder(top):
             for path, data in edit.before.items():
                 _refuse_other(top, path, data, edit.after)
             _replace(top, edit.before, edit.after)

@@ -251,7 +251,7 @@ def _shape(toolset: Toolset, context: Context, sharing: Sequence[str]) -> Python
             "if __name__",
         ),
         frozenset("""
-            Endpoint HttpSettings LinkLimits McpServer McpServer.of_several OAuth SERVER.asgi_app SERVER.main Scope
+            Endpoint HttpSettings LinkLimits McpServer McpServer.combine OAuth SERVER.asgi_app SERVER.main Scope
             """.split()),
     )
 

@@ -176,7 +176,7 @@ class Settings:
         target = Path(os.path.realpath(self.path))
         try:
             above = str(target.parent)
-            with Folder.open(above, create=True) as folder, wait_for_folder_lock(folder):
+            with Folder.open_path(above, create=True) as folder, wait_for_folder_lock(folder):
                 if Settings.read(self.path) != before:
                     raise SettingsError(f"{self.path} has just been changed")
                 data = self.text.encode()

@@ -121,7 +121,7 @@ class Baselines:
         """
         with contextlib.ExitStack() as held:
             try:
-                folder = held.enter_context(Folder.open(str(self.folder), create=True))
+                folder = held.enter_context(Folder.open_path(str(self.folder), create=True))
                 held.enter_context(lock_output_folder(folder))
             except Locked:
                 raise AnotherRun(

@@ -89,7 +89,7 @@ class Seal:
         text = json.dumps(sealed, indent=2, ensure_ascii=False)
         data = f"{text}\n".encode("utf-8", "surrogatepass")
         try:
-            with Folder.open(str(path.parent), create=create) as folder:
+            with Folder.open_path(str(path.parent), create=create) as folder:
                 folder.write(path.name, data, mode=mode, durable=True)
         except OSError as error:
             why = error.strerror or error
@@ -156,7 +156,7 @@ def _read(path: Path) -> bytes:
 def _made(path: Path) -> bytes:
     """A new key; that of another run which is quicker."""
     above = str(path.parent)
-    with Folder.open(above, create=True, mode=0o700) as folder, _alone_in(folder):
+    with Folder.open_path(above, create=True, mode=0o700) as folder, _alone_in(folder):
         key = _read(path)
         if not key:
             key = secrets.token_hex(32).encode()

@@ -39,7 +39,7 @@ _LONGEST_PROGRESS = 78
 
 
 async def ask_at_terminal(question: Question) -> Answer:
-    """What the person types; as `AskPerson`."""
+    """What the person types; as `AskUser`."""
     # In a thread that does not keep an interrupted process from ending.
     outcome: tuple[Answer, BaseException | None]
     outcome = await run_in_thread(lambda: _asked(question))
@@ -310,7 +310,7 @@ def _write(files: Sequence[Mapping[str, Any]], output: str) -> None:
         data = base64.b64decode(encoded_of(files[0]))
     above, name = os.path.split(output)
     try:
-        with Folder.open(above or ".") as folder:
+        with Folder.open_path(above or ".") as folder:
             folder.write(name, data, is_new=True)
     except OSError as error:
         _fail(f"{output}: {error.strerror or type(error).__name__}")

@@ -127,9 +127,8 @@ def _parse_yaml(text: str) -> Any:
             return _reject_duplicate_keys(pairs)
 
     try:
-        return yaml.load(
-            text, StrictLoader
-        )  # noqa: S506 - constructs what SafeLoader does
+        # A subclass of SafeLoader constructs the same types as it.
+        return yaml.load(text, StrictLoader)  # noqa: S506
     except yaml.YAMLError as error:
         # The library's message quotes the file, and the path may name a wrong, secret file.
         mark = getattr(error, "problem_mark", None)

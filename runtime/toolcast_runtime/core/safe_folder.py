@@ -67,7 +67,7 @@ class Folder:
             os.close(self.descriptor)
 
     @classmethod
-    def open(cls, path: str, *, create: bool = False, mode: int = 0o777) -> Folder:
+    def open_path(cls, path: str, *, create: bool = False, mode: int = 0o777) -> Folder:
         """Open a folder that the user named; links in its path are followed.
 
         Args:
@@ -342,7 +342,7 @@ def _lock_user_file(path: str) -> Iterator[None]:
     import msvcrt
 
     name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:32]
-    with Folder.open(os.environ.get("TEMP") or os.path.dirname(path)) as temporary:
+    with Folder.open_path(os.environ.get("TEMP") or os.path.dirname(path)) as temporary:
         descriptor = temporary.open_lock_file(f"toolcast-{name}.lock")
     try:
         try:

@@ -153,7 +153,7 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    parent = Folder.open(str(path.parent), create=True, mode=0o700)
+    parent = Folder.open_path(str(path.parent), create=True, mode=0o700)
     with parent, wait_for_folder_lock(parent):
         # What another file of its name has left may be open still, and would be taken for its.
         is_new = not os.path.lexists(path)

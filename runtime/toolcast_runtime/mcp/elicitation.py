@@ -69,7 +69,7 @@ class Elicitation:
         self._context = context
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`."""
+        """As `AskUser`."""
         session = self._context.session
         if not session.can_send_request:
             raise Declined(
@@ -119,7 +119,7 @@ class RoundTrips:
         self._answers: dict[str, Any] = {}
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`; raises `InputNeeded` too."""
+        """As `AskUser`; raises `InputNeeded` too."""
         earlier = self._read()
         digest = question.digest
         known = earlier["answers"].get(question.name)

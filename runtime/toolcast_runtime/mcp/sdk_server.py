@@ -163,7 +163,9 @@ def build_server(
                 params.arguments,
                 who,
                 ask=ask,
-                store_content=None if kept is None else partial(kept.keep, CALLER.get().user),
+                store_content=(
+                    None if kept is None else partial(kept.keep, CALLER.get().user)
+                ),
             )
             if context.meta and "progress_token" in context.meta:
                 from .elicitation import asked_for

@@ -93,7 +93,9 @@ class SchemaParts:
     def is_cyclic(self, part: Any) -> bool:
         """Whether what a part refers to leads back to it."""
         if id(part) not in self._cyclic:
-            named = map(self._references.list_targets, walk_schemas([part], self._beyond))
+            named = map(
+                self._references.list_targets, walk_schemas([part], self._beyond)
+            )
             self._cyclic[id(part)] = any(one is part for each in named for one in each)
         return self._cyclic[id(part)]
 

@@ -146,9 +146,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
             validators = Validators(asserts_formats=registry.asserts_formats)
             live = package.tool(tool)
             for number, example in enumerate(definitions[tool].get("examples", ()), 1):
-                problems = validators.check_arguments(
-                    live, example["arguments"]
-                )
+                problems = validators.check_arguments(live, example["arguments"])
                 ensure(not problems, f"{tool}: example {number}: {'; '.join(problems)}")
 
         @package.each_client

@@ -239,7 +239,9 @@ class PythonValues:
         if not isinstance(schema, Mapping):
             return schema is not False
         steps = self._places.get(id(schema))
-        return steps is None or bool(self._validators.get_validator(steps).is_valid(value))
+        return steps is None or bool(
+            self._validators.get_validator(steps).is_valid(value)
+        )
 
     def for_name(self, schemas: list[Any], name: str) -> list[Any]:
         """The schemas of objects' schemas for the member of a name."""

@@ -134,7 +134,7 @@ def _save(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
     kind = str(held_by(block).get("mimeType", "")).partition(";")[0].strip()
     ending = _TYPES.guess_extension(kind) or ".bin"
     stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_LONGEST_NAME]
-    with Folder.open(folder) as opened:
+    with Folder.open_path(folder) as opened:
         for number in count(1):
             name = f"{stem}-{number}{ending}"
             try:

@@ -314,7 +314,7 @@ def _accept(
                 f" add yourself:\n{entries.rstrip()}"
             )
         if new:
-            with Folder.open(folder_path) as folder:
+            with Folder.open_path(folder_path) as folder:
                 folder.write(name, written)
     except OSError as error:
         fail(f"{shown}: {error.strerror or error}; nothing was written")

@@ -364,7 +364,7 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     data = pretty(lock_members(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
-        with Folder.open(root) as project, project.open_subfolder(above, create=True) as folder:
+        with Folder.open_path(root) as project, project.open_subfolder(above, create=True) as folder:
             folder.write(name, data)
     except OSError as error:
         words = error.strerror or error
