@@ -240,7 +240,7 @@ def test_what_cannot_be_a_value_is_refused_by_name(make: Make) -> None:
     naive = make("naive", {"type": "object"}, values="python").call_tool_sync("note")
     assert naive.error == (
         "the tool returned a result that is not JSON: it contains a Python datetime without a"
-        " zone"
+        " time zone"
     )
 
 

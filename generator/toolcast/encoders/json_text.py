@@ -10,7 +10,7 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
-from ..parsing.characters import is_plain
+from ..parsing.characters import is_printable
 from ..parsing.exact_json import SpelledNumber
 from .code import Code
 from .python import WIDTH
@@ -100,7 +100,7 @@ def _string(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     """A character that is not ASCII, or DEL, as it is where people can see it."""
-    if is_plain(match[0]):
+    if is_printable(match[0]):
         return match[0]
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 

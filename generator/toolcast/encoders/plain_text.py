@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ..parsing.characters import is_plain
+from ..parsing.characters import is_printable
 from .code import Code
 
 
@@ -21,7 +21,7 @@ def line(text: str) -> Code:
 
 
 def _seen(character: str) -> str:
-    if is_plain(character):
+    if is_printable(character):
         return character
     return character.encode("unicode_escape").decode("ascii")
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..parsing.characters import is_plain
+from ..parsing.characters import is_printable
 from .code import Code
 
 WIDTH = 88
@@ -163,7 +163,7 @@ def _escape(match: re.Match[str]) -> str:
     char = match.group()
     if char in _ESCAPES:
         return _ESCAPES[char]
-    if is_plain(char):
+    if is_printable(char):
         return char
     point = ord(char)
     if point < 0x100:

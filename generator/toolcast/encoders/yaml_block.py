@@ -14,7 +14,7 @@ from toolcast_runtime.skills import (
     toolset_files,
 )
 
-from ..parsing.characters import is_plain
+from ..parsing.characters import is_printable
 from .code import Code
 from .json_text import compact
 from .markdown import comment
@@ -136,7 +136,7 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
     """A text of several lines, or a long one."""
     indent = " " * (margin + 2)
     # The different characters of a text are few.
-    if not all(map(is_plain, set(text.replace("\n", "")))):
+    if not all(map(is_printable, set(text.replace("\n", "")))):
         yield f"{name} {scalar(text)!s}"
     elif "\n" not in text and _FOLDS.fullmatch(text):
         yield f"{name} >-"

@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..model.language_fields import mcp_members
-from ..parsing.exact_json import exact_text
+from ..parsing.exact_json import encode_exact
 from ..suggestions import first_of
 from .formats import Source
 
@@ -158,7 +158,7 @@ def _compared(path: Path, value: Any) -> str:
     if isinstance(value, list):
         items = [_compared((*path, index), one) for index, one in enumerate(value)]
         return repr(sorted(items) if path[-1] in _SETS and not is_name else items)
-    return exact_text(value)
+    return encode_exact(value)
 
 
 def _shown(value: Any) -> str:
@@ -169,7 +169,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return escape_excerpt(", ".join(one or '""' for one in value), 400) or "none"
     return escape_excerpt(
-        exact_text(value) if not isinstance(value, str) else value, _LONGEST
+        encode_exact(value) if not isinstance(value, str) else value, _LONGEST
     )
 
 
