@@ -11,7 +11,7 @@ import pytest
 from toolcast_runtime.core.validation.bounds import CostEstimate
 from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.core.validation.limits import (
-    MOST_DIGITS,
+    MAX_DIGITS,
     estimate_pattern_cost,
     measure_value,
 )
@@ -127,7 +127,7 @@ def test_a_hostile_value_is_refused_or_checked_soon(what: str) -> None:
         ("large integers that differ", "`uniqueItems`"),
         ("an enum of objects", "200,000 values"),
         ("a mixed enum", "`enum`"),
-        ("long numbers", f"{MOST_DIGITS} digits"),
+        ("long numbers", f"{MAX_DIGITS} digits"),
         ("exact division", "`multipleOf`"),
         ("many alternatives", "`pattern`"),
         ("what is not evaluated", "`unevaluatedItems`"),

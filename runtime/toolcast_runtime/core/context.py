@@ -119,11 +119,11 @@ class ToolError(Exception):
     """
 
 
-class Declined(ToolError):
+class DeclinedError(ToolError):
     """A call lacks a user's confirmation or answer. The message tells the caller why."""
 
 
-class NotTaken(Exception):
+class ArgumentConversionError(Exception):
     """Arguments that match the schema but cannot be converted to Python types or a class.
 
     Attributes:
@@ -297,10 +297,10 @@ class CallContext:
         """Return the call's questions to the user; create them on first use.
 
         Raises:
-            Declined: no user can be asked.
+            DeclinedError: no user can be asked.
         """
         if self.make_questions is None:
-            raise Declined(format_no_user(self.tool))
+            raise DeclinedError(format_no_user(self.tool))
         with _first_question_lock:
             if self.questions is None:
                 self.questions = self.make_questions()
@@ -325,7 +325,7 @@ class CallContext:
             name: distinguishes the question from others of the call; by default its number.
 
         Raises:
-            Declined: the user declined, or no user can be asked. The caller gets the message.
+            DeclinedError: the user declined, or no user can be asked. The caller gets the message.
             ValueError: no client can show this form.
             RuntimeError: the handler is a plain function, which cannot await the answer.
         """
@@ -341,7 +341,9 @@ class CallContext:
         """
         content = self.get_questions().form_sync(schema, message, name)
         if self.cancelled:
-            raise Declined("the call was cancelled before the answer; nothing was done")
+            raise DeclinedError(
+                "the call was cancelled before the answer; nothing was done"
+            )
         return content
 
     def progress(

@@ -18,7 +18,8 @@ from .safe_file import read_regular_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_MOST_BYTES = 1024 * 1024
+_MAX_FILE_BYTES = 1024 * 1024
+"""Size of an override file."""
 _KEYS = ("allow", "restrict")
 
 
@@ -73,12 +74,12 @@ class OverrideFile:
 
 def _read_file(path: str) -> Any:
     try:
-        data = read_regular_file(path, _MOST_BYTES + 1)
+        data = read_regular_file(path, _MAX_FILE_BYTES + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise AccessError(f"{path} cannot be read: {reason}") from None
-    if len(data) > _MOST_BYTES:
-        raise AccessError(f"{path} is larger than {_MOST_BYTES} bytes")
+    if len(data) > _MAX_FILE_BYTES:
+        raise AccessError(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
     try:
         text = data.decode("utf-8")
         is_yaml = path.endswith((".yaml", ".yml"))

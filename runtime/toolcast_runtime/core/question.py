@@ -69,10 +69,10 @@ class Answer:
 
 
 AskUser = Callable[[Question], Awaitable[Answer] | Answer]
-"""Asks the user; raises `Declined` if no user can be asked."""
+"""Asks the user; raises `DeclinedError` if no user can be asked."""
 
 
-class InputNeeded(BaseException):
+class InputRequiredError(BaseException):
     """The call must end here; the client repeats it, from its start, with the answer.
 
     A `BaseException`, so that no `except Exception` of a handler catches it.

@@ -21,10 +21,11 @@ for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CHUNK_BYTES = 64 * 1024
-_MOST_BYTES_OF_A_SECRET = 64 * 1024
+_MAX_SECRET_BYTES = 64 * 1024
+"""Size of a file with a secret."""
 
 
-class NoRegularFile(OSError):
+class NotRegularFileError(OSError):
     """The path leads to a folder, pipe, socket, device or link instead of a regular file."""
 
 
@@ -41,7 +42,7 @@ def read_regular_file(
         folder: the descriptor of an open folder.
 
     Raises:
-        NoRegularFile: the path leads to something else.
+        NotRegularFileError: the path leads to something else.
         OSError: the file cannot be read.
     """
     status = os.stat(path, dir_fd=folder, follow_symlinks=follow)
@@ -74,8 +75,8 @@ def _require_regular(status: os.stat_result, path: str) -> None:
         (stat.S_ISSOCK, "a socket"),
     ):
         if is_kind(status.st_mode):
-            raise NoRegularFile(None, f"this is {name}, not a regular file", path)
-    raise NoRegularFile(None, "this is a device, not a regular file", path)
+            raise NotRegularFileError(None, f"this is {name}, not a regular file", path)
+    raise NotRegularFileError(None, "this is a device, not a regular file", path)
 
 
 def load_secret(name: str, environment: Mapping[str, str]) -> str | None:
@@ -109,7 +110,7 @@ def read_secret_file(path: str) -> str:
         OSError: the file cannot be read.
         ValueError: the file is not UTF-8, or too large for a secret.
     """
-    data = read_regular_file(path, _MOST_BYTES_OF_A_SECRET + 1)
-    if len(data) > _MOST_BYTES_OF_A_SECRET:
+    data = read_regular_file(path, _MAX_SECRET_BYTES + 1)
+    if len(data) > _MAX_SECRET_BYTES:
         raise ValueError("too large")
     return data.decode()

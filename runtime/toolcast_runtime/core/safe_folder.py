@@ -21,7 +21,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import TextIO, TypedDict
 
-from .safe_file import NoRegularFile, read_regular_file
+from .safe_file import NotRegularFileError, read_regular_file
 
 _HAS_DESCRIPTORS = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
     [os.open, os.stat, os.mkdir, os.unlink, os.rmdir, os.rename]
@@ -34,11 +34,11 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _COMMON
 _LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
-class LinkInTheWay(OSError):
+class SymlinkError(OSError):
     """A part of the path to a folder is a symbolic link."""
 
 
-class AnotherRun(Exception):
+class ConcurrentRunError(Exception):
     """Another run is writing into this folder."""
 
 
@@ -91,7 +91,7 @@ class Folder:
             create: whether to create missing folders.
 
         Raises:
-            LinkInTheWay: a part of the path is a link.
+            SymlinkError: a part of the path is a link.
             OSError: a part of the path is missing, is not a folder, or cannot be opened.
         """
         names = path.split("/") if path else []
@@ -111,7 +111,7 @@ class Folder:
             mode = status.st_mode
             # os.stat() reports a Windows junction as a folder, but it leads elsewhere.
             if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", None):
-                raise LinkInTheWay(None, "a symbolic link is not followed here")
+                raise SymlinkError(None, "a symbolic link is not followed here")
             if not stat.S_ISDIR(mode):
                 raise NotADirectoryError(None, "this is not a folder")
             flags = _FOLDER | _NO_LINK
@@ -145,7 +145,7 @@ class Folder:
         """Return the first bytes of a regular file; a link is not followed.
 
         Raises:
-            NoRegularFile: the entry is not a regular file.
+            NotRegularFileError: the entry is not a regular file.
             OSError: the file cannot be read.
         """
         with self._path_in_errors(name):
@@ -178,7 +178,7 @@ class Folder:
                 default: this one. A process that is killed leaves the temporary file there.
 
         Raises:
-            NoRegularFile: the existing entry is neither a file nor a link.
+            NotRegularFileError: the existing entry is neither a file nor a link.
             FileExistsError: the file must be new, and an entry exists.
             OSError: the file cannot be written; the old content is unchanged.
         """
@@ -189,7 +189,7 @@ class Folder:
             existing = None
         with self._path_in_errors(name):
             if existing is not None and not stat.S_ISREG(existing.st_mode):
-                raise NoRegularFile(None, "this is not a regular file")
+                raise NotRegularFileError(None, "this is not a regular file")
             temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
             folder = temporary_folder or self
             try:
@@ -301,7 +301,7 @@ def lock_output_folder(folder: Folder) -> Iterator[None]:
     the run continues unlocked: files are still written atomically.
 
     Raises:
-        AnotherRun: another process has locked the folder.
+        ConcurrentRunError: another process has locked the folder.
     """
     if folder.descriptor is None:
         with _lock_user_file(folder.path):
@@ -313,7 +313,9 @@ def lock_output_folder(folder: Folder) -> Iterator[None]:
         fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _LOCKED_ERRORS:
-            raise AnotherRun("another run is writing into this folder") from error
+            raise ConcurrentRunError(
+                "another run is writing into this folder"
+            ) from error
     try:
         yield
     finally:
@@ -348,7 +350,9 @@ def _lock_user_file(path: str) -> Iterator[None]:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows
         except OSError as error:
-            raise AnotherRun("another run is writing into this folder") from error
+            raise ConcurrentRunError(
+                "another run is writing into this folder"
+            ) from error
         yield
     finally:
         os.close(descriptor)
@@ -363,7 +367,7 @@ def create_private_file(path: str, suffixes: Sequence[str] = ()) -> None:
             this one, such as a database's journal. If they exist, they are checked as well.
 
     Raises:
-        NoRegularFile: a link, pipe, device or folder exists at the path.
+        NotRegularFileError: a link, pipe, device or folder exists at the path.
         PermissionError: the file belongs to another user.
         OSError: the file or its folder cannot be created.
     """
@@ -381,7 +385,7 @@ def open_for_append(path: str) -> TextIO:
     """Open a private text file for appending; create it if missing.
 
     Raises:
-        NoRegularFile: a link, pipe, device or folder exists at the path.
+        NotRegularFileError: a link, pipe, device or folder exists at the path.
         PermissionError: the file belongs to another user.
         OSError: the file cannot be opened.
     """
@@ -400,8 +404,8 @@ def open_for_append(path: str) -> TextIO:
 
 def _require_own_file(path: str, status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
-        raise NoRegularFile(None, "a symbolic link is not written through", path)
+        raise NotRegularFileError(None, "a symbolic link is not written through", path)
     if not stat.S_ISREG(status.st_mode):
-        raise NoRegularFile(None, "this is not a regular file", path)
+        raise NotRegularFileError(None, "this is not a regular file", path)
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         raise PermissionError(None, "the file belongs to another user", path)

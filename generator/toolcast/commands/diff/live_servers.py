@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from ...model.model import Toolset, Workspace
 
 _ANY = "any"
-_MOST_NAMED = 5
+_MAX_NAMES_SHOWN = 5
+"""Tool names in an error message."""
 _RUNS = "the server has to run, and to list its tools"
 _RENAMED = "tool/renamed-without-former-name"
 
@@ -224,7 +225,7 @@ def _another(
     if entry is not None and entry.lock is not None:
         help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
     fail(
-        f"{name}: it lists none of the tools of {toolset}, but {first_of(names, _MOST_NAMED)}"
+        f"{name}: it lists none of the tools of {toolset}, but {first_of(names, _MAX_NAMES_SHOWN)}"
         f"\n  help: {help_}"
     )
 
@@ -364,7 +365,10 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     data = pretty(lock_members(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
-        with Folder.open_path(root) as project, project.open_subfolder(above, create=True) as folder:
+        with (
+            Folder.open_path(root) as project,
+            project.open_subfolder(above, create=True) as folder,
+        ):
             folder.write(name, data)
     except OSError as error:
         words = error.strerror or error

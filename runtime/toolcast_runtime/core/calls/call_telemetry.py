@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 _calls_logger = logging.getLogger("toolcast.calls")
-_PATIENCE_SECONDS = 1.0
+_REPORT_TIMEOUT_S = 1.0
 """How long a finished call waits until its last progress report is sent."""
-_MOST_SHOWN = 128
+_MAX_VALUE_CHARACTERS = 128
+"""Characters of a logged value."""
 _is_plain = re.compile(r"[\w.:@/+-]+", re.ASCII).fullmatch
 
 
@@ -75,8 +76,8 @@ def log_call(
     line = []
     for name, value in fields.items():
         if isinstance(value, str):
-            if len(value) > _MOST_SHOWN or not _is_plain(value):
-                fields[name] = value = escape_excerpt(value, _MOST_SHOWN)
+            if len(value) > _MAX_VALUE_CHARACTERS or not _is_plain(value):
+                fields[name] = value = escape_excerpt(value, _MAX_VALUE_CHARACTERS)
                 if not _is_plain(value):
                     value = '"' + value.replace('"', '\\"') + '"'
             line.append(f"{name}={value}")
@@ -216,7 +217,7 @@ class ProgressReporter:
         if kind is None:
             self._start_sender()
             if self._sender is not None:
-                await asyncio.wait({self._sender}, timeout=_PATIENCE_SECONDS)
+                await asyncio.wait({self._sender}, timeout=_REPORT_TIMEOUT_S)
         if self._sender is not None:
             self._sender.cancel()
         self._notify_waiters()

@@ -24,20 +24,20 @@ from typing import TYPE_CHECKING, Any
 from ..context import (
     CURRENT_CALL,
     TURNS,
+    ArgumentConversionError,
     Block,
     CallContext,
     CallResult,
-    Declined,
-    NotTaken,
+    DeclinedError,
     ToolError,
     ToolResponse,
 )
 from ..definitions.tool import Proxies, Tool, ToolProvider
-from ..validation.limits import MOST_DIGITS
+from ..validation.limits import MAX_DIGITS
 from ..validation.protocol import check_content
 from .handlers import HandlerAdapter
 from .worker_threads import (
-    MOST_GIVEN_UP,
+    MAX_ABANDONED_CALLS,
     Outcome,
     abandon_task,
     has_too_many_abandoned,
@@ -108,12 +108,12 @@ async def run_call(
         return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
-    if isinstance(error, NotTaken):
+    if isinstance(error, ArgumentConversionError):
         message = format_invalid_arguments(tool, error.problems)
         return ToolResponse(error=message), "invalid"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
-        if isinstance(error, Declined):
+        if isinstance(error, DeclinedError):
             return response, "declined"
     elif error is not None:
         response = _log_incident(tool, "failed", error)
@@ -181,7 +181,7 @@ async def run_function(
     name = context.tool
     if has_too_many_abandoned(name):
         return None, ToolError(
-            f"{MOST_GIVEN_UP} earlier calls of `{name}` were given up and still run; try"
+            f"{MAX_ABANDONED_CALLS} earlier calls of `{name}` were given up and still run; try"
             " again later"
         )
     if handler.is_async:
@@ -397,10 +397,8 @@ def format_python_value(value: Any) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, Decimal):
-        if not value.is_finite() or abs(value.adjusted()) >= MOST_DIGITS:
-            raise ValueError(
-                f"it contains a Python Decimal beyond {MOST_DIGITS} digits"
-            )
+        if not value.is_finite() or abs(value.adjusted()) >= MAX_DIGITS:
+            raise ValueError(f"it contains a Python Decimal beyond {MAX_DIGITS} digits")
         return format(value, "f")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(bytes(value)).decode("ascii")

@@ -19,7 +19,8 @@ from ..definitions.definitions import is_in_package
 from ..definitions.tool import Tool
 from ..validation.checker import DeclaredNames
 
-_MOST_LAYERS = 50
+_MAX_WRAPPERS = 50
+"""Wrappers around a callable that are followed."""
 _KEYWORD_KINDS = (
     inspect.Parameter.KEYWORD_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -217,7 +218,7 @@ def _constructor_class(function: Any) -> Any:
 
 def _defining_modules(function: Any) -> Iterator[str]:
     """Yield the modules that define a callable and the functions that it wraps, if known."""
-    for _ in range(_MOST_LAYERS):
+    for _ in range(_MAX_WRAPPERS):
         module = getattr(function, "__module__", None)
         if isinstance(module, str):
             yield module

@@ -32,7 +32,7 @@ from ..context import (
     CallContext,
     CallOutcome,
     CallResult,
-    Declined,
+    DeclinedError,
     ReportProgress,
     StoreContent,
     ToolError,
@@ -41,7 +41,7 @@ from ..context import (
 )
 from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, format_deprecation
 from ..optional import OptionalPartError
-from ..question import InputNeeded
+from ..question import InputRequiredError
 from ..toolset_settings import LedgerError, LifespanError
 from .call_telemetry import ProgressReporter, log_call, should_trace_call, trace_call
 from .execution import (
@@ -225,7 +225,7 @@ class ToolCalls:
     ) -> Callable[[], Questions]:
         """Return a function that creates the `Questions` of a call in this event loop.
 
-        The returned function raises Declined if no questions can be asked.
+        The returned function raises DeclinedError if no questions can be asked.
         """
         loop = asyncio.get_running_loop()
 
@@ -235,7 +235,7 @@ class ToolCalls:
                 approvals = self.get_approvals()
             except OptionalPartError as missing:
                 _logger.exception("no user can be asked about a call of %s", tool.name)
-                raise Declined(
+                raise DeclinedError(
                     f"`{tool.name}` has to ask the user first, and {missing}; nothing was"
                     " done"
                 ) from None
@@ -413,9 +413,9 @@ class ToolCalls:
             questions = context.get_questions()
             question = confirmation.confirmation(tool.name, confirm, arguments)
             await questions.ask(question, confirm.message)
-        except InputNeeded as needed:
+        except InputRequiredError as needed:
             return ToolResponse(error=str(needed)), "asked"
-        except Declined as declined:
+        except DeclinedError as declined:
             return ToolResponse(error=str(declined)), "declined"
         except Exception:
             _logger.exception("no user can be asked about a call of %s", tool.name)

@@ -9,7 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-MOST_SHOWN = 300
+MAX_SHOWN_CHARACTERS = 300
+"""Characters of untrusted text in a message, by default."""
 _HIDDEN = "[hidden]"
 # Load the codec now: if the process runs out of file descriptors, the log still needs it.
 "".encode("unicode_escape")
@@ -21,7 +22,7 @@ _INVISIBLE = re.compile(
     "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
 # Combining marks on one character. No script needs more, and stacked marks cover other lines.
-_MOST_MARKS = 3
+_MAX_COMBINING_MARKS = 3
 _ESCAPED_CONTROLS = {
     code: ascii(chr(code))[1:-1]
     for code in (*range(0x20), *range(0x7F, 0xA0))
@@ -29,7 +30,7 @@ _ESCAPED_CONTROLS = {
 }
 
 
-def escape_excerpt(text: str, most: int = MOST_SHOWN) -> str:
+def escape_excerpt(text: str, most: int = MAX_SHOWN_CHARACTERS) -> str:
     """Return the first `most` characters of a text as one safe line.
 
     Control sequences of terminals, line breaks, invisible characters and backslashes are
@@ -53,7 +54,11 @@ def escape_unprintable(text: str) -> str:
     for index, character in enumerate(text):
         is_mark = unicodedata.category(character) in ("Mn", "Me")
         marks = marks + 1 if is_mark else 0
-        if not character.isprintable() or index in invisible or marks > _MOST_MARKS:
+        if (
+            not character.isprintable()
+            or index in invisible
+            or marks > _MAX_COMBINING_MARKS
+        ):
             character = character.encode("unicode_escape").decode()
         characters.append(character)
     return "".join(characters)

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
-MOST_THREADS = 64
+MAX_THREADS = 64
 """Threads of one event loop, including those of abandoned calls."""
 
-MOST_GIVEN_UP = 16
+MAX_ABANDONED_CALLS = 16
 """Abandoned calls of one tool that may still run before its further calls are refused."""
 
 Outcome = tuple[Any, BaseException | None]
@@ -90,7 +90,7 @@ async def run_in_thread(work: Callable[[], Any], name: str = "tool call") -> Out
     import asyncio
 
     loop = asyncio.get_running_loop()
-    slots = _slots.setdefault(loop, asyncio.Semaphore(MOST_THREADS))
+    slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_THREADS))
     # Set no timer if a slot is free: a timer costs as much as a small handler.
     timeout = asyncio.timeout(_SECONDS_FOR_A_THREAD if slots.locked() else None)
     try:
@@ -98,7 +98,7 @@ async def run_in_thread(work: Callable[[], Any], name: str = "tool call") -> Out
             await slots.acquire()
     except TimeoutError:
         return None, ToolError(
-            f"the server is busy with {MOST_THREADS} calls; try again later"
+            f"the server is busy with {MAX_THREADS} calls; try again later"
         )
     future: asyncio.Future[Outcome] = loop.create_future()
     context = contextvars.copy_context()
@@ -160,7 +160,7 @@ def has_too_many_abandoned(name: str) -> bool:
     import asyncio
 
     abandoned = _abandoned.get(asyncio.get_running_loop())
-    return abandoned is not None and abandoned[name] >= MOST_GIVEN_UP
+    return abandoned is not None and abandoned[name] >= MAX_ABANDONED_CALLS
 
 
 def track_abandoned(name: str) -> Callable[[], None]:
@@ -223,7 +223,7 @@ def _log_abandoned(name: str, abandoned: Counter[str]) -> None:
         name,
         _SECONDS_UNTOLD,
         abandoned[name],
-        MOST_GIVEN_UP,
+        MAX_ABANDONED_CALLS,
     )
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
-_MOST_PROBLEMS = 5
+_MAX_PROBLEMS_SHOWN = 5
+"""Problems that an error message lists."""
 # The signature and the MCP definition come first, however the JSON is formatted.
 _HEAD = re.compile(r'\s*\{\s*"generated"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"mcp"\s*:\s*')
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.ya?ml\. DO NOT EDIT\.")
@@ -188,7 +189,7 @@ def read_tools(package: ModuleType) -> list[Tool]:
 
 
 def _format_problems(package: str, problems: list[str]) -> str:
-    listed = problems[:_MOST_PROBLEMS]
+    listed = problems[:_MAX_PROBLEMS_SHOWN]
     if len(problems) > len(listed):
         listed.append(f"and {len(problems) - len(listed)} more")
     lines = "".join(f"\n- {problem}" for problem in listed)

@@ -16,12 +16,15 @@ from .compiled import ASSERTED_FORMATS
 from .limits import SHORT, PatternCost, Size, estimate_pattern_cost, measure_value
 from .references import References, as_mapping, group_child_schemas
 
-MOST_MILLISECONDS = 35
+MAX_VALIDATION_MS = 35
 """The maximum cost of one validation of a value."""
 
-_MOST = MOST_MILLISECONDS * 1_000_000.0
-_MOST_PLACES = 6_000
-_MOST_ROUNDS = 60
+_MAX_VALIDATION_NS = MAX_VALIDATION_MS * 1_000_000.0
+"""`MAX_VALIDATION_MS` in nanoseconds."""
+_MAX_LOCATIONS = 6_000
+"""Locations that the estimate for one value visits."""
+_MAX_ROUNDS = 60
+"""Rounds in which the bounds of a schema are propagated."""
 _UNBOUNDED_NS = 1e15
 # The cost of the estimate itself: for each schema and value, and for each measured value.
 _ESTIMATE_NS = 1_500.0
@@ -43,7 +46,7 @@ _UNEVALUATED_NS = 150.0
 _UNIQUE_NS = 60.0
 _LARGE_INTEGER_PAIR_NS = 700.0
 # The sum of nested `uniqueItems` is capped here; from then on each level of the value is counted.
-_MOST_UNIQUE = 10 * _UNIQUE_NS
+_MAX_UNIQUE_COST = 10 * _UNIQUE_NS
 _FORMAT_COST = PatternCost(2_000, 10.0)
 # The validator compares the named groups of a regular expression with each other.
 _REGEX_FORMAT_COST = PatternCost(2_000, 60.0, 0.03)
@@ -116,7 +119,7 @@ class Bound(NamedTuple):
         if self.unique:
             pairs = _LARGE_INTEGER_PAIR_NS * size.large_integers**2
             unique = self.unique * (size.values + pairs / _UNIQUE_NS)
-            cost += unique * (size.levels if self.unique >= _MOST_UNIQUE else 1)
+            cost += unique * (size.levels if self.unique >= _MAX_UNIQUE_COST else 1)
         return cost
 
     def is_light(self, with_large: bool) -> bool:
@@ -132,7 +135,7 @@ class Bound(NamedTuple):
     @classmethod
     def combine_levels(cls, here: Bound, below: Bound) -> Bound:
         """Return the bound for any value at a location or below it."""
-        unique = min(here.unique + below.unique, _MOST_UNIQUE)
+        unique = min(here.unique + below.unique, _MAX_UNIQUE_COST)
         return cls.max((here, below))._replace(unique=unique)
 
     @classmethod
@@ -213,7 +216,9 @@ class CostEstimate:
         if key not in self._bounds:
             return None  # a schema `true` or `false`
         cost = self._bounds[key].cost_for(size, size.values)
-        return None if cost <= _MOST else self._walk_value(key, value, size)
+        return (
+            None if cost <= _MAX_VALIDATION_NS else self._walk_value(key, value, size)
+        )
 
     def _walk_value(self, key: int, value: Any, size: Size) -> str | None:
         """Return what `find_excess` does, by adding up the cost of each location."""
@@ -313,7 +318,7 @@ class CostEstimate:
         ]
         worst.update((key, Bound()) for key, _ in parents)
         changed: set[int] = set()
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             changed.clear()
             for key, part in reversed(parents):
                 here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
@@ -360,7 +365,7 @@ class _Total:
     @property
     def is_too_much(self) -> bool:
         """Whether the cost exceeds the maximum for one value."""
-        return self._total > _MOST or self._locations > _MOST_PLACES
+        return self._total > _MAX_VALIDATION_NS or self._locations > _MAX_LOCATIONS
 
     @property
     def excess(self) -> str | None:
@@ -374,7 +379,7 @@ class _Total:
             keyword = ""
         cause = f"its `{keyword}`" if keyword else "so many values"
         return (
-            f"it takes more than {MOST_MILLISECONDS} ms to check {cause}:"
+            f"it takes more than {MAX_VALIDATION_MS} ms to check {cause}:"
             " send fewer values or shorter strings"
         )
 

@@ -14,13 +14,20 @@ from .explanation import Explanation
 from .limits import Size, count_max_visits, measure_value
 from .references import References, as_mapping, walk_schemas
 
-_MOST_PROBLEMS = 10
-_MOST_EXPLAINED_VALUES = 1_000
-_MOST_ERRORS = 10_000
-_MOST_COPIES = 200_000
-_MOST_COPIED_CHARACTERS = 32 * 1024 * 1024
-_MOST_VISITS = 500
-_MOST_SCHEMAS = 20_000
+_MAX_PROBLEMS = 10
+"""Problems of one value that are returned."""
+_MAX_EXPLAINED_VALUES = 1_000
+"""Values up to which all errors are collected; beyond, only the first one."""
+_MAX_ERRORS = 10_000
+"""Possible errors up to which all are collected."""
+_MAX_COPIED_VALUES = 200_000
+"""Values copied into errors, up to which all errors are collected."""
+_MAX_COPIED_CHARACTERS = 32 * 1024 * 1024
+"""Characters copied into errors, up to which all errors are collected."""
+_MAX_VISITS = 500
+"""Paths through references to one location."""
+_MAX_SCHEMAS = 20_000
+"""Subschemas that are searched."""
 _UNEXPLAINED = "the value does not match the schema"
 
 
@@ -74,7 +81,7 @@ class Checker:
         a location several times the number of errors grows exponentially. Above the limits,
         only the first error is explained, or none.
         """
-        visits = count_max_visits(self._schema, size.levels, _MOST_VISITS)
+        visits = count_max_visits(self._schema, size.levels, _MAX_VISITS)
         if visits is None:
             yield _UNEXPLAINED
             return
@@ -84,13 +91,16 @@ class Checker:
         copies = errors * max(self._cost_estimate.max_options, size.levels)
         characters = size.characters * size.levels * errors_per_value
         if (
-            size.values > _MOST_EXPLAINED_VALUES
-            or errors > _MOST_ERRORS
-            or copies > _MOST_COPIES
-            or characters > _MOST_COPIED_CHARACTERS
+            size.values > _MAX_EXPLAINED_VALUES
+            or errors > _MAX_ERRORS
+            or copies > _MAX_COPIED_VALUES
+            or characters > _MAX_COPIED_CHARACTERS
         ):
             # The first error already contains all errors of its alternatives.
-            if self._cost_estimate.has_alternatives and copies > 10 * _MOST_COPIES:
+            if (
+                self._cost_estimate.has_alternatives
+                and copies > 10 * _MAX_COPIED_VALUES
+            ):
                 yield _UNEXPLAINED
             else:
                 yield from self._explain_first(value)
@@ -100,7 +110,7 @@ class Checker:
             for problem in self._explanation.explain(error):
                 yield problem
                 count += 1
-            if count >= _MOST_PROBLEMS:
+            if count >= _MAX_PROBLEMS:
                 return
 
     def _explain_first(self, value: Any) -> list[str]:
@@ -110,7 +120,7 @@ class Checker:
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return list(self._explanation.explain(error))[:_MOST_PROBLEMS]
+            return list(self._explanation.explain(error))[:_MAX_PROBLEMS]
         return [_UNEXPLAINED]
 
 
@@ -139,7 +149,7 @@ class DeclaredNames:
             with suppress(LookupError):
                 yield from references.list_same_value_schemas(part)
 
-        for part in islice(walk_schemas([schema], list_next_schemas), _MOST_SCHEMAS):
+        for part in islice(walk_schemas([schema], list_next_schemas), _MAX_SCHEMAS):
             names.update(as_mapping(part.get("properties")))
             patterns.update(dict.fromkeys(as_mapping(part.get("patternProperties"))))
         self.names = frozenset(names)

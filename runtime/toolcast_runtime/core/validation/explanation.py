@@ -13,11 +13,16 @@ from .references import as_mapping
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-_MOST_NAMED = 10
-_MOST_WITHIN = 3
-_MOST_NESTED = 3
-_MOST_COMPARED = 200
-_LONGEST = 600
+_MAX_NAMES_SHOWN = 10
+"""Names or values that a message lists."""
+_MAX_BRANCH_PROBLEMS = 3
+"""Problems of the closest alternative that a message lists."""
+_MAX_NESTED_BRANCHES = 3
+"""Levels of nested alternatives that a message explains."""
+_MAX_COMPARED = 200
+"""Length of a compared name, and number of names compared, for a suggestion."""
+_MAX_PROBLEM_CHARACTERS = 600
+"""Characters of one problem."""
 _TYPE_NAMES = {
     "object": "an object",
     "array": "an array",
@@ -59,8 +64,8 @@ class Explanation:
             nested: how many alternatives (`anyOf`, `oneOf`) contain the error.
         """
         for message in self._build_messages(error, nested):
-            if len(message) > _LONGEST:
-                message = message[: _LONGEST - 3] + "..."
+            if len(message) > _MAX_PROBLEM_CHARACTERS:
+                message = message[: _MAX_PROBLEM_CHARACTERS - 3] + "..."
             yield message
 
     def _build_messages(self, error: ValidationError, nested: int) -> Iterator[str]:
@@ -72,7 +77,7 @@ class Explanation:
             yield self._explain_required(error, path, details["property"])
         elif keyword in ("additionalProperties", "unevaluatedProperties"):
             declared = self._get_declared_names(error)
-            for name in details["unexpected"][:_MOST_NAMED]:
+            for name in details["unexpected"][:_MAX_NAMES_SHOWN]:
                 hint = _suggest_name(name, declared)
                 yield f"`{_join_path(path, name)}` is not a parameter{hint}"
         elif keyword == "type":
@@ -141,10 +146,10 @@ class Explanation:
         matching = [i for i, errors in enumerate(branches) if not errors]
         subject = _format_subject(path)
         if matching:
-            names = [_describe_branch(i, schemas) for i in matching[:_MOST_NAMED]]
+            names = [_describe_branch(i, schemas) for i in matching[:_MAX_NAMES_SHOWN]]
             listed = " and ".join(names)
             return f"{subject} matches {listed} of `{keyword}` and may match only one"
-        if not branches or nested >= _MOST_NESTED:
+        if not branches or nested >= _MAX_NESTED_BRANCHES:
             return f"{subject} does not match the schema's `{keyword}`"
         message = _find_common_message(error, branches)
         if message is not None:
@@ -153,14 +158,14 @@ class Explanation:
             range(len(branches)), key=lambda i: _measure_distance(error, branches[i])
         )
         problems: list[str] = []
-        for branch_error in branches[nearest][:_MOST_WITHIN]:
+        for branch_error in branches[nearest][:_MAX_BRANCH_PROBLEMS]:
             problems += self._build_messages(branch_error, nested + 1)
-        more = len(branches[nearest]) - _MOST_WITHIN
+        more = len(branches[nearest]) - _MAX_BRANCH_PROBLEMS
         rest = f"; and {more} more" if more > 0 else ""
         return (
             f"{subject} matches none of the {len(branches)} alternatives of `{keyword}`;"
             f" {_describe_branch(nearest, schemas)} comes nearest:"
-            f" {'; '.join(problems[:_MOST_WITHIN])}{rest}"
+            f" {'; '.join(problems[:_MAX_BRANCH_PROBLEMS])}{rest}"
         )
 
     def _explain_contains(self, error: ValidationError) -> str:
@@ -287,7 +292,9 @@ def _describe_branch(index: int, schemas: Sequence[Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
     if not isinstance(name, str):
         # The first constant is probably the discriminator.
-        properties = list(as_mapping(schema.get("properties")).items())[:_MOST_NAMED]
+        properties = list(as_mapping(schema.get("properties")).items())[
+            :_MAX_NAMES_SHOWN
+        ]
         name = next(
             (
                 f"{key}: {_format_value(value['const'])}"
@@ -336,27 +343,27 @@ def _format_condition(error: ValidationError) -> str:
 
 def _format_enum(options: Sequence[Any], value: Any) -> str:
     """Return `must be one of ...`, perhaps with a suggestion for the invalid value."""
-    choices = list(dict.fromkeys(map(_format_value, options[: _MOST_NAMED + 1])))
+    choices = list(dict.fromkeys(map(_format_value, options[: _MAX_NAMES_SHOWN + 1])))
     if len(choices) == 1 and len(options) == 1:
         return f"must be {choices[0]}"
     names = [option for option in options if isinstance(option, str)]
-    if len(options) <= _MOST_NAMED + 1:
+    if len(options) <= _MAX_NAMES_SHOWN + 1:
         hint = _suggest_name(value, names) if len(options) > 3 else ""
         return f"must be one of {', '.join(choices)}{hint}"
-    more = len(options) - _MOST_NAMED
-    listed = ", ".join(choices[:_MOST_NAMED])
+    more = len(options) - _MAX_NAMES_SHOWN
+    listed = ", ".join(choices[:_MAX_NAMES_SHOWN])
     return f"must be one of {listed} and {more:,} more{_suggest_name(value, names)}"
 
 
 def _suggest_name(value: Any, names: Sequence[str]) -> str:
     """Return `; did you mean ...?` with the most similar name; "" if none is similar."""
-    if not isinstance(value, str) or len(value) > _MOST_COMPARED:
+    if not isinstance(value, str) or len(value) > _MAX_COMPARED:
         return ""
-    candidates = [name for name in names[:1_000] if len(name) <= _MOST_COMPARED]
+    candidates = [name for name in names[:1_000] if len(name) <= _MAX_COMPARED]
     by_lower_case = {name.lower(): name for name in candidates}
     if value.lower() in by_lower_case:
         return f"; did you mean `{by_lower_case[value.lower()]}`?"
-    matches = difflib.get_close_matches(value, candidates[:_MOST_COMPARED], 1)
+    matches = difflib.get_close_matches(value, candidates[:_MAX_COMPARED], 1)
     return f"; did you mean `{matches[0]}`?" if matches else ""
 
 
@@ -365,9 +372,9 @@ def _format_types(types: Iterable[str]) -> str:
 
 
 def _format_list(items: Sequence[str], conjunction: str = "or") -> str:
-    listed = list(dict.fromkeys(items[:_MOST_NAMED]))
-    if len(items) > _MOST_NAMED:
-        return f"{', '.join(listed)} and {len(items) - _MOST_NAMED:,} more"
+    listed = list(dict.fromkeys(items[:_MAX_NAMES_SHOWN]))
+    if len(items) > _MAX_NAMES_SHOWN:
+        return f"{', '.join(listed)} and {len(items) - _MAX_NAMES_SHOWN:,} more"
     if len(listed) == 1:
         return listed[0]
     return f"{', '.join(listed[:-1])} {conjunction} {listed[-1]}"

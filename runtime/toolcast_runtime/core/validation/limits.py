@@ -21,18 +21,19 @@ from typing import Any, NamedTuple
 
 from .references import References, as_mapping, group_child_schemas, walk_objects
 
-MOST_LEVELS = 200
+MAX_LEVELS = 200
 """Levels of nesting. Deeper values overflow the stack of recursive validators."""
 
-MOST_VALUES = 200_000
+MAX_VALUES = 200_000
+"""Values inside a value."""
 
-MOST_CHARACTERS = 16 * 1024 * 1024
+MAX_CHARACTERS = 16 * 1024 * 1024
 """Characters of all strings and names of a value together."""
 
-MOST_DIGITS = 100
+MAX_DIGITS = 100
 """Digits of an integer. The time to compare integers grows with the square of their length."""
 
-_MOST_BITS = 332
+_MAX_BITS = 332
 _LARGE_INTEGER = 2**63 - 1
 _LARGE_FLOAT = 1e15
 _NEAR_ZERO = 1e-9
@@ -41,12 +42,15 @@ _NONE_TYPE = type(None)
 SHORT = 64
 """The length of a string that any pattern is matched against quickly."""
 
-MOST_WAYS = 100_000
+MAX_PATHS = 100_000
 """Paths to one location of a value. With more paths validation may take unbounded time."""
 
-_MOST_STEPS = 20_000
-_MOST_PATTERN_STATES = 20_000
-_LEAST_STATES = 10
+_MAX_STEPS = 20_000
+"""Schema locations that one count of paths visits."""
+_MAX_PATTERN_STATES = 20_000
+"""Estimated states of a schema's patterns."""
+_MIN_PATTERN_STATES = 10
+"""States that every pattern is counted with."""
 _STATES_PER_CHARACTER_CLASS = 25
 _FEW_STATES = 12
 _TOKENS = re.compile(
@@ -196,13 +200,15 @@ def has_oversized_patterns(schema: Any) -> bool:
             if isinstance(pattern, str):
                 has_class = "\\p" in pattern or "\\P" in pattern
                 factor = _STATES_PER_CHARACTER_CLASS if has_class else 1
-                states += _LEAST_STATES + factor * estimate_pattern_cost(pattern).states
-        if states > _MOST_PATTERN_STATES:
+                states += (
+                    _MIN_PATTERN_STATES + factor * estimate_pattern_cost(pattern).states
+                )
+        if states > _MAX_PATTERN_STATES:
             return True
     return False
 
 
-class _TooMany(Exception):
+class _PathLimitError(Exception):
     """The number of paths exceeds the maximum, or takes too long to count."""
 
 
@@ -219,11 +225,11 @@ def count_max_visits(schema: Any, levels: int, most: int) -> int | None:
     """
     try:
         return _PathCounter(schema, most).count_in_value(schema, levels)
-    except (_TooMany, RecursionError):
+    except (_PathLimitError, RecursionError):
         return None
 
 
-def has_too_many_paths(schema: Any, most: int = MOST_WAYS) -> bool:
+def has_too_many_paths(schema: Any, most: int = MAX_PATHS) -> bool:
     """Return whether more than `most` paths of a schema lead to the same value.
 
     References in alternatives multiply: seventeen definitions that each refer to the next one
@@ -263,14 +269,14 @@ class _PathCounter:
         """Return the paths to the location of a value that most paths lead to.
 
         Raises:
-            _TooMany: there are more paths than the maximum, or too many steps are needed.
+            _PathLimitError: there are more paths than the maximum, or too many steps are needed.
         """
         if not isinstance(schema, Mapping) or levels <= 0:
             return 1
         key = (id(schema), levels)
         if key not in self._in_value:
-            if len(self._in_value) > _MOST_STEPS:
-                raise _TooMany
+            if len(self._in_value) > _MAX_STEPS:
+                raise _PathLimitError
             # A schema that applies to the same value again has infinitely many paths.
             self._in_value[key] = self._most + 1
             groups, others = group_child_schemas(schema)
@@ -285,7 +291,7 @@ class _PathCounter:
                 total += self.count_in_value(other, levels - 1)
             self._in_value[key] = total
         if self._in_value[key] > self._most:
-            raise _TooMany
+            raise _PathLimitError
         return self._in_value[key]
 
 
@@ -321,10 +327,10 @@ class Size:
         self.levels += 1
         self.values += len(level)
         next_level: list[Any] = []
-        if self.levels > MOST_LEVELS:
-            self.problem = f"more than {MOST_LEVELS} levels of nesting"
-        elif self.values > MOST_VALUES:
-            self.problem = f"more than {MOST_VALUES:,} values"
+        if self.levels > MAX_LEVELS:
+            self.problem = f"more than {MAX_LEVELS} levels of nesting"
+        elif self.values > MAX_VALUES:
+            self.problem = f"more than {MAX_VALUES:,} values"
         # This runs for every value of every call: count all values of a type at once.
         types = set(map(type, level))
         for kind in types if self.problem is None else ():
@@ -350,8 +356,8 @@ class Size:
             return self._add_strings(names)
         if issubclass(kind, (list, tuple)):
             # A list that contains itself would grow without end.
-            if sum(map(len, items)) > MOST_VALUES:
-                return f"more than {MOST_VALUES:,} values"
+            if sum(map(len, items)) > MAX_VALUES:
+                return f"more than {MAX_VALUES:,} values"
             children.extend(chain.from_iterable(items))
             return None
         if issubclass(kind, int):
@@ -366,8 +372,8 @@ class Size:
         except TypeError:
             return "a key that is not a string"
         self.characters += len(joined)
-        if self.characters > MOST_CHARACTERS:
-            return f"more than {MOST_CHARACTERS:,} characters of strings"
+        if self.characters > MAX_CHARACTERS:
+            return f"more than {MAX_CHARACTERS:,} characters of strings"
         if len(joined) > self.longest:
             self.longest = max(self.longest, *map(len, strings))
         # Check each string: two halves in neighboring strings do not form a pair.
@@ -382,8 +388,8 @@ class Size:
                 item for item in items if not -_LARGE_INTEGER <= item <= _LARGE_INTEGER
             ]
             self.large_integers += len(large)
-            if max(item.bit_length() for item in large) > _MOST_BITS:
-                return f"an integer of more than {MOST_DIGITS} digits"
+            if max(item.bit_length() for item in large) > _MAX_BITS:
+                return f"an integer of more than {MAX_DIGITS} digits"
         return None
 
     def _add_floats(self, items: list[Any]) -> str | None:

@@ -25,7 +25,8 @@ _BLOCK_TYPES = {
     "resource_link": "ResourceLink",
     "resource": "EmbeddedResource",
 }
-_MOST_REFUSALS = 10
+_MAX_PROBLEMS = 10
+"""Problems of one result that are returned."""
 _TYPE_NAMES = {"object": "an object", "array": "an array", "integer": "an integer"}
 
 
@@ -93,7 +94,7 @@ def check_content(blocks: Any) -> list[str]:
         problems += [
             f"block {number}: {message}" for message in dict.fromkeys(messages)
         ]
-    return problems[:_MOST_REFUSALS]
+    return problems[:_MAX_PROBLEMS]
 
 
 def _check_block(block: Any) -> Iterator[Refusal]:
