@@ -132,7 +132,7 @@ def _in_definition(
                 yield at(definitions, path, message, help_, at_key=True)
 
 
-@rule("schema/enum", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
 def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         if values == []:
@@ -141,7 +141,7 @@ def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             yield at(schema.tool, path, message, help_)
 
 
-@rule("schema/enum", on="schema", severity=Severity.WARNING)
+@rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
 def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         seen: set[str] = set()
@@ -207,7 +207,7 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         message = f"`{reference.text[:80]}` leads back to itself"
@@ -218,7 +218,7 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         message = f"more than {MAX_PATHS:,} ways lead to one place of a value"
@@ -254,7 +254,7 @@ def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *SHARED), message, help_, at_key=True)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
@@ -461,7 +461,7 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
