@@ -73,7 +73,9 @@ def test_references_that_multiply_are_not_taken(key: str) -> None:
         defs[f"d{level + 1}"] = {"allOf": [each, each]}
     schema = {"type": "object", "$ref": "#/$defs/d17", "$defs": defs}
     found = take_tools(ExternalServer("far"), [_defined(**{key: schema})], frozenset())
-    assert found.left_out == ("`a` has a schema whose references expand to too many paths",)
+    assert found.left_out == (
+        "`a` has a schema whose references expand to too many paths",
+    )
 
 
 def test_names_belong_to_one_tool() -> None:

@@ -34,7 +34,8 @@ def test_projects_of_one_name_do_not_share_a_ledger(tmp_path: Path) -> None:
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     settings = LedgerSettings("toys", "TOYS_LEDGER")
     one, other = (
-        settings.for_package(package(tmp_path / name)).get_file(state) for name in ("one", "other")
+        settings.for_package(package(tmp_path / name)).get_file(state)
+        for name in ("one", "other")
     )
     assert one != other
     assert one.parent.parent == other.parent.parent == tmp_path / "state/toolcast"

@@ -41,7 +41,9 @@ def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="itself names the ledger's SQLite file"):
         SETTINGS.get_database_url(environment)
     secret.unlink()
-    with pytest.raises(LedgerError, match="TOYS_LEDGER_FILE names is empty or cannot be read"):
+    with pytest.raises(
+        LedgerError, match="TOYS_LEDGER_FILE names is empty or cannot be read"
+    ):
         SETTINGS.get_database_url(environment)
 
 

@@ -406,7 +406,11 @@ async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> No
     now = datetime(2026, 11, 23, tzinfo=UTC)
     gone = await asyncio.to_thread(remove_old, settings, threading.Event(), now)
     assert [row["id"] for row in InDatabase(url).rows()] == ["new", "other"]
-    assert (gone, await table.claim_round("open"), await table.claim_round("waits")) == (
+    assert (
+        gone,
+        await table.claim_round("open"),
+        await table.claim_round("waits"),
+    ) == (
         602,
         False,
         True,

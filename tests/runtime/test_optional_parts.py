@@ -254,7 +254,9 @@ def test_an_override_that_cannot_be_read_leaves_nobody_anything(
     monkeypatch.setattr(OverrideFile, "apply", apply)
     made = registry(tmp_path, CLIENTS={"a": Client("*")}, OVERRIDE=OverrideFile("X"))
     for _ in range(2):
-        assert "access rules cannot be loaded" in str(made.call_tool_sync("t", {}, "a").error)
+        assert "access rules cannot be loaded" in str(
+            made.call_tool_sync("t", {}, "a").error
+        )
     assert not ran
 
 

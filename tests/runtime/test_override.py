@@ -84,7 +84,10 @@ def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) ->
         ({"copilot": {"allow": [1]}}, "must be an array of names"),
         ({"copilot": {"restrict": ["gone"]}}, "names `gone`, and there is no such"),
         ({"internal": {"allow": ["notes"]}}, "which is called `stickynotes` now"),
-        ({"copilot": {"allow": ["memory"]}}, "`memory`, whose `clients` do not include it"),
+        (
+            {"copilot": {"allow": ["memory"]}},
+            "`memory`, whose `clients` do not include it",
+        ),
         ({"external": {"allow": ["stickynotes"]}}, "the toolset restricts for it"),
         (
             {"copilot": {"allow": ["github_issue"], "restrict": ["github_issue"]}},

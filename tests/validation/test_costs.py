@@ -127,5 +127,8 @@ def test_formats_are_asserted_where_it_is_said(schema: str) -> None:
     whole = {"$schema": schema, "a": {"format": "date"}} if schema else {}
     whole |= {"a": {"format": "date"}}
     for given, is_taken in (({}, True), ({"asserts_formats": True}, False)):
-        assert PartValidators(whole, **given).get_validator(("a",)).is_valid("soon") is is_taken
+        assert (
+            PartValidators(whole, **given).get_validator(("a",)).is_valid("soon")
+            is is_taken
+        )
         assert build_validator(whole["a"], **given).is_valid("soon") is is_taken

@@ -134,7 +134,9 @@ _ODD = {"type": "odd"}
 )
 def test_an_answer_is_checked(given: ToolResponse, response: ToolResponse) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
-    found = execution._validate_response(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
+    found = execution._validate_response(
+        tool, given, lambda _, v: [] if v == 1 else ["not 1"]
+    )
     assert (found.result, found.content) == (response.result, response.content)
     assert (found.error is None) is (response.error is None)
     assert (response.error or "") in (found.error or "")

@@ -214,7 +214,7 @@ def build_server(
 
 
 class _Person:
-    """Asks the person in front of a client, as `AskPerson`: most calls ask nobody.
+    """Asks the person in front of a client, as `AskUser`: most calls ask nobody.
 
     Attributes:
         asker: what asks, once something is asked.
