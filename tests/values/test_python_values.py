@@ -244,7 +244,7 @@ def test_alternatives_at_each_level_end_soon() -> None:
         deep = {"at": "2024-02-29", "below": deep, "n": list(range(100))}
     start = clock.process_time()
     with pytest.raises(
-        ArgumentConversionError, match="1 arguments are not taken"
+        ArgumentConversionError, match="1 arguments cannot be converted"
     ) as refused:
         values.of(deep)
     assert clock.process_time() - start < 2
@@ -276,7 +276,7 @@ def test_no_text_is_more_than_refused(encoding: str) -> None:
     ):
         start = clock.process_time()
         with pytest.raises(
-            ArgumentConversionError, match="1 arguments are not taken"
+            ArgumentConversionError, match="1 arguments cannot be converted"
         ) as refused:
             given({"contentEncoding": encoding}, text)
         assert refused.value.problems == [f"`a` must be {encoding}"]

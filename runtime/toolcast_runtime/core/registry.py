@@ -136,14 +136,13 @@ class Registry:
         self.toolsets = tuple(toolsets)
         self._remote_toolsets = tuple(t for t in toolsets if t in remote_toolsets)
         self._owners = index_tool_owners(package, toolsets)
-        self._tools: dict[str, Tool] = {}
-        self._former_names: dict[str, str] = {}
+        self._tools, self._former_names = dict[str, Tool](), dict[str, str]()
         for toolset in toolsets:
             self._tools.update(toolset.tools)
             self._former_names.update(toolset.former_names)
-        self._combined_access = None
-        if len(self.toolsets) > 1:
-            self._combined_access = CombinedAccess(toolsets, self._owners)
+        is_combined = len(self.toolsets) > 1
+        access = CombinedAccess(toolsets, self._owners) if is_combined else None
+        self._combined_access = access
         self.reserve_names({*self._owners, *reserved_names})
 
     @property

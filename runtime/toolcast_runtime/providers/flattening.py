@@ -94,17 +94,14 @@ class SchemaParts:
     def is_cyclic(self, part: Any) -> bool:
         """Whether what a part refers to leads back to it."""
         if id(part) not in self._cyclic:
-            named = map(
-                self._references.list_targets, walk_schemas([part], self._beyond)
-            )
+            targets = self._references.list_targets
+            named = map(targets, walk_schemas([part], self._beyond))
             self._cyclic[id(part)] = any(one is part for each in named for one in each)
         return self._cyclic[id(part)]
 
     def _beyond(self, part: Mapping[str, Any]) -> Iterator[Any]:
         yield from self._references.list_targets(part)
-        yield from (
-            held for steps, held in list_subschemas(part) if steps[0] != "$defs"
-        )
+        yield from (s for steps, s in list_subschemas(part) if steps[0] != "$defs")
 
     def in_new_words(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A schema as 2020-12 says it; its order is kept, what has no meaning is left out."""

@@ -19,7 +19,7 @@ from ..core.validation.compiled import build_validator
 from ..core.validation.references import (
     IN_PLACE,
     get_subschemas,
-    list_in_place_schemas,
+    list_in_place,
     walk_schemas,
 )
 from .combined_schemas import is_of_type, spelled, type_name, typed_values, types_of
@@ -163,8 +163,7 @@ class _Rendering:
             schema = listed
         if dialect.is_closed:
             schema = typed(self._on, schema, path)
-        out: dict[str, Any] = {}
-        lost: dict[str, Any] = {}
+        out, lost = dict[str, Any](), dict[str, Any]()
         for key, value in schema.items():
             if key in DEFINITIONS or (
                 dialect.is_closed and key == "additionalProperties"
@@ -423,11 +422,7 @@ class _WithOldNames:
         """Everything that a value of some schemas may be checked against."""
         return walk_schemas(
             schemas,
-            lambda one: [
-                *list_in_place_schemas(one),
-                one.get("not"),
-                _target(self._root, one),
-            ],
+            lambda one: [*list_in_place(one), one.get("not"), _target(self._root, one)],
         )
 
 

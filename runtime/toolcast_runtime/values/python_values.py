@@ -30,7 +30,7 @@ from ..core.validation.limits import measure_value
 from ..core.validation.references import (
     REFERENCES,
     References,
-    list_in_place_schemas,
+    list_in_place,
     list_subschemas,
     resolve_pointer,
 )
@@ -448,7 +448,7 @@ class WrittenBytes(_Walk):
         return self.value(result, [self._values.schema])
 
     def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
-        return list_in_place_schemas(schema)
+        return list_in_place(schema)
 
     def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
         encoding = next(filter(None, map(_special, schemas)), None)

@@ -11,7 +11,7 @@ from toolcast_runtime.core.validation.compiled import build_validator
 from toolcast_runtime.core.validation.references import (
     REFERENCES,
     References,
-    list_in_place_schemas,
+    list_in_place,
     list_subschemas,
 )
 
@@ -233,7 +233,7 @@ class SchemaSide:
                 waiting.append(target)
                 if self.is_old:
                     continue
-            waiting += list_in_place_schemas(part)
+            waiting += list_in_place(part)
         return found
 
     def cases(self, parts: Conjunction) -> list[Conjunction]:

@@ -109,7 +109,7 @@ async def run_call(
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ArgumentConversionError):
-        message = format_invalid_arguments(tool, error.problems)
+        message = format_problems(tool, error.problems)
         return ToolResponse(error=message), "invalid"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
@@ -239,7 +239,7 @@ async def await_outcome(start: Callable[[], Awaitable[Any]]) -> Outcome:
         return None, error
 
 
-def format_invalid_arguments(tool: Tool, problems: list[str]) -> str:
+def format_problems(tool: Tool, problems: list[str]) -> str:
     """Return the error message for invalid arguments, one problem on each line."""
     lines = "".join(f"\n- {problem}" for problem in problems)
     return f"the arguments of `{tool.name}` are not valid:{lines}"

@@ -47,7 +47,7 @@ from .call_telemetry import ProgressReporter, log_call, should_trace_call, trace
 from .execution import (
     Runner,
     accept_any_result,
-    format_invalid_arguments,
+    format_problems,
     run_call,
     run_call_in_loop,
     run_function,
@@ -95,13 +95,9 @@ async def call_tool(
     except LookupError as error:
         response = ToolResponse(error=str(error))
     except AccessError:
-        response = _log_refusal(
-            "no tool can be called: the access rules cannot be loaded"
-        )
+        response = _refuse("no tool can be called: the access rules cannot be loaded")
     except Exception:
-        response = _log_refusal(
-            f"the tool `{name}` is not available: it cannot be loaded"
-        )
+        response = _refuse(f"the tool `{name}` is not available: it cannot be loaded")
     else:
         return await calls.admit(
             tool, provider, arguments, client, report_progress, ask, store_content
@@ -167,8 +163,7 @@ class ToolCalls:
         if reason is not None:
             log_call(tool.name, "refused", time.perf_counter(), client, CALLER.get())
             return ToolResponse(error=reason)
-        if arguments is None:
-            arguments = {}
+        arguments = {} if arguments is None else arguments
         make_questions = None
         if ask is not None:
             make_questions = self.make_questions(ask, tool, client, arguments)
@@ -232,16 +227,14 @@ class ToolCalls:
         def create_questions() -> Questions:
             try:
                 questions_class = optional.questions.Questions
-                approvals = self.get_approvals()
+                store = self.get_approvals()
             except OptionalPartError as missing:
                 _logger.exception("no user can be asked about a call of %s", tool.name)
                 raise DeclinedError(
                     f"`{tool.name}` has to ask the user first, and {missing}; nothing was"
                     " done"
                 ) from None
-            return questions_class(
-                ask, lambda: approvals, tool, client, arguments, loop
-            )
+            return questions_class(ask, lambda: store, tool, client, arguments, loop)
 
         return create_questions
 
@@ -332,8 +325,7 @@ class ToolCalls:
             return await run_call(tool, remote, arguments, context, accept_any_result)
         problems = self.validators.check_arguments(tool, arguments)
         if problems:
-            message = format_invalid_arguments(tool, problems)
-            return ToolResponse(error=message), "invalid"
+            return ToolResponse(error=format_problems(tool, problems)), "invalid"
         arguments = tool.strip_field_selection(arguments)
         if tool.proxy is not None:
             run = self._build_proxy_runner(tool)
@@ -351,8 +343,7 @@ class ToolCalls:
             rejected = handler.find_rejected(arguments)
             if rejected:
                 problems = [f"`{argument}` is not a parameter" for argument in rejected]
-                message = format_invalid_arguments(tool, problems)
-                return ToolResponse(error=message), "invalid"
+                return ToolResponse(error=format_problems(tool, problems)), "invalid"
             run = partial(run_function, handler, None)
         if isinstance(run, ToolResponse):
             return run, "error"
@@ -430,11 +421,10 @@ class ToolCalls:
             OptionalPartError: the store cannot be loaded.
         """
         if self._approvals is None:
-            self._approvals = (
-                optional.questions.ApprovalsInMemory()
-                if self._ledger is None
-                else optional.ledger_tables.ApprovalsTable(self._ledger)
-            )
+            if self._ledger is None:
+                self._approvals = optional.questions.ApprovalsInMemory()
+            else:
+                self._approvals = optional.ledger_tables.ApprovalsTable(self._ledger)
         return self._approvals
 
     def get_handler(self, tool: Tool) -> HandlerAdapter:
@@ -449,7 +439,7 @@ class ToolCalls:
         return handler
 
 
-def _log_refusal(reason: str) -> ToolResponse:
+def _refuse(reason: str) -> ToolResponse:
     """Return the error of a refused call; log it with the current exception."""
     _logger.exception("a call is refused: %s", reason)
     return ToolResponse(error=f"{reason}; the log has the details")

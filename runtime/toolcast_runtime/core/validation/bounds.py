@@ -313,9 +313,7 @@ class CostEstimate:
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
         here, below, worst = dict(own), dict.fromkeys(own, Bound()), dict(own)
-        parents = [
-            (key, part) for key, part in self._parts.items() if part.has_subschemas
-        ]
+        parents = [(key, p) for key, p in self._parts.items() if p.has_subschemas]
         worst.update((key, Bound()) for key, _ in parents)
         changed: set[int] = set()
         for _ in range(_MAX_ROUNDS):
