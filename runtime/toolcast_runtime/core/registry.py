@@ -131,18 +131,18 @@ class Registry:
         remote_toolsets: Sequence[Toolset],
         reserved_names: Sequence[str] = (),
     ) -> None:
-        """Set the attributes; `remote_toolsets` are those whose providers are used."""
         self.package = package
         self.toolsets = tuple(toolsets)
         self._remote_toolsets = tuple(t for t in toolsets if t in remote_toolsets)
         self._owners = index_tool_owners(package, toolsets)
-        self._tools, self._former_names = dict[str, Tool](), dict[str, str]()
+        self._tools: dict[str, Tool] = {}
+        self._former_names: dict[str, str] = {}
         for toolset in toolsets:
             self._tools.update(toolset.tools)
             self._former_names.update(toolset.former_names)
-        is_combined = len(self.toolsets) > 1
-        access = CombinedAccess(toolsets, self._owners) if is_combined else None
-        self._combined_access = access
+        self._combined_access = None
+        if len(self.toolsets) > 1:
+            self._combined_access = CombinedAccess(toolsets, self._owners)
         self.reserve_names({*self._owners, *reserved_names})
 
     @property
@@ -243,10 +243,7 @@ class Registry:
         return self._tools[current]
 
     async def find_tool(self, name: str, client: str | None = None) -> Tool:
-        """Return a local or remote tool by its current or a former name.
-
-        Raises the same errors as `get_tool`.
-        """
+        """Return a local or remote tool by name; raise the errors of `get_tool`."""
         return (await self.find(name, client)).tool
 
     async def find(self, name: str, client: str | None = None) -> Found:
@@ -267,31 +264,23 @@ class Registry:
         raise UnknownToolError(f"unknown tool `{name}`")
 
     async def list_tools(self, client: str | None = None) -> list[Tool]:
-        """Return a client's tools: the local ones in their order, then the providers'.
-
-        Raises the same errors as `tools`.
-        """
+        """Return a client's tools, the local ones first; raise the errors of `tools`."""
         return [*self.tools(client), *await self.list_remote_tools(client)]
 
     async def list_remote_tools(
         self, client: str | None = None, *, is_always: bool = False
     ) -> list[Tool]:
-        """Return the providers' tools that a client may use, each name once.
+        """Return the providers' tools that a client may use; raise the errors of `tools`.
 
-        Raises the same errors as `tools`.
-
-        Args:
-            client: the client's name; None in a toolset without clients.
-            is_always: whether to return only tools that are offered in every turn. Providers
-                that have none are not queried.
+        With `is_always`, return only tools that are offered in every turn, and do not query
+        providers that have none.
         """
         self.access().get_client(client)
         tools: dict[str, Tool] = {}
         for toolset in self._remote_toolsets:
             if toolset.has_client(client):
-                for tool in await toolset.list_remote_tools(
-                    client, is_always=is_always
-                ):
+                found = await toolset.list_remote_tools(client, is_always=is_always)
+                for tool in found:
                     if tool.name not in self._tools:
                         tools.setdefault(tool.name, tool)
         return list(tools.values())
@@ -361,12 +350,7 @@ class Registry:
         return list(route.names)
 
     async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
-        """Return the names of the routed tools that fit a message, the best first.
-
-        Args:
-            message: the user's message.
-            tools: the tools to select from; tools that are offered in every turn are skipped.
-        """
+        """Return the names of the routed tools that fit a message, the best first."""
         candidates = optional.router.chosen_from(tools, None)
         router = self._router or optional.router.Router()
         return await router.best_first(message, candidates)
@@ -445,22 +429,14 @@ class Registry:
                 stack.push_async_callback(toolset.leave)
 
     def __enter__(self) -> Self:
-        """Start the lifespans in the background loop, for callers without an event loop.
-
-        Raises:
-            LifespanError: a lifespan cannot be started.
-        """
+        """Start the lifespans in the background loop; see `__aenter__` for the errors."""
         return run_sync(self.__aenter__())
 
     def __exit__(self, *_: object) -> None:
         run_sync(self.__aexit__())
 
     def get_single_toolset(self) -> Toolset:
-        """Return the registry's only toolset, for example to check it at startup.
-
-        Raises:
-            LookupError: the registry combines several toolsets.
-        """
+        """Return the only toolset; LookupError if the registry combines several toolsets."""
         if len(self.toolsets) > 1:
             raise LookupError(f"{self.package}: each toolset runs its own calls")
         return self.toolsets[0]
@@ -478,15 +454,13 @@ class Registry:
     async def close(self) -> None:
         """Close providers and lifespans after all calls are recorded.
 
-        Later calls open them again. After an `async with` block, only another block does.
+        Later calls open them again; after an `async with` block, only another block does.
         """
         for toolset in self.toolsets:
             await toolset.close()
 
     def replace_dependencies(self, **dependencies: Any) -> AbstractContextManager[None]:
-        """Return a context manager that replaces dependencies of the lifespan, for tests.
-
-        The lifespan is not started for dependencies that are replaced.
+        """Replace dependencies in a `with` block, for tests, without starting the lifespan.
 
         Raises:
             LookupError: the toolset has no dependency of a name.

@@ -218,10 +218,7 @@ class ToolCalls:
         client: str | None,
         arguments: Mapping[str, Any],
     ) -> Callable[[], Questions]:
-        """Return a function that creates the `Questions` of a call in this event loop.
-
-        The returned function raises DeclinedError if no questions can be asked.
-        """
+        """Return the factory of a call's `Questions`; it may raise DeclinedError."""
         loop = asyncio.get_running_loop()
 
         def create_questions() -> Questions:
@@ -393,10 +390,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> CallResult | None:
-        """Ask the user to confirm a call if needed; return None if the call may continue.
-
-        Otherwise return the response of a call that is declined or that waits for an answer.
-        """
+        """Ask the user to confirm a call if needed; return None if the call may continue."""
         confirmation = optional.confirmation
         if not confirmation.is_needed(confirm, self._conditions, arguments):
             return None
