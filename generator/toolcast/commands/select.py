@@ -130,8 +130,8 @@ def command(
     words that cause it, and tools without a case. With MESSAGE, show the ranking, the score
     of each word, the router's choice and the tokens saved.
 
-    Reads only specs; tools of external servers are not included. Only --with-model and
-    --endpoint use the network.
+    Reads only specs; tools of external servers are not included. The network is used
+    only by --with-model and --endpoint.
     """
     _refuse_what_does_not_fit(click.get_current_context(), given)
     toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
