@@ -77,7 +77,7 @@ low-level API validates and logs nothing; *plain and jsonschema* validates argum
 _SESSIONS = """\
 ## Many sessions
 
-200 HTTP sessions call one tool after the other; half of them use each kind of protocol version (handshake and stateless). *Mixed tools* are those of `make load`: plain and async, fast and slow,
+200 HTTP sessions call one tool after the other; half of them use each kind of protocol version (handshake and stateless). *Mixed tools* are those of `make bench-load`: plain and async, fast and slow,
 failing, not allowed, with a ledger, with a large result.
 """
 _PYTHONS = """\
@@ -91,7 +91,7 @@ _SELECTION = """\
 
 Labeled messages of `tests/router` over the tools of eighteen real servers: whether the expected tool ranks
 first, in the first three, in the first five; whether the router returns it; and the fraction of tools that
-the router returns.
+the router returns. [Selection results](SELECTION.md) include an independent set.
 """
 _METHOD = """\
 ## Method

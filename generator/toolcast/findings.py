@@ -135,7 +135,7 @@ def _most(findings: list[Finding]) -> list[Finding]:
     worst = max(finding.severity for finding in others)
     place = Place(findings[0].place.file)
     message = f"{len(others):,} or more further findings are not shown"
-    return [*shown, Finding("spec/many-findings", worst, place, message)]
+    return [*shown, Finding("spec/too-many-findings", worst, place, message)]
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

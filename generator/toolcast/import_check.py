@@ -46,7 +46,7 @@ def preflight(workspace: Workspace) -> Iterator[Finding]:
         for one in answers:
             if one.get("name") == "":
                 yield workspace.source.error(
-                    "handler/not-imported",
+                    "handler/import-error",
                     place,
                     f"the package of `{endpoint.name}` cannot be imported: {one['error']}",
                 )
@@ -58,7 +58,7 @@ def _not_set(
     for one in answers:
         if "unset" in one:
             yield source.finding(
-                "handler/not-set",
+                "handler/missing-setting",
                 Severity.WARNING,
                 place,
                 f"a server of `{name}` does not find what it needs: {one['unset']}",
@@ -128,7 +128,7 @@ def _not_imported(
         elif " " in names[0]:  # no tool
             what = names[0]
         yield Finding(
-            "handler/not-imported",
+            "handler/import-error",
             Severity.ERROR,
             place,
             f"{what} cannot be imported: {error}",

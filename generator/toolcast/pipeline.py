@@ -92,7 +92,9 @@ def generate(
         return Generated(workspace, {}, in_order([*findings, problem]))
     except ShapeViolation as failure:
         place = Place(WORKSPACE_FILE)
-        problem = Finding("target/shape", Severity.ERROR, place, str(failure))
+        problem = Finding(
+            "target/unexpected-output", Severity.ERROR, place, str(failure)
+        )
         return Generated(workspace, {}, in_order([*findings, problem]))
     for toolset in workspace.toolsets:
         removed = tool_names(toolset, workspace).removed
@@ -110,7 +112,7 @@ def generate(
 def _of_former_name(mention: Mention, help_: str) -> Finding:
     end = mention.column + len(mention.name)
     return Finding(
-        "name/former-alive",
+        "name/retired-name-used",
         Severity.WARNING,
         Place(mention.file, mention.line, mention.column, end),
         f"the output still says `{mention.name}`",
@@ -128,4 +130,4 @@ def _of_template(workspace: Workspace, failure: TemplateFailure) -> Finding:
             column = min(failure.line, 1)
             place = Place(own, failure.line, column, column + 1)
             message = failure.reason
-    return Finding("target/template", Severity.ERROR, place, message)
+    return Finding("target/template-error", Severity.ERROR, place, message)

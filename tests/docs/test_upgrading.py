@@ -62,7 +62,7 @@ def test_check_tells_of_another_level(make_project: Callable[..., Any]) -> None:
     project.edit("generated/toy/__init__.py", own, newer)
     checked = project.toolcast("check")
     assert checked.returncode == 1
-    found = "output/differs: generated/toy/__init__.py is not what this version of"
+    found = "output/outdated: generated/toy/__init__.py is not what this version of"
     assert f"{found} Toolcast gives: a newer one wrote it" in checked.stderr
 
 

@@ -218,7 +218,7 @@ def test_manifests_without_a_target_are_known_as_ours(
         "no spec gives this file any more, nor 3 more; it was made from specs/toy/"
         in said
     )
-    assert "generated/toy/package/mcp.json: error: output/foreign" in said
+    assert "generated/toy/package/mcp.json: error: output/foreign-file" in said
     project.generate()
     assert not (project.root / "generated/toy/package").exists()
 

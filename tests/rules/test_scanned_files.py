@@ -34,7 +34,7 @@ def said(project: Project) -> list[str]:
     return [
         f"{f.place.file}:{f.place.line}:{f.place.column} {f.message}; {f.help}"
         for f in generate(str(project.root)).findings
-        if f.rule == "name/former-alive"
+        if f.rule == "name/retired-name-used"
     ]
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     told = [
         f"{f.place.file}:{f.place.line} {f.message}"
         for f in found
-        if "outside" in f.message or f.rule == "name/former-alive"
+        if "outside" in f.message or f.rule == "name/retired-name-used"
     ]
     # A link out of the project is refused before anything is read.
     assert told == ["toolcast.yaml:3 `docs` is outside of the project"]

@@ -30,7 +30,7 @@ _GROUPS = {
     },
     "Inspect": {
         "call": "Call a tool of a toolset or of any MCP server.",
-        "catalogue": "Write one HTML file with all tools.",
+        "catalog": "Write one HTML file with all tools.",
         "select": "Rank tools for a message, and run the selection cases.",
         "tokens": "Count the tokens of the tools.",
     },
@@ -61,7 +61,7 @@ _PLACES = {
     "diff": "diff.diff:command",
     "lock": "diff.live_servers:lock",
     "verify": "diff.live_servers:verify",
-    "catalogue": "catalog:command",
+    "catalog": "catalog:command",
     "rename": "editing:rename",
     "remove": "editing:remove",
 }

@@ -138,10 +138,14 @@ def rename(
 @_toolset_option
 @click.option("--reason", metavar="TEXT", help="Reason, stored with the reserved name.")
 @click.option(
-    "--now", is_flag=True, help="Remove before the announced date, or without one."
+    "--without-notice",
+    is_flag=True,
+    help="Remove before the announced date, or without one.",
 )
 @click.option(
-    "--anyway", is_flag=True, help="Remove although other specs mention the tool."
+    "--ignore-mentions",
+    is_flag=True,
+    help="Remove although other specs mention the tool.",
 )
 @click.option(
     "--force", is_flag=True, help="Remove although git cannot restore the spec."
@@ -152,8 +156,8 @@ def remove(
     tool: str,
     toolset: str | None,
     reason: str | None,
-    now: bool,
-    anyway: bool,
+    without_notice: bool,
+    ignore_mentions: bool,
     force: bool,
     dry_run: bool,
     project: str | None,
@@ -167,6 +171,12 @@ def remove(
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
         from ..refactoring.remove import remove as edited
 
-        return edited(workspace, owned, now=now, anyway=anyway, reason=reason)
+        return edited(
+            workspace,
+            owned,
+            without_notice=without_notice,
+            ignore_mentions=ignore_mentions,
+            reason=reason,
+        )
 
     _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)

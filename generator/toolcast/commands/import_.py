@@ -111,7 +111,9 @@ _MOST_NOTES = 40
     help="Source to use where several sources conflict.",
 )
 @click.option(
-    "--keep", is_flag=True, help="Keep tools that the source no longer lists."
+    "--keep-missing",
+    is_flag=True,
+    help="Keep tools that the source no longer lists.",
 )
 @click.option(
     "--force",
@@ -126,7 +128,7 @@ def command(
     toolset: str,
     given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
-    keep: bool,
+    keep_missing: bool,
     force: bool,
     dry_run: bool,
     format_: str,
@@ -151,7 +153,9 @@ def command(
     source = one_source_or_end(sources, preferred, format_)
     workspace = _workspace(project)
     try:
-        imported = importing(workspace, source, toolset, keep=keep, force=force)
+        imported = importing(
+            workspace, source, toolset, keep_missing=keep_missing, force=force
+        )
         if not dry_run:
             write(workspace.root, imported.edit)
     except Refusal as refusal:
@@ -163,7 +167,7 @@ def command(
             for row in unified_diff(imported.edit):
                 click.echo(printable(row))
         _report(imported, source, toolset)
-    if imported.refused or (imported.staying and not keep):
+    if imported.refused or (imported.staying and not keep_missing):
         sys.exit(FINDINGS)
 
 
@@ -246,7 +250,7 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         words = f"stays: `{name}`: {source.name} does not have it, but {why}"
         click.echo(printable(words))
     if imported.staying:
-        help_ = "`--force` removes it all the same, `--keep` says that all are to stay"
+        help_ = "use `--force` to remove it, or `--keep-missing` to keep all of them"
         click.echo(f"  help: {help_}")
     for line in imported.refused:
         click.echo(f"left out: {printable(line)}")

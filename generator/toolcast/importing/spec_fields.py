@@ -15,7 +15,7 @@ from ..model.model import Toolset, ToolSpec
 
 _LONGEST_SUMMARY = 200
 _TASKS = {
-    "rule": "expose/task-support",
+    "rule": "access/task-support",
     "reason": "The server that it comes from runs it as a task only.",
 }
 

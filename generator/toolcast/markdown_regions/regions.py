@@ -247,7 +247,7 @@ def _place_of(path: str, line: int, text: str) -> Place:
 def _marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
     """What is wrong with a mark."""
     place = _place_of(path, line, text)
-    return Finding("output/marker", Severity.ERROR, place, message, help_, text)
+    return Finding("output/invalid-marker", Severity.ERROR, place, message, help_, text)
 
 
 def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
@@ -377,7 +377,7 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
         except _Unusable as problem:
             findings.append(
                 workspace.source.error(
-                    "spec/document",
+                    "spec/invalid-document",
                     ("documents", index),
                     f"`{path}` {problem}",
                     problem.help,
@@ -395,7 +395,7 @@ def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
     for document in documents:
         for region in document.stale:
             yield Finding(
-                "output/region",
+                "output/outdated-region",
                 Severity.ERROR,
                 _place_of(document.path, region.line, region.text),
                 "the region is not what the specs give",

@@ -343,29 +343,29 @@ def foreign(output: str, path: str) -> Finding:
 
 _WORDS = {
     "link": (
-        "link",
+        "symlink",
         "the generator never writes through a symbolic link",
         "remove the link",
     ),
     "in the way": (
-        "foreign",
+        "foreign-file",
         "an output goes here, and what stands here is no file of a run",
         "move it out of the folder",
     ),
     "edited": (
-        "differs",
+        "outdated",
         "nothing else has what this file says now, neither git's index nor an earlier"
         " run: it was probably edited by hand",
         "move the change into the spec or a template, then run"
         " `toolcast generate --force`; or `git add` the file, then generate",
     ),
     "blocked": (
-        "foreign",
+        "foreign-file",
         "an output goes here, and this file is not the generator's",
         "move it out of the folder, or run `toolcast generate --force` to replace it",
     ),
     "foreign": (
-        "foreign",
+        "foreign-file",
         "the file is not the generator's, in a folder that is",
         "move it out of the folder",
     ),

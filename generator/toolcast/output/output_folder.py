@@ -104,7 +104,7 @@ def _differing(
     for path in difference.differing:
         if path not in index.unmerged and index.has(path, files[path]):
             yield _finding(
-                "differs",
+                "outdated",
                 f"{output}/{path}",
                 "the file was edited by hand: what the specs give is in git's index",
                 "move the change into the spec or a template, then run"
@@ -127,7 +127,7 @@ def _differing(
         words = "not what the specs give: stale, or edited by hand"
         run = f"{_RUN}; it names what was edited and leaves it"
     yield from _by_source(
-        "differs", output, stale, sources, f"is {words}", f"are {words}", run
+        "outdated", output, stale, sources, f"is {words}", f"are {words}", run
     )
 
 
@@ -234,7 +234,7 @@ def changed_meanwhile(
             if _bytes_of(project, one) == one.before:
                 continue
         yield Finding(
-            "output/region",
+            "output/outdated-region",
             Severity.ERROR,
             Place(one.path),
             "the file was changed while the run went on",

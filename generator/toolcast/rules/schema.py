@@ -24,9 +24,9 @@ from toolcast_runtime.values.python_values import ENCODINGS
 
 from ..encoders.json_text import compact
 from ..findings import Severity
-from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
+from ..json_schema.dialects import DIALECTS, KEYWORDS, get_dialect
 from ..json_schema.graph import JsonSchema
-from ..json_schema.schema_errors import ValueChecker, problems_with_schema
+from ..json_schema.schema_errors import ValueChecker, find_schema_problems
 from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
@@ -132,7 +132,7 @@ def _in_definition(
                 yield at(definitions, path, message, help_, at_key=True)
 
 
-@rule("schema/enum", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
 def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         if values == []:
@@ -141,7 +141,7 @@ def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             yield at(schema.tool, path, message, help_)
 
 
-@rule("schema/enum", on="schema", severity=Severity.WARNING)
+@rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
 def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         seen: set[str] = set()
@@ -198,16 +198,16 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
 def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, declared in schema.having("$schema"):
-        if declared is not None and dialect_of({"$schema": declared}) is None:
+        if declared is not None and get_dialect({"$schema": declared}) is None:
             known = ", ".join(DIALECTS.values())
             message = f"the dialect `{str(declared)[:80]}` is not known"
             help_ = f"the dialects are {known}; without `$schema` it is 2020-12"
             yield at(schema.tool, path, message, help_)
-    for path, message, help_ in problems_with_schema(schema.graph):
+    for path, message, help_ in find_schema_problems(schema.graph):
         yield at(schema.tool, (schema.field, *path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         message = f"`{reference.text[:80]}` leads back to itself"
@@ -218,7 +218,7 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         message = f"more than {MOST_WAYS:,} ways lead to one place of a value"
@@ -254,7 +254,7 @@ def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield at(schema.tool, (schema.field, *SHARED), message, help_, at_key=True)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
@@ -323,7 +323,7 @@ def _properties_of(
     patterns: list[str] = []
     # What a caller is not told it cannot send; what a handler gives nobody needs to guess.
     is_open, is_closed = schema.field == "returns", False
-    for part in schema.graph.same_value(path):
+    for part in schema.graph.list_applied_schemas(path):
         if isinstance(part.get("properties"), dict):
             known |= dict.fromkeys(part["properties"])
         if isinstance(part.get("patternProperties"), dict):
@@ -461,7 +461,7 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:

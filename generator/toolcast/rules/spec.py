@@ -18,7 +18,7 @@ from ..analysis.network_reach import is_secret_text, secret_places, sent_variabl
 from ..analysis.uri_templates import problems_with_template, variables_of
 from ..findings import Place, Severity
 from ..json_schema.graph import JsonSchema
-from ..json_schema.schema_errors import problems_with_schema
+from ..json_schema.schema_errors import find_schema_problems
 from ..model.mcp_servers import McpServer, reference_problem
 from ..model.model import Actions, Toolset, ToolSpec, Workspace
 from ..model.spec_schema import named_schemas
@@ -34,10 +34,12 @@ from .unknown_names import unknown_names
 unknown_permission = unknown_names("spec/unknown-permission", "permission")
 unknown_replacement = unknown_names("spec/unknown-replacement", "replacement")
 unknown_section = unknown_names("spec/unknown-section", "section")
-unknown_in_result = unknown_names("spec/result", "parameter", "item_property", "pick")
+unknown_in_result = unknown_names(
+    "spec/invalid-result", "parameter", "item_property", "pick"
+)
 
 
-@rule("spec/actions", on="tool", severity=Severity.ERROR)
+@rule("spec/actions-mismatch", on="tool", severity=Severity.ERROR)
 def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.actions is not None:
         yield from _parameter(tool, tool.actions)
@@ -98,7 +100,7 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
     if condition.dialect is None:
         help_ = "without `$schema` it is 2020-12"
         yield at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
-    for path, message, help_ in problems_with_schema(condition):
+    for path, message, help_ in find_schema_problems(condition):
         yield at(tool, (*_PATH, *path), message, help_)
     is_applied = condition.is_sound and _checker(condition.value) is not None
     if condition.is_valid and not is_applied:
@@ -236,7 +238,7 @@ def _object(
 _LARGEST = 8 * 1024 * 1024
 
 
-@rule("spec/old-schema", on="toolset", severity=Severity.WARNING)
+@rule("spec/outdated-schema", on="toolset", severity=Severity.WARNING)
 def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     before: dict[str, str] = {}
     for one in workspace.toolsets:
@@ -378,7 +380,7 @@ _HINDERING = (
 ).split()
 
 
-@rule("spec/result", on="tool", severity=Severity.ERROR)
+@rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
     if tool.result.send == "structured" and not has_value:
@@ -387,7 +389,7 @@ def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         yield at(tool, ("result", "send"), message, help_)
 
 
-@rule("spec/result", on="tool", severity=Severity.ERROR)
+@rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.picks is None:
         return

@@ -106,7 +106,11 @@ def test_a_case_of_acceptances_has_each_kind_of_them() -> None:
     accepted = [one for one in value["changes"] if one["accepted"]]
     assert [one["tool"] for one in accepted] == ["print_label"]
     found = [(one["rule"], one["line"]) for one in value["findings"]]
-    assert found == [("accept/unused", 7), ("accept/unused", 10), ("accept/over", 13)]
+    assert found == [
+        ("accept/unused", 7),
+        ("accept/unused", 10),
+        ("accept/expired", 13),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ _STDIO = "stdio:"
 _URLS = ("http://", "https://")
 _MOST_NOTES = 20
 _ABOUT_PROJECTS = (
-    "expose/",
+    "access/",
+    "cli/",
     "spec/",
     "target/",
     "prompt/summary-long",
@@ -129,7 +130,7 @@ def _odd(
         if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
             message = f"clients refuse this server's list: `{member}` {problem}"
             help_ = "write what the protocol asks for"
-            yield "compat/strict-list", message, help_, Severity.WARNING
+            yield "compat/strict-client", message, help_, Severity.WARNING
 
 
 def _texts(value: Any) -> Iterator[str]:
