@@ -19,8 +19,10 @@ from .parsing.tree import Path, Source
 from .suggestions import first_of
 
 _SECONDS = 120.0
-_MOST_NAMES = 5
-_MOST_BYTES = 1 << 20
+_MAX_NAMES_SHOWN = 5
+"""Names of tools that a finding lists."""
+_MAX_FILE_BYTES = 1 << 20
+"""Size of a source file that is read for the location of a finding."""
 
 
 def environment_of(workspace: Workspace) -> dict[str, str]:
@@ -121,7 +123,7 @@ def _not_imported(
             text = _line(files, file, line)
             begin = len(text) - len(text.lstrip()) + 1
             place = Place(file, line, begin, len(text.rstrip()) + 1)
-        listed = first_of([f"`{name}`" for name in names if name], _MOST_NAMES)
+        listed = first_of([f"`{name}`" for name in names if name], _MAX_NAMES_SHOWN)
         what = f"the handler of {listed}"
         if not names[0]:
             what = f"the package of `{toolset.name}`"
@@ -139,7 +141,7 @@ def _not_imported(
 
 def _line(files: ProjectFiles, file: str, number: int) -> str:
     try:
-        text = files.read(file, _MOST_BYTES).decode("utf-8", "replace")
+        text = files.read(file, _MAX_FILE_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
     return "".join(text.splitlines()[number - 1 : number])

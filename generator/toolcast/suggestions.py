@@ -18,9 +18,12 @@ KINDS = {
 }
 """The types of JSON Schema in the words of people."""
 
-_LONGEST_WORD = 100
-_MOST_KNOWN = 1_000
-_MOST_SUGGESTIONS = 20
+_MAX_WORD_CHARACTERS = 100
+"""Length of a word for which a suggestion is searched."""
+_MAX_CANDIDATES = 1_000
+"""Known names that a word is compared with."""
+_MAX_SUGGESTIONS = 20
+"""Names that one help text lists, and words that get a suggestion."""
 
 
 def kinds(types: Iterable[str]) -> str:
@@ -52,18 +55,18 @@ def kind_of(value: Any) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean `x`?` for the nearest known word; empty when none is near."""
-    if len(word) > _LONGEST_WORD:
+    if len(word) > _MAX_WORD_CHARACTERS:
         return ""
     import difflib
 
-    by_fold = {_folded(name): name for name in islice(known, _MOST_KNOWN)}
+    by_fold = {_folded(name): name for name in islice(known, _MAX_CANDIDATES)}
     near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
     return f"did you mean `{by_fold[near[0]]}`?" if near else ""
 
 
 def known_instead(word: str, known: Collection[str]) -> str:
     """What could be meant by a word that nothing is called: the nearest, or all there are."""
-    there = quoted_list(list(known)[:_MOST_SUGGESTIONS]) or "none"
+    there = quoted_list(list(known)[:_MAX_SUGGESTIONS]) or "none"
     verb = "is" if len(known) == 1 else "are"
     return did_you_mean(word, known) or f"there {verb} {there}"
 
@@ -79,8 +82,8 @@ class Suggestions:
     """
 
     def __init__(self, known: Iterable[str]) -> None:
-        self._known = list(islice(known, _MOST_KNOWN))
-        self._left = _MOST_SUGGESTIONS
+        self._known = list(islice(known, _MAX_CANDIDATES))
+        self._left = _MAX_SUGGESTIONS
 
     def near(self, word: str) -> str:
         """As `did_you_mean`; empty when there are no suggestions left."""

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from tests.safety.payloads import PAYLOADS
 from toolcast.encoders.markdown import cell, span, table_row
-from toolcast.markdown_regions.regions import UnknownRegion, content_of, regions_in
+from toolcast.markdown_regions.regions import RegionError, content_of, regions_in
 from toolcast.model.loading import load_workspace
 
 MakeProject = Callable[..., Any]
@@ -132,7 +132,7 @@ def test_marks_that_ask_for_what_there_is_not(
     words: str, message: str, help_: str, make_project: MakeProject
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
-    with pytest.raises(UnknownRegion) as raised:
+    with pytest.raises(RegionError) as raised:
         content(project, words)
     assert message in str(raised.value)
     assert raised.value.help.startswith(help_)

@@ -12,8 +12,8 @@ from markupsafe import Markup
 _MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 
 
-class NotEncoded(TypeError):
-    """Text that no encoder made is used where only Code may be."""
+class UnencodedTextError(TypeError):
+    """Plain text where only `Code`, the result of an encoder, is allowed."""
 
 
 class Code(Markup):
@@ -23,13 +23,13 @@ class Code(Markup):
     prints it unchanged, and it refuses to be joined with plain text.
 
     Raises:
-        NotEncoded: something else than an encoder makes it.
+        UnencodedTextError: something else than an encoder makes it.
     """
 
     def __new__(cls, text: str = "") -> Self:
         maker = sys._getframe(1).f_globals.get("__name__")
         if not isinstance(maker, str) or not f"{maker}.".startswith(_MAKERS):
-            raise NotEncoded(
+            raise UnencodedTextError(
                 f"{maker} makes Code of its own; only the encoders do: toolcast.encoders"
                 " has them for Python, Markdown, JSON, plain text and others"
             )
@@ -41,7 +41,7 @@ class Code(Markup):
         """Refuses plain text.
 
         Raises:
-            NotEncoded: always, unless the value is Code.
+            UnencodedTextError: always, unless the value is Code.
         """
         if isinstance(s, Code):
             return s
@@ -51,13 +51,13 @@ class Code(Markup):
         """Refuses: Markup's own puts in the texts of a table as they are.
 
         Raises:
-            NotEncoded: always.
+            UnencodedTextError: always.
         """
         self._refuse(table)
 
     @staticmethod
     def _refuse(value: object) -> NoReturn:
-        raise NotEncoded(
+        raise UnencodedTextError(
             f"text that no encoder made cannot be printed: {type(value).__name__}"
         )
 
@@ -66,6 +66,6 @@ def lines(parts: Iterable[Code]) -> Code:
     """Parts one below the other.
 
     Raises:
-        NotEncoded: a part is plain text.
+        UnencodedTextError: a part is plain text.
     """
     return Code("\n").join(parts)

@@ -46,7 +46,7 @@ def phrase(words: LiteralString, *values: Code) -> Code:
     """Words of the generator's own, with a value in the place of each `{}`.
 
     Raises:
-        NotEncoded: a value is plain text.
+        UnencodedTextError: a value is plain text.
     """
     return Code(words.format(*map(Code.escape, values)))
 
@@ -64,7 +64,7 @@ def composed(
     """Return the blocks of tools below a header, by the names of their files.
 
     Raises:
-        NotEncoded: the header is plain text.
+        UnencodedTextError: the header is plain text.
     """
     made = blocks.compose(tools, cli_tools)
     return {name: phrase("{}\n{}", header, Code(text)) for name, text in made.items()}
@@ -74,7 +74,7 @@ def listed(values: Iterable[Code]) -> Code:
     """Values with commas between them.
 
     Raises:
-        NotEncoded: a value is plain text.
+        UnencodedTextError: a value is plain text.
     """
     return Code(", ").join(values)
 
@@ -129,7 +129,7 @@ def table_row(cells: Iterable[Code]) -> Code:
     """One line of a table.
 
     Raises:
-        NotEncoded: a cell is plain text.
+        UnencodedTextError: a cell is plain text.
     """
     return Code("| {} |").format(Code(" | ").join(cells))
 

@@ -20,8 +20,8 @@ from .json_text import compact
 from .markdown import comment
 
 _WIDTH = 88
-_LONGEST_KEY = 1_000
-"""YAML readers look no further than 1,024 characters for the colon behind a key."""
+_MAX_KEY_CHARACTERS = 1_000
+"""Length of a key. YAML parsers require the colon within 1,024 characters."""
 _PLAIN = re.compile(
     r"[A-Za-z$][A-Za-z0-9_/.$-]*(?: [A-Za-z][A-Za-z0-9_-]*)*"
     r"|https?://[A-Za-z0-9_/.#%-]+"
@@ -59,7 +59,7 @@ def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
 def _entry(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
     """The lines of a key with its value."""
     name = f"{' ' * margin}{scalar(key)!s}:"
-    if len(name) - margin > _LONGEST_KEY:
+    if len(name) - margin > _MAX_KEY_CHARACTERS:
         yield f"{' ' * margin}? {scalar(key)!s}"
         name = f"{' ' * margin}:"
     short = _short(value, margin + len(name) + 1, width)
@@ -175,7 +175,7 @@ def skill_of(
     """The files of a toolset's skill by their paths; the head is encoded here.
 
     Raises:
-        NotEncoded: another text is plain.
+        UnencodedTextError: another text is plain.
     """
     _refuse_plain([title, guidance])
     for section in sections:
@@ -189,7 +189,7 @@ def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillF
     """The files of a tool's skill, likewise.
 
     Raises:
-        NotEncoded: a text of the tool's is plain.
+        UnencodedTextError: a text of the tool's is plain.
     """
     _refuse_plain([tool.name, tool.summary, *tool.usage])
     return tool_files(front, tool)

@@ -7,19 +7,19 @@ import posixpath
 import stat
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..parsing.project_files import Entry
-from .program import GitFailure, ask_git, repository_of
+from .program import GitError, ask_git, repository_of
 
 _MAIN = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _NAMES_ONLY = (".yaml", ".yml", ".toml")
 
 
-class ShallowClone(Exception):
-    """The repository has only its last commits, and what is asked for is not among them.
+class ShallowCloneError(Exception):
+    """Shallow clone that lacks the requested commit.
 
-    The text says so, and what helps.
+    The message says so, with a help line.
     """
 
     def __init__(self, asked: str) -> None:
@@ -34,17 +34,17 @@ def commit_of(root: str, reference: str) -> str:
     """The id of the commit that a branch, a tag or another expression of git names.
 
     Raises:
-        GitFailure: there is none.
-        ShallowClone: there is none here, and the clone has only a part of the history.
+        GitError: there is none.
+        ShallowCloneError: there is none here, and the clone has only a part of the history.
     """
     commit = _commit(root, reference)
     if commit is not None:
         return commit
     if _is_shallow(root):
-        raise ShallowClone(reference)
+        raise ShallowCloneError(reference)
     # Without git, or outside of a repository, its own words say more.
     ask_git(root, ["rev-parse", "--git-dir"])
-    raise GitFailure(f"`{reference}` is no commit of this repository")
+    raise GitError(f"`{reference}` is no commit of this repository")
 
 
 def merge_base(root: str) -> str:
@@ -53,24 +53,24 @@ def merge_base(root: str) -> str:
     The main branch is the remote's, else `main` or `master`.
 
     Raises:
-        GitFailure: there is no such branch, or nothing in common with it.
-        ShallowClone: what is in common is not in this clone.
+        GitError: there is no such branch, or nothing in common with it.
+        ShallowCloneError: what is in common is not in this clone.
     """
     ask_git(root, ["rev-parse", "--git-dir"])
     branch = next((name for name in _MAIN if _commit(root, name)), None)
     if branch is None:
         if _is_shallow(root):
-            raise ShallowClone("the main branch")
+            raise ShallowCloneError("the main branch")
         if _commit(root, "HEAD") is None:
-            raise GitFailure("the repository has no commit yet")
+            raise GitError("the repository has no commit yet")
         names = ", ".join(_MAIN[1:-1])
-        raise GitFailure(f"no branch is called {names} or {_MAIN[-1]}")
+        raise GitError(f"no branch is called {names} or {_MAIN[-1]}")
     common = _line(root, "merge-base", branch, "HEAD")
     if common is not None:
         return common
     if _is_shallow(root):
-        raise ShallowClone(branch)
-    raise GitFailure(f"the current commit has nothing in common with {branch}")
+        raise ShallowCloneError(branch)
+    raise GitError(f"the current commit has nothing in common with {branch}")
 
 
 def _commit(root: str, name: str) -> str | None:
@@ -86,7 +86,7 @@ def _line(root: str, *words: str) -> str | None:
     """What git answers in a line; None where it has no answer."""
     try:
         return ask_git(root, words).decode("utf-8", "replace").strip()
-    except GitFailure:
+    except GitError:
         return None
 
 
@@ -107,7 +107,7 @@ class CommitFiles:
         """The first bytes of a file.
 
         Raises:
-            NoRegularFile: a folder, a link or a submodule stands there.
+            NotRegularFileError: a folder, a link or a submodule stands there.
             OSError: nothing stands there, or it is larger than `most`.
         """
         folder, name = posixpath.split(posixpath.normpath(path))
@@ -116,7 +116,9 @@ class CommitFiles:
             raise FileNotFoundError(None, "there is no such file in the commit", path)
         mode, blob, size = here[name]
         if not stat.S_ISREG(mode):
-            raise NoRegularFile(None, "this is no regular file in the commit", path)
+            raise NotRegularFileError(
+                None, "this is no regular file in the commit", path
+            )
         if size >= most:
             raise OSError(None, f"it has {size:,} bytes in the commit", path)
         if blob not in self._blobs:
@@ -165,7 +167,7 @@ class CommitFiles:
             words = ["ls-tree", "--full-tree", "-z", "--long", "--end-of-options"]
             try:
                 answer = ask_git(self._root, [*words, self._tree + folder])
-            except GitFailure as failure:
+            except GitError as failure:
                 message = "there is no such folder in the commit"
                 raise FileNotFoundError(None, message, folder) from failure
             self._folders[folder] = dict(map(_entry, answer.split(b"\0")[:-1]))
@@ -175,7 +177,7 @@ class CommitFiles:
         given = "".join(f"{blob}\n" for blob in blobs).encode()
         try:
             answer = ask_git(self._root, ["cat-file", "--batch"], given)
-        except GitFailure as failure:
+        except GitError as failure:
             raise OSError(None, str(failure)) from failure
         for blob in blobs:
             head, _, rest = answer.partition(b"\n")

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .program import GitFailure, ask_git
+from .program import GitError, ask_git
 
 
 class GitIndex(NamedTuple):
@@ -51,7 +51,7 @@ def read_index(root: str, output: str) -> GitIndex | None:
     """
     try:
         answer = ask_git(root, ["ls-files", "--stage", "-z", "--", output])
-    except GitFailure:
+    except GitError:
         return None
     return _parsed(answer, f"{output}/")
 

@@ -62,8 +62,8 @@ _ENVIRONMENT = {
 }
 
 
-class GitFailure(Exception):
-    """Git gives no answer; the text says why, in git's words where it has any."""
+class GitError(Exception):
+    """Git command that failed; the message has git's own error output if there is any."""
 
 
 def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
@@ -75,16 +75,16 @@ def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
         given: what git reads from its input.
 
     Raises:
-        GitFailure: there is no git or no repository, it takes too long, or it refuses.
+        GitError: there is no git or no repository, it takes too long, or it refuses.
     """
     real = os.path.realpath(root)
     git, path = _program(real)
     if git is None:
-        raise GitFailure("git is not installed")
+        raise GitError("git is not installed")
     if repository_of(root) is None:
-        raise GitFailure("the project is in no git repository")
+        raise GitError("the project is in no git repository")
     if _would_wait(root):
-        raise GitFailure("the repository's own folder has what is no file")
+        raise GitError("the repository's own folder has what is no file")
     import subprocess
 
     kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_")}
@@ -102,10 +102,10 @@ def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise GitFailure(f"git does not answer: {error}") from error
+        raise GitError(f"git does not answer: {error}") from error
     if done.returncode != 0:
         message = done.stderr.decode("utf-8", "replace").strip()
-        raise GitFailure(message or f"git ended with {done.returncode}")
+        raise GitError(message or f"git ended with {done.returncode}")
     return done.stdout
 
 

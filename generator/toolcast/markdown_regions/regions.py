@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.safe_file import NoRegularFile
-from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_file import NotRegularFileError
+from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 from ..encoders.code import Code, lines
 from ..encoders.markdown import cell, listed, phrase, span, table_row
@@ -18,9 +18,12 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, known_instead
 from ..targets.exposure import exposures
 
-_MOST = 12
-_LONGEST = 60
-_DEEPEST = 8
+# Enum values, or alternatives, of a type description.
+_MAX_TYPES = 12
+# Characters of a literal value.
+_MAX_LITERAL_CHARACTERS = 60
+# Levels of nested schemas that are described.
+_MAX_DEPTH = 8
 
 
 def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[Code]]:
@@ -35,7 +38,7 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[
             cell("yes" if name in names else ""),
             cell(description if isinstance(description, str) else ""),
         ]
-        if isinstance(inner, dict) and depth < _DEEPEST:
+        if isinstance(inner, dict) and depth < _MAX_DEPTH:
             yield from _rows(inner, f"{way}{name}.", depth + 1)
             items = inner.get("items")
             if isinstance(items, dict):
@@ -44,7 +47,7 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[
 
 def _type(schema: Any, depth: int) -> Code:
     """What a value may be, in words."""
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return phrase("nothing") if schema is False else phrase("anything")
     words = _kind(schema, depth)
     if "default" in schema:
@@ -57,12 +60,12 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
         return _literal(schema["const"])
     if isinstance(schema.get("enum"), list):
         values = schema["enum"]
-        shown = [_literal(value) for value in values[:_MOST]]
-        more = [phrase("...")] if len(values) > _MOST else []
+        shown = [_literal(value) for value in values[:_MAX_TYPES]]
+        more = [phrase("...")] if len(values) > _MAX_TYPES else []
         return listed([*shown, *more])
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list) and "type" not in schema:
-            kinds = [_type(one, depth + 1) for one in schema[keyword][:_MOST]]
+            kinds = [_type(one, depth + 1) for one in schema[keyword][:_MAX_TYPES]]
             return phrase(" or ").join(dict.fromkeys(kinds))
     if isinstance(schema.get("$ref"), str):
         return span(schema["$ref"].rpartition("/")[2])
@@ -82,39 +85,41 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
 
 def _literal(value: Any) -> Code:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return span(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
+    if len(text) > _MAX_LITERAL_CHARACTERS:
+        text = f"{text[: _MAX_LITERAL_CHARACTERS - 3]}..."
+    return span(text)
 
 
-class _Unusable(Exception):
-    """A document cannot be used; with the help that there is."""
+class _DocumentError(Exception):
+    """Markdown document that cannot be used, with an optional help text."""
 
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
         self.help = help
 
 
-class UnknownRegion(_Unusable):
-    """A mark asks for what there is not."""
+class RegionError(_DocumentError):
+    """Marker of a managed region that does not exist."""
 
 
 def content_of(words: Sequence[str], workspace: Workspace) -> str:
     """The lines of a region, without an end of the last one.
 
     Raises:
-        UnknownRegion: the words are none of `_REGIONS`, or name what is not there.
-        ExtensionFailure: a listed extension cannot be used.
+        RegionError: the words are none of `_REGIONS`, or name what is not there.
+        ExtensionError: a listed extension cannot be used.
     """
     kind, *arguments = words or ("",)
     if kind not in _REGIONS:
         usages = (f"`{one} {behind}`" for one, (behind, _) in _REGIONS.items())
         help_ = did_you_mean(kind, _REGIONS) or f"say {' or '.join(usages)}"
-        raise UnknownRegion(f"there is no region `{kind}`", help_)
+        raise RegionError(f"there is no region `{kind}`", help_)
     behind, make = _REGIONS[kind]
     usage = behind.split()
     most, least = len(usage), sum(not word.startswith("[") for word in usage)
     if not least <= len(arguments) <= most:
         help_ = f"write `<!-- toolcast: {kind} {behind} -->`"
-        raise UnknownRegion(f"behind `{kind}` goes {behind}", help_)
+        raise RegionError(f"behind `{kind}` goes {behind}", help_)
     toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
     toolset = toolsets[_one_of(toolsets, "toolset", arguments[0])]
     return str(lines(make(workspace, toolset, arguments[1:])))
@@ -122,7 +127,7 @@ def content_of(words: Sequence[str], workspace: Workspace) -> str:
 
 def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
     if name not in known:
-        raise UnknownRegion(f"there is no {what} `{name}`", known_instead(name, known))
+        raise RegionError(f"there is no {what} `{name}`", known_instead(name, known))
     return name
 
 
@@ -341,8 +346,8 @@ def _unclosed(path: str, opened: Region) -> Finding:
     )
 
 
-LARGEST = 4 * 1024 * 1024
-"""Bytes of the largest document."""
+# Size of a Markdown document.
+MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
 
 class Document(NamedTuple):
@@ -367,14 +372,14 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
     They are read through no link, and written by nobody here.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     documents: list[Document] = []
     findings: list[Finding] = []
     for index, path in enumerate(workspace.documents):
         try:
             data = _read(workspace, path)
-        except _Unusable as problem:
+        except _DocumentError as problem:
             findings.append(
                 workspace.source.error(
                     "spec/invalid-document",
@@ -408,31 +413,33 @@ def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
 def _read(workspace: Workspace, path: str) -> bytes:
     owned = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(owned):
-        raise _Unusable("is in the output folder", "name a file of your own")
+        raise _DocumentError("is in the output folder", "name a file of your own")
     if not {".", ".."}.isdisjoint(path.split("/")):
-        raise _Unusable("has `.` or `..` in it", "name a file below toolcast.yaml")
+        raise _DocumentError("has `.` or `..` in it", "name a file below toolcast.yaml")
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as held:
             project = held.enter_context(Folder.at(workspace.root))
             folder = held.enter_context(project.below(below))
-            data = folder.read(name, LARGEST + 1)
-    except LinkInTheWay as error:
-        raise _Unusable("is behind a symbolic link", "name the file itself") from error
-    except NoRegularFile as error:
-        raise _Unusable(f"cannot be used: {error.strerror}") from error
+            data = folder.read(name, MAX_DOCUMENT_BYTES + 1)
+    except SymlinkError as error:
+        raise _DocumentError(
+            "is behind a symbolic link", "name the file itself"
+        ) from error
+    except NotRegularFileError as error:
+        raise _DocumentError(f"cannot be used: {error.strerror}") from error
     except FileNotFoundError as error:
         help_ = "make it, with the marks of a region in it, or take it from `documents`"
-        raise _Unusable("is not there", help_) from error
+        raise _DocumentError("is not there", help_) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise _Unusable(f"cannot be read: {reason}") from error
-    if len(data) > LARGEST:
-        raise _Unusable(f"is larger than {LARGEST // 1024 // 1024} MiB")
+        raise _DocumentError(f"cannot be read: {reason}") from error
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise _DocumentError(f"is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _Unusable("is not UTF-8") from error
+        raise _DocumentError("is not UTF-8") from error
     return data
 
 
@@ -455,7 +462,7 @@ def _filled(
     for region in regions:
         try:
             texts.append(content_of(region.words, workspace))
-        except UnknownRegion as unknown:
+        except RegionError as unknown:
             mark = region.line, region.text
             faults.append(_marker(path, *mark, str(unknown), unknown.help))
     if faults:

@@ -12,7 +12,7 @@ from fnmatch import translate
 from functools import cached_property
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 from ..findings import Finding, Place, Severity
 from ..git.index import GitIndex, read_index
@@ -45,8 +45,10 @@ def source_of(data: bytes) -> str | None:
 
 LEFTOVER = re.compile(r"\.toolcast-[0-9a-f]{16}\.tmp")
 """The name of a file that a run writes before it moves it into its place."""
-_LARGEST = 8 * 1024 * 1024
-_DEEPEST = 40
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a file that is compared; of a larger one only its beginning is read."""
+_MAX_DEPTH = 40
+"""Levels of folders that are searched."""
 _LEFT_BY_TOOLS = """
     __pycache__ *.pyc py.typed .pytest_cache .mypy_cache .ruff_cache .hypothesis
     .ipynb_checkpoints .DS_Store ._* Thumbs.db desktop.ini .directory .nfs* .fuse_hidden*
@@ -134,7 +136,7 @@ def open_output(
     """
     try:
         return project.below(output, create=create), DiskDifferences()
-    except LinkInTheWay:
+    except SymlinkError:
         return None, DiskDifferences(links=[""])
     except NotADirectoryError:
         return None, DiskDifferences(in_the_way=[""])
@@ -210,7 +212,7 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
                 status = entry.stat(follow_symlinks=False)
                 mode = status.st_mode
                 if stat.S_ISDIR(mode):
-                    if path.count("/") < _DEEPEST:
+                    if path.count("/") < _MAX_DEPTH:
                         waiting.append(path)
                     else:
                         mode = 0  # Whatever it holds, it is none of ours.
@@ -224,10 +226,10 @@ def _sort_in(entry: _Entry, given: bytes | None, result: DiskDifferences) -> Non
             result.unchanged.append(entry.path)
             return
     group = result.others if given is None else result.differing
-    if entry.size > _LARGEST:
+    if entry.size > _MAX_FILE_BYTES:
         group[entry.path] = Found(None, source_of(entry.read(4_000)))
         return
-    data = entry.read(_LARGEST)
+    data = entry.read(_MAX_FILE_BYTES)
     group[entry.path] = Found(data, source_of(data))
 
 

@@ -316,7 +316,7 @@ def write(
         step: is called after each file.
 
     Raises:
-        AnotherRun: somebody else is writing.
+        ConcurrentRunError: somebody else is writing.
         OSError: a file cannot be written; what was not reached stays as it was.
     """
     with contextlib.ExitStack() as held:

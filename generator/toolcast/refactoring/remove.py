@@ -11,10 +11,10 @@ from ..static_analysis.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
 from .project_edit import (
     Editing,
+    EditRefusedError,
     Left,
     Owned,
     ProjectEdit,
-    Refusal,
     left_at,
     specs_after,
 )
@@ -34,33 +34,30 @@ def remove(
     workspace: Workspace,
     owned: Owned,
     *,
-    without_notice: bool = False,
-    ignore_mentions: bool = False,
+    now: bool = False,
+    anyway: bool = False,
     reason: str | None = None,
 ) -> ProjectEdit:
     """Removes a tool's spec, and reserves its name and its former ones.
 
     Args:
-        without_notice: remove the tool even if no removal date was announced or it is
-            in the future. A draft needs no date.
-        ignore_mentions: remove the tool even if texts of other specs mention it; the
-            mentions are listed.
+        now: although no day was announced, or it has not come; a draft needs none.
+        anyway: although texts of other specs say its name; they are listed.
         reason: why the names are reserved; default: that the tool was removed, and when.
 
     Raises:
-        Refusal: with what stands against it.
-        CannotEdit: `toolset.yaml` has a layout that is not edited.
+        EditRefusedError: with what stands against it.
+        UneditableValueError: `toolset.yaml` has a layout that is not edited.
     """
     toolset, tool = owned
-    if not without_notice and toolset.stability_of(tool) != "draft":
+    if not now and toolset.stability_of(tool) != "draft":
         _refuse_unannounced(tool)
     _refuse_replacement(workspace, owned)
-    mentions = [] if ignore_mentions else [*mentions_of(workspace, owned)]
+    mentions = [] if anyway else [*mentions_of(workspace, owned)]
     if mentions:
         message = f"other texts say `{tool.name}`:{_listed(mentions)}"
-        raise Refusal(
-            message,
-            "change them first, or use `--ignore-mentions` and change them afterwards",
+        raise EditRefusedError(
+            message, "change them, or add `--ignore-mentions` and change them then"
         )
     editing = Editing()
     take_out(editing, owned)
@@ -120,7 +117,7 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
         announce = "wait for that day"
     else:
         return
-    raise Refusal(message, f"{announce}; use `--without-notice` to remove it at once")
+    raise EditRefusedError(message, f"{announce}; `--without-notice` removes it at once")
 
 
 def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
@@ -133,7 +130,9 @@ def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
     ]
     if users:
         message = f"`{name}` is to replace other tools:{_listed(users)}"
-        raise Refusal(message, "name another one in `deprecated` of these specs")
+        raise EditRefusedError(
+            message, "name another one in `deprecated` of these specs"
+        )
 
 
 def _listed(places: list[Left]) -> str:

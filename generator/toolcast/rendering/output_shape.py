@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, cast, get_args
 from ..encoders.code import Code
 
 
-class ShapeViolation(Exception):
-    """A rendered file has no declared shape, or is not of it: a defect of its target."""
+class OutputShapeError(Exception):
+    """Rendered file that has no declared shape or does not match it: a target's defect."""
 
 
 class PythonShape(NamedTuple):
@@ -89,7 +89,7 @@ def verify_shape(
             no template of a project renders.
 
     Raises:
-        ShapeViolation: there is no shape, or with the name and the first difference.
+        OutputShapeError: there is no shape, or with the name and the first difference.
     """
     text = data.decode("utf-8")
     match shape:
@@ -107,7 +107,7 @@ def verify_shape(
                 " is rendered, as PythonShape, MarkdownShape, JsonShape or TextShape"
             )
     if problem:
-        raise ShapeViolation(f"{name}: {problem}")
+        raise OutputShapeError(f"{name}: {problem}")
 
 
 def _python_problem(text: str, shape: PythonShape, known: frozenset[str] | None) -> str:

@@ -66,11 +66,12 @@ def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
         yield from _walk(child)
 
 
-_LARGEST = 2 * 1024 * 1024
+_MAX_TEMPLATE_BYTES = 2 * 1024 * 1024
+"""Size of a template."""
 
 
-class TemplateFailure(Exception):
-    """A template could not be rendered: its author's mistake, never a spec's.
+class TemplateRenderError(Exception):
+    """Template that cannot be rendered: a mistake in the template, never in a spec.
 
     Attributes:
         reason: what is wrong.
@@ -122,7 +123,7 @@ class _LintedLoader(BaseLoader):
             reason = "the template is a link out of its folder"
         else:
             try:
-                return read_regular(real, _LARGEST).decode("utf-8")
+                return read_regular(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
             except UnicodeDecodeError:
                 reason = "the template is not UTF-8"
             except OSError as error:
@@ -172,7 +173,7 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
     """The words that a template itself has, without what it places.
 
     Raises:
-        TemplateFailure: it cannot be read.
+        TemplateRenderError: it cannot be read.
     """
     found = environment(folders)
     loader = found.loader
@@ -180,7 +181,7 @@ def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
         source = loader.get_source(found, template)[0] if loader is not None else ""
         parsed = found.parse(source)
     except (TemplateError, RecursionError) as error:
-        raise TemplateFailure(_reason(error), template) from error
+        raise TemplateRenderError(_reason(error), template) from error
     texts = (node.data for node in parsed.find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
@@ -189,7 +190,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     """The bytes that a template draws of a view, which it sees as `view`.
 
     Raises:
-        TemplateFailure: with the template, the line and the reason.
+        TemplateRenderError: with the template, the line and the reason.
     """
     try:
         text = environment(folders).get_template(template).render(view=view)
@@ -202,7 +203,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         SyntaxError,  # of the Python that Jinja makes of it: nested too deeply, too
     ) as error:
         name, line = _place_of(error, template, folders)
-        raise TemplateFailure(_reason(error), name, line) from error
+        raise TemplateRenderError(_reason(error), name, line) from error
     return text.encode("utf-8")
 
 
@@ -237,7 +238,7 @@ def formatted(template: str, data: bytes) -> bytes:
     The user's own configuration of black has no say.
 
     Raises:
-        TemplateFailure: the text is not Python.
+        TemplateRenderError: the text is not Python.
     """
     import black
     from black.mode import TargetVersion
@@ -247,9 +248,9 @@ def formatted(template: str, data: bytes) -> bytes:
         # Black takes very long over brackets that are nested deeper than Python's may be.
         ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise TemplateFailure(f"not Python: {error}", template) from error
+        raise TemplateRenderError(f"not Python: {error}", template) from error
     mode = black.Mode(target_versions={TargetVersion.PY311})
     try:
         return black.format_str(data.decode("utf-8"), mode=mode).encode("utf-8")
     except InvalidInput as error:
-        raise TemplateFailure(f"not Python: {error}", template) from error
+        raise TemplateRenderError(f"not Python: {error}", template) from error

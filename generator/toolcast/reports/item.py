@@ -11,7 +11,8 @@ from ..findings import Finding, Place, Severity
 from ..git.program import path_in_repository
 from ..suggestions import first_of
 
-_MOST_NAMED = 20
+_MAX_NAMES_SHOWN = 20
+"""Owners of one change that a message names."""
 NO_VALUES: tuple[Any, ...] = ()
 """The values of an item whose message says them."""
 
@@ -79,7 +80,11 @@ class Item(NamedTuple):
         """The message with whom it is about, and what it means: for formats of one text."""
         if not self.grades:
             return self.message
-        whom = f"in {first_of(self.others, _MOST_NAMED)}" if self.others else self.owner
+        whom = (
+            f"in {first_of(self.others, _MAX_NAMES_SHOWN)}"
+            if self.others
+            else self.owner
+        )
         return f"{whom}: {self.message}; {self.grades}"
 
 

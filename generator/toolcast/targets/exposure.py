@@ -32,7 +32,7 @@ def exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposure]:
     """The exposure of each tool of a toolset, by its name.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     chosen = enabled(tuple(toolset.targets), workspace.extensions)
     return {tool.name: exposure_of(toolset, tool, chosen) for tool in toolset.tools}

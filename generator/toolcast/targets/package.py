@@ -25,13 +25,21 @@ _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 _PLUGINS = "https://agent-plugins.org/schemas/1.0.0"
 _OURS = "dev.toolcast"
 
-_MOST = 100  # characters of a title, and of a description, in the registry
+_MAX_REGISTRY_CHARACTERS = (
+    100  # characters of a title, and of a description, in the registry
+)
 # PEP 440's normal form: the package index has no other, and the registry asks it.
 _VERSION = r"(?a:(\d+!)?\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?)"
 _FORMS = {
     "name": (r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "of letters and digits"),
-    "version": (rf"(?=.{{1,{_MOST}}}$){_VERSION}", "such as `1.2.0`"),
-    "description": (rf".{{1,{_MOST}}}", f"of at most {_MOST} characters"),
+    "version": (
+        rf"(?=.{{1,{_MAX_REGISTRY_CHARACTERS}}}$){_VERSION}",
+        "such as `1.2.0`",
+    ),
+    "description": (
+        rf".{{1,{_MAX_REGISTRY_CHARACTERS}}}",
+        f"of at most {_MAX_REGISTRY_CHARACTERS} characters",
+    ),
     "requires-python": (r"[<>=!~][<>=!~0-9., *]*", "such as `>=3.11`"),
 }
 _RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
@@ -171,7 +179,11 @@ def _manifests(
             "_meta": {_PUBLISHER: mark},
             "$schema": f"{_REGISTRY}/server.schema.json",
             "name": f"{toolset.targets['package']['namespace']}/{name}",
-            "title": title if len(title) <= _MOST else f"{title[: _MOST - 1]}…",
+            "title": (
+                title
+                if len(title) <= _MAX_REGISTRY_CHARACTERS
+                else f"{title[: _MAX_REGISTRY_CHARACTERS - 1]}…"
+            ),
             "description": said["description"],
             "version": version,
             "packages": [package],

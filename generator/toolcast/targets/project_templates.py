@@ -14,7 +14,8 @@ from ..model.model import Workspace
 from ..package_data import templates_folder
 from .table import BUILT_IN, enabled, targets
 
-_LARGEST = 1024 * 1024
+_MAX_TEMPLATE_BYTES = 1024 * 1024
+"""Size of a template."""
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
 
 REPLACED = {
@@ -68,7 +69,7 @@ def originals(workspace: Workspace) -> dict[str, Original]:
     """The templates of every target, those of listed extensions too, by name.
 
     Raises:
-        ExtensionFailure: an extension cannot be loaded.
+        ExtensionError: an extension cannot be loaded.
     """
     used = {
         target.name
@@ -112,7 +113,7 @@ def own_templates(
 
 def copy_of(name: str, original: Original) -> bytes:
     """What a project begins with: the template, below a line that says which one it was."""
-    data = read_regular(original.path, _LARGEST)
+    data = read_regular(original.path, _MAX_TEMPLATE_BYTES)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
     return line.encode("utf-8") + data
 
@@ -132,7 +133,9 @@ def _is_old(folder: str, name: str, original: Original | None) -> bool:
     first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
     if first_line is None:
         return False
-    return first_line[1].decode() != _digest(read_regular(original.path, _LARGEST))
+    return first_line[1].decode() != _digest(
+        read_regular(original.path, _MAX_TEMPLATE_BYTES)
+    )
 
 
 def _files(folder: str, below: str) -> Iterator[str]:
@@ -156,7 +159,7 @@ def _included(folder: str, names: set[str]) -> set[str]:
     while waiting:
         path = os.path.join(folder, waiting.pop())
         try:
-            text = read_regular(path, _LARGEST).decode("utf-8")
+            text = read_regular(path, _MAX_TEMPLATE_BYTES).decode("utf-8")
             named = meta.find_referenced_templates(environment().parse(text))
             new = {name for name in named if name is not None} - found
         except (OSError, UnicodeDecodeError, TemplateError, RecursionError):

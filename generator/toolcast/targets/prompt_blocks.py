@@ -16,7 +16,7 @@ from ..encoders.code import Code
 from ..encoders.markdown import SLOT, block, composed, inline
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, stated
-from ..rendering.output_shape import MarkdownShape, ShapeViolation, View
+from ..rendering.output_shape import MarkdownShape, OutputShapeError, View
 from .target import Context, markdown_header, package_of, template_folders
 
 _BULLET = "prompts/tool_bullet.md.jinja"
@@ -56,16 +56,16 @@ def _frame(context: Context, template: str, view: View) -> tuple[list[str], list
     """Return the lines of a frame above and below its slot.
 
     Raises:
-        TemplateFailure: the template does not print the slot once, on a line of its own.
+        TemplateRenderError: the template does not print the slot once, on a line of its own.
     """
     lines = _lines(context, template, view)
     if lines.count(SLOT) != 1 or "".join(lines).count(SLOT) != 1:
         # Jinja takes longer to import than a check takes that renders nothing.
-        from ..rendering.renderer import TemplateFailure
+        from ..rendering.renderer import TemplateRenderError
 
         [name] = (key for key, value in vars(view).items() if value is SLOT)
         reason = f"`{{{{ view.{name} }}}}` must be printed once, on a line of its own"
-        raise TemplateFailure(reason, template)
+        raise TemplateRenderError(reason, template)
     place = lines.index(SLOT)
     return lines[:place], lines[place + 1 :]
 
@@ -236,9 +236,9 @@ def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str
 
     The run reports that failure when it renders the files.
     """
-    from ..rendering.renderer import TemplateFailure
+    from ..rendering.renderer import TemplateRenderError
 
     try:
         return prompt_docs(workspace, toolset).texts(None).blocks
-    except (TemplateFailure, ShapeViolation):
+    except (TemplateRenderError, OutputShapeError):
         return {}

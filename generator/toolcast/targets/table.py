@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from ..extensions import TARGETS, ExtensionFailure, guarded, values
+from ..extensions import TARGETS, ExtensionError, guarded, values
 from ..spec_language.spec_language import annotated, read_by
 from .target import Target
 
@@ -32,7 +32,7 @@ def targets(extensions: tuple[str, ...]) -> dict[str, Target]:
     """Every target by name: the built-in ones, then those of the listed extensions.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, or takes a name that is taken.
+        ExtensionError: one cannot be loaded, or takes a name that is taken.
     """
     return {**{name: _built_in(name) for name in BUILT_IN}, **_others(extensions)}
 
@@ -41,7 +41,7 @@ def target_names(extensions: tuple[str, ...]) -> list[str]:
     """The names of every target, in the same order.
 
     Raises:
-        ExtensionFailure: as of `targets`.
+        ExtensionError: as of `targets`.
     """
     return [*BUILT_IN, *_others(extensions)]
 
@@ -50,7 +50,7 @@ def target_named(name: str, extensions: tuple[str, ...]) -> Target | None:
     """One target; None when there is none of that name.
 
     Raises:
-        ExtensionFailure: as of `targets`.
+        ExtensionError: as of `targets`.
     """
     return _built_in(name) if name in BUILT_IN else _others(extensions).get(name)
 
@@ -89,13 +89,13 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Target]:
     for where, value in values(extensions, TARGETS):
         for target in value if isinstance(value, Sequence) else [value]:
             if not isinstance(target, Target):
-                raise ExtensionFailure(f"{where} is not a toolcast Target")
+                raise ExtensionError(f"{where} is not a toolcast Target")
             if target.name in BUILT_IN or target.name in known:
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the target `{target.name}` of {where} is there already"
                 )
             if not _NAME.fullmatch(target.name):
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the target `{target.name}` of {where} needs a name of small letters,"
                     " digits, - and _"
                 )
@@ -103,7 +103,7 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Target]:
     for target in known.values():
         for need in target.needs:
             if need not in BUILT_IN and need not in known:
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the target `{target.name}` needs the target `{need}`, which is not"
                     " there"
                 )

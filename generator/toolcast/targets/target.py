@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from toolcast_runtime import RUNTIME_LEVEL, __version__
 
 from ..encoders import markdown, python
-from ..encoders.code import Code, NotEncoded
+from ..encoders.code import Code, UnencodedTextError
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.python_project import PythonProject
 from ..rendering.output_shape import (
+    OutputShapeError,
     PythonShape,
     Shape,
-    ShapeViolation,
     View,
     shape_of_path,
     verify_shape,
@@ -68,8 +68,8 @@ class Context:
         A template with which a project replaces one may also hold what stands in it itself.
 
         Raises:
-            TemplateFailure: the template cannot be rendered.
-            ShapeViolation: the view has no shape, or the text is not of it.
+            TemplateRenderError: the template cannot be rendered.
+            OutputShapeError: the view has no shape, or the text is not of it.
         """
         from ..rendering.renderer import formatted, is_built_in, render
 
@@ -94,11 +94,13 @@ class Context:
                 template are allowed besides the shape.
 
         Raises:
-            NotEncoded: no encoder made the text.
-            ShapeViolation: it is not of the shape.
+            UnencodedTextError: no encoder made the text.
+            OutputShapeError: it is not of the shape.
         """
         if not isinstance(text, Code):
-            raise NotEncoded(f"{path}: its text is {type(text).__name__}, not Code")
+            raise UnencodedTextError(
+                f"{path}: its text is {type(text).__name__}, not Code"
+            )
         known = self._known_words(templates)
         return self._checked(path, text.encode("utf-8"), shape, known)
 
@@ -125,21 +127,21 @@ class Context:
         """Refuses bytes for a file that this did not make, or made as another kind.
 
         Raises:
-            ShapeViolation: with the path and what the target does instead.
+            OutputShapeError: with the path and what the target does instead.
         """
         if not isinstance(path, str) or not _BELOW.fullmatch(path):
-            raise ShapeViolation(
+            raise OutputShapeError(
                 f"{path!r}: no path of a file below the toolset's folder, of letters,"
                 " digits, `_`, `.` and `-`"
             )
         made = self._made.get(id(data))
         if made is None:
-            raise ShapeViolation(
+            raise OutputShapeError(
                 f"{path}: its bytes were not rendered; a target gives what"
                 " `context.render` or `context.write` gave it"
             )
         if made[1] is not shape_of_path(path):
-            raise ShapeViolation(
+            raise OutputShapeError(
                 f"{path}: its shape is a {made[1].__name__},"
                 f" the file needs a {shape_of_path(path).__name__}"
             )

@@ -83,7 +83,7 @@ def run(
 
     Ends the program with exit code 2 when the project cannot be written.
     """
-    from toolcast_runtime.core.safe_folder import AnotherRun
+    from toolcast_runtime.core.safe_folder import ConcurrentRunError
 
     from ...findings import in_order
     from ...output.disk_differences import Recoverable, digests
@@ -123,7 +123,7 @@ def run(
                 before=partial(note_digests, root, given),
                 step=shown.step,
             )
-    except AnotherRun as error:
+    except ConcurrentRunError as error:
         fail(str(error))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
