@@ -70,8 +70,8 @@ item. *required* applies to the object that contains the field.
 _RULES_INTRO = """\
 # Rules
 
-`toolcast check` checks these rules. The linked page of a family, and `toolcast explain RULE`, have the
-reason and examples for each rule. To accept a finding, [suppress](findings.md#suppressions) it.
+`toolcast check` checks that these statements are true. The linked page of a family, and
+`toolcast explain RULE`, have the reason and examples for each rule. To accept a finding, [suppress](findings.md#suppressions) it.
 [Extensions](extensions.md) add rules.
 """
 
@@ -213,9 +213,9 @@ class _FieldTables:
         objects: list[tuple[str, Mapping[str, Any]]],
         readers: Mapping[str, str] | None,
     ) -> Iterator[str]:
-        read_by = " Read by |" if readers is not None else ""
-        yield f"| Field | Type | Meaning |{read_by}"
-        yield "| --- | --- | --- |" + (" --- |" if readers is not None else "")
+        is_read = readers is not None
+        yield "Field | Type | Meaning" + (" | Read by" if is_read else "")
+        yield "--- | --- | ---" + (" | ---" if is_read else "")
         yield from self._rows(heading, node, "", objects, readers)
 
     def _rows(
@@ -240,8 +240,8 @@ class _FieldTables:
                 objects.append((link, field))
             if link:
                 meaning = f"{meaning} [Fields](#{_anchor(link)})".strip()
-            reader = "" if readers is None else f" {readers.get(path, '')} |"
-            yield f"| `{path}` | {type_} | {meaning} |{reader}"
+            reader = readers.get(path, "") if readers is not None else ""
+            yield f"`{path}` | {type_} | {meaning}" + (f" | {reader}" if reader else "")
             if not link:
                 items = field.get("items")
                 if isinstance(items, dict):
@@ -356,11 +356,11 @@ def _render_rules_page() -> str:
     for family in FAMILIES:
         link = f"../generator/toolcast/rules/{family}.md"
         parts += [f"## [{family}]({link})\n", f"{_family_summary(family)}\n"]
-        parts += ["| Rule | Severity | Checks that |", "| --- | --- | --- |"]
         for rule in _family_rules(family):
-            purpose = _cell(rule.text.purpose).removeprefix("Checks that ")
+            purpose = rule.text.purpose.removeprefix("Checks that ")
+            purpose = purpose[0].upper() + purpose[1:]
             severity = f"{rule.severity.word}{limit(rule)}"
-            parts.append(f"| `{rule.id}` | {severity} | {purpose} |")
+            parts.append(f"* `{rule.id}` ({severity}): {purpose}")
         parts.append("")
     return "\n".join(parts)
 
@@ -549,8 +549,8 @@ def _render_targets_page() -> str:
         _NOTE,
         "# Targets\n",
         "A target is one kind of output. A toolset enables targets with their options in"
-        " `targets`; the default\nis `targets` of `toolcast.yaml`. The pages of the targets"
-        " have examples.\n",
+        " `targets`; the default\nis `targets` of `toolcast.yaml`. The [spec reference](spec.md)"
+        " lists the options, and the pages\nof the targets have examples.\n",
         "| Target | Output | Requires |",
         "| --- | --- | --- |",
     ]
@@ -558,12 +558,6 @@ def _render_targets_page() -> str:
         needs = ", ".join(target.needs) or "-"
         link = f"[`{target.name}`](targets/{target.name}.md)"
         parts.append(f"| {link} | {_cell(target.purpose)} | {needs} |")
-    parts += ["\n## Options\n", "| Option | Meaning |", "| --- | --- |"]
-    for target in TARGETS:
-        parts += [
-            f"| `{target.name}.{name}` | {_cell(text)} |"
-            for name, text in target.options.items()
-        ]
     return "\n".join([*parts, ""])
 
 
