@@ -91,6 +91,12 @@ _CHANGE_FAMILIES = {
     "listing": "The list of a running or locked server.",
     "extension": "Fields of extensions that do not grade their changes.",
 }
+_AUDIENCES = (
+    "callers, mainly models: names, arguments, results",
+    "texts that models read: names, descriptions, order",
+    "Python code: generated types, handlers",
+    "which clients have the tool, on which surface, with which permission",
+)
 _CHANGES_INTRO = """\
 # Kinds of changes
 
@@ -100,12 +106,7 @@ documentation site (`make docs`) has the complete table on this page.
 
 ## Audiences
 
-| Audience | Affected |
-| --- | --- |
-| `call` | callers, mainly models: names, arguments, results |
-| `prompt` | texts that models read: names, descriptions, order |
-| `code` | Python code: generated types, handlers |
-| `access` | which clients have the tool, on which surface, with which permission |
+{audiences}
 
 A kind has a grade for each audience: `safe`, `risky` or `breaking`. A change can have other grades than
 its kind; the report then states the reason. For example, declaring `readOnlyHint` for the first time is
@@ -378,7 +379,13 @@ def _render_changes_page() -> str:
     """Return the page in docs/, without the table of all kinds."""
     rows = [f"| `{name}` | {text} |" for name, text in _CHANGE_FAMILIES.items()]
     table = "\n".join(["| Family | Changes |", "| --- | --- |", *rows, ""])
-    return "\n".join([_NOTE, _CHANGES_INTRO, "## Families\n", table])
+    audiences = [
+        f"| `{audience}` | {text} |"
+        for audience, text in zip(AUDIENCES, _AUDIENCES, strict=True)
+    ]
+    lines = "\n".join(["| Audience | Affected |", "| --- | --- |", *audiences])
+    intro = _CHANGES_INTRO.replace("{audiences}", lines)
+    return "\n".join([_NOTE, intro, "## Families\n", table])
 
 
 def render_change_tables() -> str:

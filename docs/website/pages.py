@@ -1,4 +1,4 @@
-"""Hooks of the documentation site: pages from outside of docs/, and links to the repository.
+"""ProperDocs hooks: pages outside of docs/, and links to files of the repository.
 
 ProperDocs calls the functions that begin with `on_`.
 """
@@ -21,7 +21,7 @@ from properdocs.structure.files import File, Files
 from properdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-# Pages outside of docs/. Links to all other files become links to the repository.
+# Pages outside of docs/. Links to all other files of the repository lead to GitHub.
 ELSEWHERE = (
     "*.md",
     "runtime/*.md",
@@ -34,13 +34,13 @@ ELSEWHERE = (
 
 
 def source_of(uri: str) -> str:
-    """Return the path of a page or picture, relative to the repository."""
+    """Return the repository path of a page or image of the site."""
     inside = posixpath.join("docs", uri)
     return inside if (ROOT / inside).is_file() else uri
 
 
 def anchor_of(heading: str, separator: str) -> str:
-    """Return the anchor of a heading, as GitHub computes it."""
+    """Return the anchor that GitHub creates for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
 
 
@@ -60,7 +60,7 @@ def navigation() -> list[dict[str, list[str]]]:
 
 
 class _Links(Treeprocessor):
-    """Replaces relative links of a page by links of the site or to the repository."""
+    """Tree processor that rewrites links of a page for the site, or to GitHub."""
 
     def __init__(self, repository: str) -> None:
         super().__init__()
@@ -73,10 +73,10 @@ class _Links(Treeprocessor):
             name = {"a": "href", "img": "src"}.get(element.tag)
             address = element.get(name) if name else None
             if name and address and not re.match(r"[a-z][a-z+.-]*:|#", address):
-                element.set(name, self._resolve(address))
+                element.set(name, self._led(address))
 
-    def _resolve(self, address: str) -> str:
-        """Return the target of a link; the link itself if no such file exists."""
+    def _led(self, address: str) -> str:
+        """Return the site or GitHub address of a link, or the link if its file is missing."""
         path, hash_, anchor = address.partition("#")
         here = posixpath.dirname(source_of(self.uri))
         file = posixpath.normpath(posixpath.join(here, path))
@@ -93,7 +93,7 @@ class _LinksExtension(Extension):
         self.links = links
 
     def extendMarkdown(self, md: Markdown) -> None:
-        # Must run before ProperDocs' own processor, which runs last.
+        # Run before ProperDocs' own processor, which has priority 0 and validates links.
         md.treeprocessors.register(self.links, "repository", 1)
 
 
@@ -114,10 +114,10 @@ def on_files(files: Files, config: ProperDocsConfig) -> Files:
         for path in sorted(ROOT.glob(pattern)):
             uri = path.relative_to(ROOT).as_posix()
             file = File.generated(config, uri, abs_src_path=str(path))
-            # Without this, a README would become the index page of its folder. The rule
-            # pages keep their previous URLs.
-            path_ = uri.removeprefix("generator/toolcast/").removesuffix(".md")
-            file.dest_uri = f"{path_}.html"
+            # A README is not its folder's index page: docs/index.md is the only one.
+            # Rule pages keep the address `rules/FAMILY.html`, without their source folder.
+            place = uri.removeprefix("generator/toolcast/").removesuffix(".md")
+            file.dest_uri = f"{place}.html"
             files.append(file)
     return files
 

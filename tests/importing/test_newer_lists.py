@@ -273,7 +273,10 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
         ([tool("../b")], "`../b` is no name of a tool"),
         ([tool("b", "Does\U000e0041 b.")], "the character U+E0041 TAG LATIN CAPITAL"),
         ([tool("b", x=10**200)], " (`b`) has a whole number of more than 100"),
-        ([tool("b", "\nerror: b", inputSchema={"type": "\nerror"})], "is no type of"),
+        (
+            [tool("b", "\nerror: b", inputSchema={"type": "\nerror"})],
+            "is not a JSON Schema type",
+        ),
     ],
 )
 def test_one_odd_tool_is_named_and_left_out(
