@@ -245,13 +245,13 @@ def test_changes_besides_tools_are_told() -> None:
     assert changed_besides(lock, kept, "Do this.", _same) == ()
     assert changed_besides(lock, {"prompts": []}, "Do that.", _same) == (
         "the prompt `a` is not listed any more, breaking",
-        "the instructions are others, risky",
+        "the instructions are changed, risky",
     )
     assert changed_besides(
         lock, {"resourceTemplates": [{"uriTemplate": "t"}]}, "", _same
     ) == (
         "the resource template `t` is not in the lock, risky",
-        "the instructions are others, risky",
+        "the instructions are changed, risky",
     )
     changed = {"resources": [{"uri": "u", "inputSchema": {}}]}
     assert changed_besides(lock, changed, "Do this.", _same) == (

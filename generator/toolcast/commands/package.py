@@ -44,16 +44,15 @@ _NOT_EVERYWHERE = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 @click.argument("toolset", required=False, shell_complete=complete_toolsets)
 @project_option
 @click.option(
-    "--output", metavar="FILE", help="The file. Default: dist/NAME-VERSION.mcpb."
+    "--output", metavar="FILE", help="Output file. Default: dist/NAME-VERSION.mcpb."
 )
 def command(toolset: str | None, project: str | None, output: str | None) -> None:
-    """Build the archive of a toolset that people install, an `.mcpb` file.
+    """Build an installable archive of a toolset (.mcpb).
 
-    In it are the toolset's generated files, the package of its handlers, README and licence, and
-    what the target `package` says of all that; the program that opens it installs what these
-    need. The same files make the same bytes, wherever they are put together. Specs with errors, or
-    outputs that `toolcast generate` would change, are told and nothing is written. Names that
-    begin with a dot are left out; links, and names of secrets, are refused.
+    Contains the generated files, the handlers package, README, license and manifest. The
+    client that opens it installs the dependencies. The same files produce the same bytes.
+    Fails if specs have errors, outputs are stale, or a file is a link or has a name of a
+    secret. Hidden files are skipped.
     """
     root = project_root(project)
     try:

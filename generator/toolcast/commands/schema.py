@@ -34,17 +34,15 @@ _MAX_FILE_BYTES = 8 * 1024 * 1024
     help="Write the schema files that the project's specs name.",
 )
 def command(kind: str | None, project: str | None, writes: bool) -> None:
-    """Print the JSON Schema of spec files, or of JSON that is printed.
+    """Print the JSON Schema of spec files or of JSON reports.
 
-    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`, from which editors
-    complete and check such files, or `project`, which has all of them below `$defs`; in a
-    project it has the fields of the project's extensions, too. Or it is `findings` or
-    `diff`: what `check --format json` and `diff --format json` print.
+    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`; `project` for all of
+    them in `$defs`; or `findings` or `diff` for the output of `--format json`. Schemas include
+    the fields of the project's extensions.
 
-    A spec names its schema in its first line, as
-    `# yaml-language-server: $schema=../schemas/toolcast.schema.json#/$defs/tool`, or with a
-    file of the kind alone, `../schemas/tool.schema.json`. --write makes and renews
-    the files in the project that specs name so; `toolcast check` says when one is old.
+    A spec names its schema in its first line: `# yaml-language-server:
+    $schema=../schemas/toolcast.schema.json#/$defs/tool`. --write creates and updates the files
+    that specs name; `toolcast check` reports outdated ones.
     """
     if writes == (kind is not None):
         fail(f"name one of {', '.join(SCHEMAS)}, or say --write")

@@ -50,7 +50,7 @@ def _left_out(toolset: Toolset, tool: ToolSpec) -> str | None:
 
 TARGET = Target(
     name="cli",
-    purpose="Commands of a shell, and the CLI block of the prompt.",
+    purpose="Shell commands, and the CLI block of the system prompt.",
     generate=generate,
     needs=("registry",),
     left_out=_left_out,

@@ -31,7 +31,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="langchain",
-    purpose="A LangChain BaseTool a tool, sync and async.",
+    purpose="LangChain tools, sync and async.",
     generate=generate,
     needs=("registry",),
 )

@@ -250,7 +250,7 @@ def _author(project: PythonProject) -> str:
 
 TARGET = Target(
     name="package",
-    purpose="Manifests by which people find, install and start the server.",
+    purpose="Manifests to publish and install the server.",
     generate=generate,
     needs=("mcp",),
 )

@@ -90,6 +90,6 @@ def _around(piece: PromptBlocks | Section | CliBlock, inner: str) -> dict[str, C
 TARGET = Target(
     name="prompts",
     needs=("registry",),
-    purpose="The docs of the system prompt: a block a section, and the preamble.",
+    purpose="Tools in the system prompt: a preamble and a block per section.",
     generate=generate,
 )

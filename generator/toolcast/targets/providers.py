@@ -63,11 +63,11 @@ def _shape(has_locks: bool) -> PythonShape:
 
 TARGET = Target(
     name="providers",
-    purpose="The tools in the forms of model providers, and what each form loses.",
+    purpose="Tool formats of model providers, and a report of lost keywords.",
     generate=generate,
     needs=("registry",),
     options={
-        name: f"What lists for `{name}` are made for: `strict`, `tool_search`, `programmatic`."
+        name: f"Options of `{name}`: `strict`, `tool_search`, `programmatic`."
         for name in PROVIDERS
     },
 )

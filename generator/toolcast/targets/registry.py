@@ -305,6 +305,6 @@ def _action(action: Action, picks: Sequence[str]) -> dict[str, Any]:
 
 TARGET = Target(
     name="registry",
-    purpose="A definition and types a tool, look-up by client, calls with validation.",
+    purpose="Definitions and types, and Python functions to list and call tools.",
     generate=generate,
 )

@@ -54,7 +54,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="snapshots",
-    purpose="The tests that hold outputs to the specs, and live consumers to the outputs.",
+    purpose="Generated tests of outputs, servers and wrappers.",
     generate=generate,
     needs=("registry",),
 )
