@@ -31,8 +31,8 @@ from .dialect import (
     Losses,
     Severity,
     added,
+    describe_lost_keywords,
     only_annotated,
-    told,
 )
 from .dialect import References as Referring
 from .provider_names import new_names, renamed_everywhere
@@ -364,7 +364,7 @@ def _as_one_object(
     needs = [{"required": one["required"]} for one in members if "required" in one]
     text = ""
     if len(needs) == len(members) and on.dialect.takes("description", at_root=True):
-        text, _ = told(renamed_everywhere({keyword: needs}, on.names))
+        text, _ = describe_lost_keywords(renamed_everywhere({keyword: needs}, on.names))
     if text:
         whole["description"] = added(whole.get("description"), text)
     what = "one object takes the parameters of every alternative"

@@ -38,7 +38,7 @@ from .dialect import (
     Loss,
     Severity,
     added,
-    told,
+    describe_lost_keywords,
 )
 from .flattening import MAX_DEPTH, Flattening, Path, close, restated, typed
 from .provider_names import named_properties, renamed, renamed_everywhere, renamed_keys
@@ -259,7 +259,7 @@ class _Rendering:
         said = frozenset[str]()
         if self._dialect.takes("description", at_root=is_root):
             known = {k: v for k, v in lost.items() if k in KNOWN}
-            text, said = told(renamed_everywhere(known, self._names))
+            text, said = describe_lost_keywords(renamed_everywhere(known, self._names))
             if text:
                 out["description"] = added(out.get("description"), text)
         for keyword in lost:
