@@ -1,4 +1,4 @@
-"""References beside other keywords, how far they are followed, and how losses are told."""
+"""References next to other keywords, their depth limit, and descriptions of lost keywords."""
 
 from __future__ import annotations
 
