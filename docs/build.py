@@ -19,18 +19,18 @@ import yaml
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
 from toolcast.diff.comparison import rules as change_rules
-from toolcast.encoders.markdown import fenced
-from toolcast.extensions import COMMANDS, fields_of, missing, values
+from toolcast.encoders.markdown import encode_code_block
+from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in, rules
 from toolcast.spec_language.spec_language import schema
-from toolcast.targets.table import targets
+from toolcast.targets.table import load_targets
 from toolcast.targets.target import Target
 
 FOLDER = Path(__file__).parent
 _RULES = FOLDER.parent / "generator" / "toolcast" / "rules"
-TARGETS = list(targets(()).values())
+TARGETS = list(load_targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
@@ -121,7 +121,7 @@ def pages() -> dict[str, str]:
         "rules.md": _rules_page(),
         "changes.md": _changes_page(),
     }
-    if not missing(("letta",)):
+    if not list_missing(("letta",)):
         page = _extension_page("letta", "toolcast-letta")
         made["../letta/docs/reference.md"] = page
     return made
@@ -275,7 +275,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
 
 def _extension_page(name: str, distribution: str) -> str:
     """The fields, commands and rules that one of our own extensions brings."""
-    fields = fields_of((name,))
+    fields = load_fields((name,))
     parts = [_NOTE, f"# Reference of {distribution}\n"]
     for title, properties in (
         ("Fields of a tool", fields.tool),
@@ -284,7 +284,7 @@ def _extension_page(name: str, distribution: str) -> str:
     ):
         parts += [f"## {title}\n", *_fields({"properties": properties}), ""]
     parts.append("## Commands\n")
-    for _, command in values((name,), COMMANDS):
+    for _, command in load_contributions((name,), COMMANDS):
         parts.append(_help_of(command, name, _context(toolcast, "toolcast"), 3))
     known = {rule.id for rule in built_in()}
     parts.append("## Rules\n")
@@ -303,7 +303,9 @@ def _rule(rule: Rule, heading: str = "##") -> str:
     ]
     for word, text in (("Found", rule.text.bad), ("Right", rule.text.good)):
         if text:
-            parts.append(f"{word}:\n\n{fenced(text.rstrip(), _language(text))}\n")
+            parts.append(
+                f"{word}:\n\n{encode_code_block(text.rstrip(), _language(text))}\n"
+            )
     return "\n".join(parts)
 
 

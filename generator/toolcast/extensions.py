@@ -56,7 +56,7 @@ class Fields:
     target_options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def missing(names: Sequence[str]) -> list[str]:
+def list_missing(names: Sequence[str]) -> list[str]:
     """Those of the listed extensions that are not installed."""
     return [name for name in names if name not in _installed()] if names else []
 
@@ -66,7 +66,7 @@ def install_command(name: str) -> str:
     return f"pip install toolcast-{name}"
 
 
-def values(names: Sequence[str], group: str) -> Iterator[tuple[str, Any]]:
+def load_contributions(names: Sequence[str], group: str) -> Iterator[tuple[str, Any]]:
     """What the listed extensions bring to a group, each with words that name it.
 
     Raises:
@@ -80,7 +80,7 @@ def values(names: Sequence[str], group: str) -> Iterator[tuple[str, Any]]:
 
 
 @cache
-def fields_of(names: tuple[str, ...]) -> Fields:
+def load_fields(names: tuple[str, ...]) -> Fields:
     """The fields of all listed extensions.
 
     Raises:
@@ -89,7 +89,7 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     tool: dict[str, Any] = {}
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    for where, value in values(names, FIELDS):
+    for where, value in load_contributions(names, FIELDS):
         if not isinstance(value, Fields):
             raise ExtensionFailure(f"{where} is not a toolcast Fields")
         for known, given in (
@@ -106,7 +106,7 @@ def fields_of(names: tuple[str, ...]) -> Fields:
     return Fields(tool, toolset, options)
 
 
-def guarded(
+def guard_function(
     what: str,
     function: Callable[_Given, _Result],
     passes: tuple[type[Exception], ...] = (),
@@ -135,7 +135,7 @@ def guarded(
     return call
 
 
-def loaded_from() -> list[str]:
+def list_loaded_paths() -> list[str]:
     """The files and folders of the packages that extensions came from."""
     places = (_place_of(module) for module in _LOADED)
     return list(dict.fromkeys(place for place in places if place is not None))
@@ -170,7 +170,7 @@ def _line_of(error: Exception) -> str:
     """The last line of an extension that an error went through."""
     import traceback
 
-    places = tuple(loaded_from())
+    places = tuple(list_loaded_paths())
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename.startswith(places):
             return f" ({frame.filename}:{frame.lineno})"

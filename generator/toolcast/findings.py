@@ -30,7 +30,7 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a finding points.
 
     Attributes:
@@ -66,23 +66,29 @@ class Finding:
 
     rule: str
     severity: Severity
-    place: Place
+    location: Location
     message: str
     help: str = ""
     source_line: str = field(default="", compare=False)
-    alike: tuple[Place, ...] = field(default=(), compare=False)
+    alike: tuple[Location, ...] = field(default=(), compare=False)
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Findings by file, line, column, rule and message, each one once."""
     unique = dict.fromkeys(findings)
     return sorted(
         unique,
-        key=lambda f: (f.place.file, f.place.line, f.place.column, f.rule, f.message),
+        key=lambda f: (
+            f.location.file,
+            f.location.line,
+            f.location.column,
+            f.rule,
+            f.message,
+        ),
     )
 
 
-def grouped(findings: Iterable[Finding]) -> list[Finding]:
+def group_similar(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in order, where one stands for all that say the same of other names.
 
     A few alike stay as they are. What is alike has the rule, the severity, and the words of
@@ -97,12 +103,12 @@ def grouped(findings: Iterable[Finding]) -> list[Finding]:
         if len(others) < MOST_ALIKE:
             shown += [first, *others]
         else:
-            places = tuple(other.place for other in others)
+            places = tuple(other.location for other in others)
             shown.append(replace(first, alike=places))
-    return in_order(shown)
+    return sort_findings(shown)
 
 
-def to_show(findings: Iterable[Finding]) -> list[Finding]:
+def limit_findings(findings: Iterable[Finding]) -> list[Finding]:
     """The findings that are printed, of findings in order.
 
     A file with many problems has its first ones, and one that counts the others; long texts
@@ -110,7 +116,7 @@ def to_show(findings: Iterable[Finding]) -> list[Finding]:
     """
     return [
         finding
-        for _, group in groupby(findings, key=lambda f: f.place.file)
+        for _, group in groupby(findings, key=lambda f: f.location.file)
         for finding in _most([_readable(finding) for finding in group])
     ]
 
@@ -133,7 +139,7 @@ def _most(findings: list[Finding]) -> list[Finding]:
     if not others:
         return shown
     worst = max(finding.severity for finding in others)
-    place = Place(findings[0].place.file)
+    place = Location(findings[0].location.file)
     message = f"{len(others):,} or more further findings are not shown"
     return [*shown, Finding("spec/many-findings", worst, place, message)]
 

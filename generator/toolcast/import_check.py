@@ -12,18 +12,18 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .findings import Finding, Place, Severity
+from .findings import Finding, Location, Severity
 from .model.model import Toolset, Workspace
 from .parsing.project_files import DiskFiles, ProjectFiles
 from .parsing.tree import Path, Source
-from .suggestions import first_of
+from .suggestions import format_first
 
 _SECONDS = 120.0
 _MOST_NAMES = 5
 _MOST_BYTES = 1 << 20
 
 
-def environment_of(workspace: Workspace) -> dict[str, str]:
+def build_environment(workspace: Workspace) -> dict[str, str]:
     """The environment of a process that imports a project's handlers and what is generated."""
     sources = [os.path.join(workspace.root, one) for one in workspace.sources]
     path = [*map(os.path.normpath, sources), workspace.root]
@@ -31,7 +31,7 @@ def environment_of(workspace: Workspace) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
 
 
-def preflight(workspace: Workspace) -> Iterator[Finding]:
+def check_imports(workspace: Workspace) -> Iterator[Finding]:
     """What would fail at the start of each toolset that has a registry, and each endpoint."""
     for toolset in workspace.toolsets:
         if "registry" in toolset.targets:
@@ -76,7 +76,7 @@ def _told(workspace: Workspace, name: str) -> list[dict[str, Any]]:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,
-            env=environment_of(workspace),
+            env=build_environment(workspace),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -116,12 +116,12 @@ def _not_imported(
             key = one["file"], one["line"], one["error"]
             alike.setdefault(key, []).append(one["name"])
     for (file, line, error), names in alike.items():
-        place, text = places.get(names[0], toolset.source.place(("name",))), ""
+        place, text = places.get(names[0], toolset.source.location(("name",))), ""
         if file:
             text = _line(files, file, line)
             begin = len(text) - len(text.lstrip()) + 1
-            place = Place(file, line, begin, len(text.rstrip()) + 1)
-        listed = first_of([f"`{name}`" for name in names if name], _MOST_NAMES)
+            place = Location(file, line, begin, len(text.rstrip()) + 1)
+        listed = format_first([f"`{name}`" for name in names if name], _MOST_NAMES)
         what = f"the handler of {listed}"
         if not names[0]:
             what = f"the package of `{toolset.name}`"
@@ -145,14 +145,14 @@ def _line(files: ProjectFiles, file: str, number: int) -> str:
     return "".join(text.splitlines()[number - 1 : number])
 
 
-def _places(toolset: Toolset) -> Mapping[str, Place]:
+def _places(toolset: Toolset) -> Mapping[str, Location]:
     """Where each handler is named, by the name that the runtime has for its owner."""
     found = {tool.name: tool for tool in toolset.tools}
-    places = {n: t.source.place(("handler",)) for n, t in found.items()}
-    places["the lifespan"] = toolset.source.place(("lifespan",))
-    places["the ledger"] = toolset.source.place(("ledger", "sink"))
+    places = {n: t.source.location(("handler",)) for n, t in found.items()}
+    places["the lifespan"] = toolset.source.location(("lifespan",))
+    places["the ledger"] = toolset.source.location(("ledger", "sink"))
     for spec in toolset.mcp_resources:
-        places[f"resource {spec.name}"] = spec.source.place(("handler",))
+        places[f"resource {spec.name}"] = spec.source.location(("handler",))
     for prompt in toolset.mcp_prompts:
-        places[f"prompt {prompt.name}"] = prompt.source.place(("handler",))
+        places[f"prompt {prompt.name}"] = prompt.source.location(("handler",))
     return places

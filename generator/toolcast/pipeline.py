@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .analysis.former_names import Mention, former_in_outputs
 from .analysis.tool_names import tool_names
-from .findings import Finding, Place, Severity, has_errors, in_order
+from .findings import Finding, Location, Severity, has_errors, sort_findings
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .rendering.renderer import TemplateFailure
 
 
-class Generated(NamedTuple):
+class GenerationResult(NamedTuple):
     """What a workspace gives.
 
     Attributes:
@@ -57,7 +57,7 @@ _UNHEARD = Progress()
 
 def generate(
     root: str, today: datetime.date | None = None, progress: Progress = _UNHEARD
-) -> Generated:
+) -> GenerationResult:
     """Reads, checks and renders the workspace at `root`.
 
     Args:
@@ -68,15 +68,15 @@ def generate(
     progress.stage("reading")
     workspace, findings = load_workspace(root, progress.step)
     if workspace is None or has_errors(findings):
-        return Generated(workspace, {}, in_order(findings))
+        return GenerationResult(workspace, {}, sort_findings(findings))
 
     progress.stage("checking")
     day = today or datetime.date.today()
     findings += check_workspace(workspace, day)
     findings = without_suppressed(workspace, findings, day)
-    findings = in_order(by_their_authors(workspace, findings))
+    findings = sort_findings(by_their_authors(workspace, findings))
     if has_errors(findings):
-        return Generated(workspace, {}, findings)
+        return GenerationResult(workspace, {}, findings)
 
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .markdown_regions.regions import fill_documents
@@ -89,11 +89,11 @@ def generate(
         files = render_workspace(workspace, progress.step)
     except TemplateFailure as failure:
         problem = _of_template(workspace, failure)
-        return Generated(workspace, {}, in_order([*findings, problem]))
+        return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
     except ShapeViolation as failure:
-        place = Place(WORKSPACE_FILE)
+        place = Location(WORKSPACE_FILE)
         problem = Finding("target/shape", Severity.ERROR, place, str(failure))
-        return Generated(workspace, {}, in_order([*findings, problem]))
+        return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
     for toolset in workspace.toolsets:
         removed = tool_names(toolset, workspace).removed
         if removed:
@@ -101,10 +101,10 @@ def generate(
             findings += [_of_former_name(mention, help_) for mention, help_ in said]
     findings += gone_imports(workspace, files)
     documents, problems = fill_documents(workspace)
-    findings = in_order([*findings, *problems])
+    findings = sort_findings([*findings, *problems])
     if has_errors(findings):
-        return Generated(workspace, {}, findings)
-    return Generated(workspace, files, findings, documents)
+        return GenerationResult(workspace, {}, findings)
+    return GenerationResult(workspace, files, findings, documents)
 
 
 def _of_former_name(mention: Mention, help_: str) -> Finding:
@@ -112,7 +112,7 @@ def _of_former_name(mention: Mention, help_: str) -> Finding:
     return Finding(
         "name/former-alive",
         Severity.WARNING,
-        Place(mention.file, mention.line, mention.column, end),
+        Location(mention.file, mention.line, mention.column, end),
         f"the output still says `{mention.name}`",
         help_,
         mention.text,
@@ -121,11 +121,11 @@ def _of_former_name(mention: Mention, help_: str) -> Finding:
 
 def _of_template(workspace: Workspace, failure: TemplateFailure) -> Finding:
     """At its line where it is the project's own."""
-    place, message = Place(WORKSPACE_FILE), str(failure)
+    place, message = Location(WORKSPACE_FILE), str(failure)
     if failure.template and workspace.templates is not None:
         own = f"{workspace.templates}/{failure.template}"
         if os.path.lexists(os.path.join(workspace.root, own)):
             column = min(failure.line, 1)
-            place = Place(own, failure.line, column, column + 1)
+            place = Location(own, failure.line, column, column + 1)
             message = failure.reason
     return Finding("target/template", Severity.ERROR, place, message)

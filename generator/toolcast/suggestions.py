@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-KINDS = {
+TYPE_LABELS = {
     "object": "a mapping",
     "array": "a list",
     "string": "text",
@@ -23,13 +23,13 @@ _MOST_KNOWN = 1_000
 _MOST_SUGGESTIONS = 20
 
 
-def kinds(types: Iterable[str]) -> str:
+def format_types(types: Iterable[str]) -> str:
     """The types of JSON Schema in words: `a mapping or true or false`."""
     wanted = frozenset(types)
-    return " or ".join(words for kind, words in KINDS.items() if kind in wanted)
+    return " or ".join(words for kind, words in TYPE_LABELS.items() if kind in wanted)
 
 
-def dotted(path: Sequence[str | int]) -> str:
+def format_path(path: Sequence[str | int]) -> str:
     """`a.b[0]`."""
     text = ""
     for step in path:
@@ -37,7 +37,7 @@ def dotted(path: Sequence[str | int]) -> str:
     return text
 
 
-def kind_of(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """What a value is, in the words of people: `text`, `the number 3`."""
     if value is None:
         return "null"
@@ -61,9 +61,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"did you mean `{by_fold[near[0]]}`?" if near else ""
 
 
-def known_instead(word: str, known: Collection[str]) -> str:
+def suggest_name(word: str, known: Collection[str]) -> str:
     """What could be meant by a word that nothing is called: the nearest, or all there are."""
-    there = quoted_list(list(known)[:_MOST_SUGGESTIONS]) or "none"
+    there = format_quoted_list(list(known)[:_MOST_SUGGESTIONS]) or "none"
     verb = "is" if len(known) == 1 else "are"
     return did_you_mean(word, known) or f"there {verb} {there}"
 
@@ -88,17 +88,17 @@ class Suggestions:
         return did_you_mean(word, self._known) if self._left >= 0 else ""
 
 
-def quoted_list(words: Sequence[Any]) -> str:
+def format_quoted_list(words: Sequence[Any]) -> str:
     """`a`, `b` and `c`."""
-    return joined([f"`{word}`" for word in words])
+    return format_list([f"`{word}`" for word in words])
 
 
-def joined(words: Sequence[str], last: str = "and") -> str:
+def format_list(words: Sequence[str], last: str = "and") -> str:
     """a, b and c."""
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def first_of(words: Sequence[str], most: int) -> str:
+def format_first(words: Sequence[str], most: int) -> str:
     """a, b and 3 more: so many of the words, and how many are left."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")

@@ -30,7 +30,7 @@ _TICK = 50_000_000
 _COARSE = 2_000_000_000
 
 
-class Ended(NamedTuple):
+class RunOutcome(NamedTuple):
     """How a run ended: its exit code, and what it wrote to both streams."""
 
     code: int
@@ -38,7 +38,7 @@ class Ended(NamedTuple):
     err: str
 
 
-def repeated(root: str, command: str) -> Ended | None:
+def find_outcome(root: str, command: str) -> RunOutcome | None:
     """How a run of the command would end, known without running; None if anything changed.
 
     Args:
@@ -64,17 +64,17 @@ def repeated(root: str, command: str) -> Ended | None:
         # By now these files are old enough for their stat values to tell.
         parts[2] = ""
         _write(root, "last-run", _PART.join(parts))
-    return Ended(int(code), out, err)
+    return RunOutcome(int(code), out, err)
 
 
-def remember(
+def save_outcome(
     root: str,
     command: str,
     began: int,
     inputs: Iterable[str],
     output: str | None,
     digests: Mapping[str, str],
-    ended: Ended,
+    ended: RunOutcome,
 ) -> None:
     """Keeps how a run ended, if nothing that it read was changed meanwhile.
 
@@ -189,20 +189,20 @@ def _changed(status: os.stat_result) -> int:
     return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
-def known_digests(root: str) -> dict[str, list[str]]:
+def load_digests(root: str) -> dict[str, list[str]]:
     """By path below the output folder: the digests of what runs left or found right."""
     lines = _read(root, "digests").split("\0\n")
     pairs = (line.partition("\0")[::2] for line in lines)
     return {path: digests.split(" ") for path, digests in pairs if digests}
 
 
-def note_digests(root: str, digests: Mapping[str, str]) -> None:
+def save_digests(root: str, digests: Mapping[str, str]) -> None:
     """Adds what a run finds right and is about to write, before it writes.
 
     Args:
         digests: by path below the output folder.
     """
-    known = known_digests(root)
+    known = load_digests(root)
     if all(known.get(path, [""])[-1] == digest for path, digest in digests.items()):
         return
     for path, digest in digests.items():

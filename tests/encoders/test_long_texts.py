@@ -13,8 +13,8 @@ from toolcast.encoders.python import (
     WIDTH,
     _escaped,
     _pieces,
-    literal,
-    string,
+    encode_literal,
+    encode_string,
     text_width,
 )
 
@@ -45,10 +45,10 @@ def _word_by_word(text: str, room: int) -> Iterable[str]:
             longer = piece + word
             quotes = min(longer.count('"'), longer.count("'"))
             if piece and text_width(_escaped(longer)) + quotes + 2 > room:
-                yield string(piece)
+                yield encode_string(piece)
                 longer = word
             piece = longer
-        yield string(piece)
+        yield encode_string(piece)
 
 
 def _words(line: str) -> Iterable[str]:
@@ -62,6 +62,6 @@ def _words(line: str) -> Iterable[str]:
 
 def test_a_text_that_fits_no_line_is_broken_at_every_word() -> None:
     value = " ".join(["plain words"] * 10)
-    drawn = literal(value, " " * 100)
+    drawn = encode_literal(value, " " * 100)
     assert ast.literal_eval(drawn) == value
     assert drawn.count('"plain "') == 10

@@ -9,8 +9,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.safety.payloads import PAYLOADS
-from toolcast.encoders.markdown import cell, span, table_row
-from toolcast.markdown_regions.regions import UnknownRegion, content_of, regions_in
+from toolcast.encoders.markdown import encode_cell, encode_code_span, encode_table_row
+from toolcast.markdown_regions.regions import UnknownRegion, find_regions, render_region
 from toolcast.model.loading import load_workspace
 
 MakeProject = Callable[..., Any]
@@ -52,7 +52,7 @@ exclusions: [{tool: ping, target: mcp, reason: "It | is for shells."}]
 def content(project: Any, words: str) -> str:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
-    return content_of(words.split(), workspace)
+    return render_region(words.split(), workspace)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_gets_out_of_its_cell(text: str) -> None:
     lines = [
-        table_row([cell("Tool"), cell("Says")]),
-        table_row([cell("---"), cell("---")]),
-        table_row([cell(span(text)), cell(text)]),
-        table_row([cell("last"), cell("row")]),
+        encode_table_row([encode_cell("Tool"), encode_cell("Says")]),
+        encode_table_row([encode_cell("---"), encode_cell("---")]),
+        encode_table_row([encode_cell(encode_code_span(text)), encode_cell(text)]),
+        encode_table_row([encode_cell("last"), encode_cell("row")]),
     ]
     page = "\n".join(["before", "", *map(str, lines), "", "after"])
-    assert regions_in("a.md", page.encode("utf-8", "replace")) == ([], [])
+    assert find_regions("a.md", page.encode("utf-8", "replace")) == ([], [])
     tokens = MarkdownIt("commonmark").enable("table").parse(page)
     kinds = [token.type for token in tokens]
     assert kinds.count("tr_open") == 3

@@ -183,15 +183,13 @@ def test_a_document_that_is_saved_meanwhile_is_left(
     project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = FILLED + "\nSaved by an editor.\n"
-    look = output_folder.changed_meanwhile
+    look = output_folder.check_unchanged
 
     def edited_before(*arguments: Any) -> Any:
         project.write("docs/tools.md", saved)
         return look(*arguments)
 
-    monkeypatch.setattr(
-        "toolcast.output.output_folder.changed_meanwhile", edited_before
-    )
+    monkeypatch.setattr("toolcast.output.output_folder.check_unchanged", edited_before)
     done = project.toolcast("generate")
     assert done.returncode == 1
     assert "the file was changed while the run went on" in done.stderr

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcast.markdown_regions.regions import filled, regions_in
+from toolcast.markdown_regions.regions import fill_regions, find_regions
 
 OPEN = b"<!-- toolcast: tools toy -->"
 CLOSE = b"<!-- /toolcast -->"
 
 
 def with_new(data: bytes) -> bytes:
-    regions, faults = regions_in("a.md", data)
+    regions, faults = find_regions("a.md", data)
     assert faults == []
-    return filled(data, regions, ["new"] * len(regions))
+    return fill_regions(data, regions, ["new"] * len(regions))
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_what_is_between_the_marks_is_replaced(before: bytes, after: bytes) -> N
 )
 def test_marks_that_cannot_be(text: bytes, faults: list[tuple[int, str]]) -> None:
     data = text.replace(b"OPEN", OPEN).replace(b"CLOSE", CLOSE)
-    found = regions_in("a.md", data)[1]
-    assert [(fault.place.line, fault.message) for fault in found] == faults
+    found = find_regions("a.md", data)[1]
+    assert [(fault.location.line, fault.message) for fault in found] == faults
     assert all(fault.help for fault in found)
 
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_no_byte_outside_of_a_region_moves(before: bytes, after: bytes) -> None:
     data = b"%s\n%s\nold\n%s\n%s" % (before, OPEN, CLOSE, after)
-    regions, _ = regions_in("a.md", data)
-    new = filled(data, regions, ["new"] * len(regions))
+    regions, _ = find_regions("a.md", data)
+    new = fill_regions(data, regions, ["new"] * len(regions))
     for region in regions:
         new = new.replace(b"\n\nnew\n\n", b"\nold\n", 1) if region.text else new
     assert new == data
@@ -98,5 +98,5 @@ def test_no_byte_outside_of_a_region_moves(before: bytes, after: bytes) -> None:
 
 def test_many_marks_take_no_longer() -> None:
     data = (OPEN + b"\n") * 50_000 + b"<!-- toolcast:" * 50_000
-    regions, faults = regions_in("a.md", data)
+    regions, faults = find_regions("a.md", data)
     assert (len(regions), len(faults)) == (0, 50_001)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from tests.module_graph import DISTRIBUTIONS
 from tests.test_structure import assert_none
 from toolcast.encoders.code import Code, NotEncoded
-from toolcast.encoders.markdown import inline, phrase
+from toolcast.encoders.markdown import encode_inline, interpolate
 
 ENCODERS = DISTRIBUTIONS["toolcast"] / "encoders"
 OTHERS = [
@@ -161,17 +161,17 @@ def test_code_that_is_forged_at_run_time_is_refused() -> None:
     with pytest.raises(NotEncoded, match="only the encoders do"):
         Code("text")
     with pytest.raises(NotEncoded):
-        inline("x").__class__("text")
+        encode_inline("x").__class__("text")
     with pytest.raises(NotEncoded):
         list(map(Code, ["text"]))
     for words in ("text", Markup("text")):
         with pytest.raises(NotEncoded):
-            phrase("{}", words)  # type: ignore[arg-type]
+            interpolate("{}", words)  # type: ignore[arg-type]
 
 
 def test_a_table_of_texts_gets_nothing_into_code() -> None:
     with pytest.raises(NotEncoded):
-        inline("x").translate({ord("x"): '"""'})
+        encode_inline("x").translate({ord("x"): '"""'})
 
 
 def test_a_module_with_a_name_like_markupsafes_is_nobody_special() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 import toolcast.targets.table
 from toolcast.encoders.code import Code
-from toolcast.encoders.json_text import compact, pretty
-from toolcast.encoders.markdown import inline
-from toolcast.encoders.plain_text import line
+from toolcast.encoders.json_text import encode_compact_json, encode_json
+from toolcast.encoders.markdown import encode_inline
+from toolcast.encoders.plain_text import encode_line
 from toolcast.pipeline import generate
 from toolcast.rendering.output_shape import (
     JsonShape,
@@ -69,7 +69,8 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     ),
     "bytes that it changed afterwards": (
         lambda text, context: {
-            "x.json": context.write("x.json", pretty({}), JsonShape(())) + text.encode()
+            "x.json": context.write("x.json", encode_json({}), JsonShape(()))
+            + text.encode()
         },
         "were not rendered",
     ),
@@ -86,15 +87,15 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         "is not allowed in a template",
     ),
     "wrong encoder, Markdown in Python": (
-        one("x.py", "module.py.jinja", text=inline, shape=DOCSTRING),
+        one("x.py", "module.py.jinja", text=encode_inline, shape=DOCSTRING),
         "x.py|module.py",
     ),
     "wrong encoder, plain text in JSON": (
-        one("x.json", "data.json.jinja", text=line, shape=JsonShape(("a",))),
+        one("x.json", "data.json.jinja", text=encode_line, shape=JsonShape(("a",))),
         "not JSON",
     ),
     "wrong encoder, JSON in plain text": (
-        written("x.txt", lambda text: pretty({"a": text}), TextShape(1)),
+        written("x.txt", lambda text: encode_json({"a": text}), TextShape(1)),
         "3 lines instead of 1",
     ),
     "forged Code": (
@@ -119,38 +120,41 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         "the keys",
     ),
     "no shape": (
-        one("x.py", "module.py.jinja", text=lambda _: inline("x")),
+        one("x.py", "module.py.jinja", text=lambda _: encode_inline("x")),
         "declares no `shape`",
     ),
     "no shape, Markdown": (
-        one("x.md", "page.md.jinja", text=inline),
+        one("x.md", "page.md.jinja", text=encode_inline),
         "declares no `shape`",
     ),
     "no shape, plain text": (
-        one("x.txt", "list.txt.jinja", text=line, shape=None),
+        one("x.txt", "list.txt.jinja", text=encode_line, shape=None),
         "declares no `shape`",
     ),
     "no shape, written": (
-        written("x.json", lambda text: pretty({"a": text}), None),
+        written("x.json", lambda text: encode_json({"a": text}), None),
         "declares no `shape`",
     ),
     "something else for a shape": (
         one(
-            "x.py", "module.py.jinja", text=lambda _: inline("x"), shape=("docstring",)
+            "x.py",
+            "module.py.jinja",
+            text=lambda _: encode_inline("x"),
+            shape=("docstring",),
         ),
         "declares no `shape`",
     ),
     "a shape of another kind": (
-        one("x.py", "list.txt.jinja", text=line, shape=TextShape(1)),
+        one("x.py", "list.txt.jinja", text=encode_line, shape=TextShape(1)),
         "needs a PythonShape",
     ),
     "compact JSON, which is no Code": (
-        written("x.json", compact, JsonShape(())),
+        written("x.json", encode_compact_json, JsonShape(())),
         "its text is str, not Code",
     ),
     **{
         f"the path {path!r}": (
-            written(path, lambda _: pretty({}), JsonShape(())),
+            written(path, lambda _: encode_json({}), JsonShape(())),
             "no path of a file below the toolset's folder",
         )
         for path in (
@@ -166,7 +170,7 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     },
     "one file in two spellings": (
         lambda text, context: {
-            name: context.write(name, pretty({}), JsonShape(()))
+            name: context.write(name, encode_json({}), JsonShape(()))
             for name in ("x.json", "X.json")
         },
         "two targets give the file x/X.json, the second is `planted`",
@@ -232,11 +236,13 @@ def test_a_target_around_the_gate_writes_nothing(
         one(
             "x.txt",
             "list.txt.jinja",
-            text=line,
+            text=encode_line,
             shape=TextShape(1),
         ),
-        one("x.md", "page.md.jinja", text=inline, shape=MarkdownShape(("# One",))),
-        written("x.json", lambda text: pretty({"a": text}), JsonShape(("a",))),
+        one(
+            "x.md", "page.md.jinja", text=encode_inline, shape=MarkdownShape(("# One",))
+        ),
+        written("x.json", lambda text: encode_json({"a": text}), JsonShape(("a",))),
     ],
 )
 def test_a_target_that_keeps_to_the_gate_works(

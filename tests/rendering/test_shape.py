@@ -15,7 +15,7 @@ from toolcast.rendering.output_shape import (
     Shape,
     ShapeViolation,
     TextShape,
-    shape_of_path,
+    get_shape_type,
     verify_shape,
 )
 
@@ -155,7 +155,7 @@ def test_what_is_no_shape_is_none(shape: object) -> None:
     ],
 )
 def test_a_file_has_a_shape_of_its_kind(path: str, kind: type[Shape]) -> None:
-    assert shape_of_path(path) is kind
+    assert get_shape_type(path) is kind
 
 
 def test_a_projects_own_template_may_hold_what_stands_in_it() -> None:

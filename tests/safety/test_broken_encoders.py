@@ -71,7 +71,7 @@ def naive(text: str) -> str:
     return '"' + text.replace('"', '\\"') + '"'
 
 
-real_encode = python.encode
+real_encode = python.build_literal
 
 
 def encode_raw(value: Any) -> Any:

@@ -80,11 +80,11 @@ def test_a_tool_of_a_list_is_refused(revision: str) -> None:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
     assert problems_with_tool(tool, revision) == []
     (wrong,) = problems_with_tool({**tool, "inputSchema": {"type": "array"}}, revision)
-    assert (wrong.place, wrong.problem) == ("inputSchema.type", 'must be "object"')
+    assert (wrong.location, wrong.problem) == ("inputSchema.type", 'must be "object"')
     (wrong,) = problems_with_tool({**tool, "description": 1}, revision)
-    assert (wrong.place, wrong.problem) == ("description", "must be a string")
+    assert (wrong.location, wrong.problem) == ("description", "must be a string")
     (wrong,) = problems_with_tool({"name": "a"}, revision)
-    assert (wrong.place, wrong.problem) == ("inputSchema", "is missing")
+    assert (wrong.location, wrong.problem) == ("inputSchema", "is missing")
 
 
 @pytest.mark.parametrize(

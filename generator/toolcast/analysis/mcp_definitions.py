@@ -76,6 +76,6 @@ def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
 def refused_by(definition: Mapping[str, Any]) -> dict[str, list[str]]:
     """The places of `refusals_of`, which the generated tests expect."""
     return {
-        revision: sorted({refusal.place for refusal in refusals})
+        revision: sorted({refusal.location for refusal in refusals})
         for revision, refusals in refusals_of(definition).items()
     }

@@ -37,7 +37,7 @@ def command(
     say the same of different names, the text counts them and names three places; notes that
     no spec can suppress are counted. --all shows each.
     """
-    from ..findings import has_errors, in_order
+    from ..findings import has_errors, sort_findings
     from ..markdown_regions.regions import stale_regions
     from ..model.language_fields import default_value
     from ..output.disk_differences import compare_with_disk
@@ -60,11 +60,11 @@ def command(
             fail(f"{name}: {error.strerror or error}")
         found = diagnose(root, output, files, difference)
         regions = stale_regions(generated.documents)
-        findings = in_order([*findings, *found, *regions])
+        findings = sort_findings([*findings, *found, *regions])
     if workspace is not None and is_tried and not has_errors(findings):
-        from ..import_check import preflight
+        from ..import_check import check_imports
 
-        findings = in_order([*findings, *preflight(workspace)])
+        findings = sort_findings([*findings, *check_imports(workspace)])
     about = about_run(root, generated, every=every)
     usual = default_value("workspace.fail_on")
     decided = fail_on or (usual if workspace is None else workspace.fail_on)

@@ -16,7 +16,7 @@ import click
 
 from toolcast_runtime.core.safe_folder import Folder
 
-from ..findings import has_errors, in_order
+from ..findings import has_errors, sort_findings
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
 from ..model.spec_schema import is_device
@@ -78,7 +78,7 @@ def _generated(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
     if workspace is not None and not has_errors(findings):
         difference = compare_with_disk(root, workspace.output, files)
         findings += diagnose(root, workspace.output, files, difference)
-    code = print_findings(in_order(findings), "text", with_notes=False)
+    code = print_findings(sort_findings(findings), "text", with_notes=False)
     if workspace is None or code:
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if workspace is None else code)

@@ -62,7 +62,7 @@ class Code(Markup):
         )
 
 
-def lines(parts: Iterable[Code]) -> Code:
+def join_lines(parts: Iterable[Code]) -> Code:
     """Parts one below the other.
 
     Raises:

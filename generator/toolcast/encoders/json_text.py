@@ -19,7 +19,7 @@ _WORDS = {True: "true", False: "false", None: "null"}
 _UNUSUAL = re.compile(r"[^ -~]")
 
 
-def pretty(value: Mapping[str, Any], opened: tuple[str, ...] = ()) -> Code:
+def encode_json(value: Mapping[str, Any], opened: tuple[str, ...] = ()) -> Code:
     """An object as people read it, with a final newline; keys stay in their order.
 
     It has a member a line, and so has each of its members that `opened` names. Other
@@ -105,7 +105,7 @@ def _escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
-def compact(value: Any) -> str:
+def encode_compact_json(value: Any) -> str:
     """JSON on one line without spaces; keys keep their order.
 
     Raises:

@@ -17,7 +17,7 @@ from toolcast_runtime.core.definitions.markdown_line import (
 )
 
 from .code import Code
-from .json_text import compact
+from .json_text import encode_compact_json
 
 if TYPE_CHECKING:
     from toolcast_runtime.core.definitions.tool import Tool
@@ -42,7 +42,7 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
 
 
-def phrase(words: LiteralString, *values: Code) -> Code:
+def interpolate(words: LiteralString, *values: Code) -> Code:
     """Words of the generator's own, with a value in the place of each `{}`.
 
     Raises:
@@ -55,7 +55,7 @@ SLOT = Code("\x1d")
 """The line of a frame in whose place the runtime puts other pieces. No spec can contain it."""
 
 
-def composed(
+def compose_blocks(
     header: Code,
     blocks: PromptBlocks,
     tools: Sequence[Tool] = (),
@@ -67,10 +67,12 @@ def composed(
         NotEncoded: the header is plain text.
     """
     made = blocks.compose(tools, cli_tools)
-    return {name: phrase("{}\n{}", header, Code(text)) for name, text in made.items()}
+    return {
+        name: interpolate("{}\n{}", header, Code(text)) for name, text in made.items()
+    }
 
 
-def listed(values: Iterable[Code]) -> Code:
+def join_values(values: Iterable[Code]) -> Code:
     """Values with commas between them.
 
     Raises:
@@ -79,7 +81,7 @@ def listed(values: Iterable[Code]) -> Code:
     return Code(", ").join(values)
 
 
-def comment(text: str) -> Code:
+def encode_comment(text: str) -> Code:
     """A comment that no page shows: a path or words of a checked grammar.
 
     Raises:
@@ -91,7 +93,7 @@ def comment(text: str) -> Code:
     return Code(f"<!-- {text} -->")
 
 
-def inline(text: str) -> Code:
+def encode_inline(text: str) -> Code:
     """One line of text: a bullet, a heading, a label.
 
     It is as it was, but for HTML that would reach beyond it and definitions of links, which
@@ -103,7 +105,7 @@ def inline(text: str) -> Code:
     return Code(markdown_line(text))
 
 
-def reference(words: LiteralString, path: str) -> Code:
+def encode_link(words: LiteralString, path: str) -> Code:
     """A link to a file beside the page.
 
     Raises:
@@ -114,7 +116,7 @@ def reference(words: LiteralString, path: str) -> Code:
     return Code(f"[{words}]({path})")
 
 
-def cell(text: str) -> Code:
+def encode_cell(text: str) -> Code:
     """The text of one cell of a table, on one line, which no pipe in it ends.
 
     HTML in it is shown and not obeyed. Text that is encoded already may be put into a cell,
@@ -125,7 +127,7 @@ def cell(text: str) -> Code:
     return Code(_PIPE.sub(r"\1\\|", line))
 
 
-def table_row(cells: Iterable[Code]) -> Code:
+def encode_table_row(cells: Iterable[Code]) -> Code:
     """One line of a table.
 
     Raises:
@@ -134,7 +136,7 @@ def table_row(cells: Iterable[Code]) -> Code:
     return Code("| {} |").format(Code(" | ").join(cells))
 
 
-def span(text: str) -> Code:
+def encode_code_span(text: str) -> Code:
     """A name as a span of code, which no name can end.
 
     Line breaks are shown as a backslash and an n. Source: CommonMark 0.31.2, section 6.1.
@@ -146,7 +148,7 @@ def span(text: str) -> Code:
     return Code(f"{ticks}{space}{shown}{space}{ticks}")
 
 
-def fenced(text: str, language: str = "") -> Code:
+def encode_code_block(text: str, language: str = "") -> Code:
     """A fenced block that holds the text line for line, whatever fences it has itself.
 
     Ends without a newline. Source: CommonMark 0.31.2, section 4.5.
@@ -162,7 +164,7 @@ def fenced(text: str, language: str = "") -> Code:
     return Code(f"{ticks}{language}\n{text}\n{ticks}")
 
 
-def block(text: str) -> Code:
+def encode_block(text: str) -> Code:
     """Paragraphs, lists and fenced blocks, without the power to open a heading.
 
     A line that would start or underline a heading, or define a link for the whole page, is
@@ -230,12 +232,12 @@ def _without_html(lines: Iterable[str]) -> Iterator[str]:
 _UNSAFE = re.compile(r"[<>&\u2028\u2029]")
 
 
-def element_text(text: str) -> Code:
+def encode_html_text(text: str) -> Code:
     """A text between tags or in a quoted attribute."""
     return Code(html.escape(text, quote=True))
 
 
-def script_json(value: Any) -> Code:
+def encode_script_json(value: Any) -> Code:
     """A JSON value in `<script type="application/json">`, read with `JSON.parse`.
 
     No text of it can end the element: HTML, "Restrictions for contents of script elements".
@@ -243,17 +245,19 @@ def script_json(value: Any) -> Code:
     Raises:
         ValueError: a number is not finite.
     """
-    text = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact(value))
+    text = _UNSAFE.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", encode_compact_json(value)
+    )
     return Code(text)
 
 
-def source_hash(source: str) -> str:
+def hash_source(source: str) -> str:
     """What lets one inline script or style sheet through: CSP level 3, `hash-source`."""
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def document(picture: str, **parts: Code | str) -> str:
+def fill_document(picture: str, **parts: Code | str) -> str:
     """A document with a part in the place of each `{{name}}`.
 
     Args:

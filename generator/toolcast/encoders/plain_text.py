@@ -8,7 +8,7 @@ from ..parsing.characters import is_plain
 from .code import Code
 
 
-def line(text: str) -> Code:
+def encode_line(text: str) -> Code:
     """The text as one line that can be seen.
 
     White space in a row, line breaks included, becomes one space; what cannot be seen
@@ -26,12 +26,12 @@ def _seen(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def row(*cells: str) -> Code:
+def encode_row(*cells: str) -> Code:
     """Cells with a tab between them, each as of `line`."""
-    return Code("\t").join(line(cell) for cell in cells)
+    return Code("\t").join(encode_line(cell) for cell in cells)
 
 
-def word(text: str) -> Code:
+def encode_shell_word(text: str) -> Code:
     """The text as one word, quoted where the shell would read it otherwise.
 
     `shlex.split` gives the text back. Source: POSIX.1-2017, XCU 2.2.
@@ -44,13 +44,13 @@ def word(text: str) -> Code:
     return Code(shlex.quote(text))
 
 
-def typed_word(text: str) -> str:
+def encode_typed_word(text: str) -> str:
     """The text as a person types it into a shell, on one line whatever it is.
 
     What cannot be seen is written as an escape in `$'...'`, which POSIX.1-2024 has and
     shells had long before.
     """
     if text.isprintable():
-        return word(text)
+        return encode_shell_word(text)
     escaped = text.encode("unicode_escape").decode("ascii").replace("'", "\\'")
     return f"$'{escaped}'"

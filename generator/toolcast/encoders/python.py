@@ -121,7 +121,7 @@ class Entry:
 Expression = Text | Group | Entry
 
 
-def laid_out(expression: Expression, before: str = "", after: str = "") -> str:
+def lay_out(expression: Expression, before: str = "", after: str = "") -> str:
     """An expression for the line on which `before` and `after` stand around it."""
     indent = len(before) - len(before.lstrip(" "))
     return expression.render(indent, text_width(before), text_width(after))
@@ -139,7 +139,7 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _UNUSUAL = re.compile(r"[^ -~]")
 
 
-def string(text: str) -> str:
+def encode_string(text: str) -> str:
     """A Python string literal of any text, in the quotes that black prefers.
 
     Letters of every script stay readable; control, invisible and unassigned characters
@@ -171,7 +171,7 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
-def broken(text: str, shown: str, indent: int, before: int, after: int) -> str:
+def break_string(text: str, shown: str, indent: int, before: int, after: int) -> str:
     """A text whose literal is `shown`, in pieces where the line is too short for it."""
     width = text_width(shown)
     if before + width + after <= WIDTH:
@@ -198,12 +198,12 @@ def _pieces(text: str, room: int) -> list[str]:
             single += word.count("'")
             width += text_width(_escaped(word))
             if start < end and width + min(double, single) + 2 > room:
-                pieces.append(string(line[start:end]))
+                pieces.append(encode_string(line[start:end]))
                 start = end
                 double, single = word.count('"'), word.count("'")
                 width = text_width(_escaped(word))
             end += len(word)
-        pieces.append(string(line[start:]))
+        pieces.append(encode_string(line[start:]))
     return pieces
 
 
@@ -224,34 +224,34 @@ class _LongString(Text):
     """A string that is broken into pieces in parentheses when the line is too short."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(string(text))
+        super().__init__(encode_string(text))
         self.text = text
 
     def render(self, indent: int, before: int, after: int) -> str:
-        return broken(self.text, self.flat, indent, before, after)
+        return break_string(self.text, self.flat, indent, before, after)
 
 
-def literal(value: Any, before: str = "", after: str = "") -> Code:
+def encode_literal(value: Any, before: str = "", after: str = "") -> Code:
     """A value of JSON, or a tuple of such, as the Python literal that gives it back.
 
     Raises:
         TypeError: the value is neither.
         ValueError: a number is not finite.
     """
-    return Code(laid_out(encode(value), before, after))
+    return Code(lay_out(build_literal(value), before, after))
 
 
-def optional(value: Any, before: str = "", after: str = "") -> Code:
+def encode_optional(value: Any, before: str = "", after: str = "") -> Code:
     """`literal`, and nothing for None."""
-    return Code() if value is None else literal(value, before, after)
+    return Code() if value is None else encode_literal(value, before, after)
 
 
-def one_string(text: str) -> Code:
+def encode_unbroken_string(text: str) -> Code:
     """A text as one string literal, however long."""
-    return Code(string(text))
+    return Code(encode_string(text))
 
 
-def encode(value: Any) -> Expression:
+def build_literal(value: Any) -> Expression:
     """The expression whose value is a JSON value, or a tuple of such; see `literal`."""
     if value is None or isinstance(value, bool):
         return Text(repr(value))
@@ -263,13 +263,14 @@ def encode(value: Any) -> Expression:
         return Text(_number(value))
     if isinstance(value, Mapping):
         entries = [
-            Entry(f"{string(key)}: ", encode(item)) for key, item in value.items()
+            Entry(f"{encode_string(key)}: ", build_literal(item))
+            for key, item in value.items()
         ]
         return Group("{", entries, "}")
     if isinstance(value, list):
-        return Group("[", [encode(item) for item in value], "]")
+        return Group("[", [build_literal(item) for item in value], "]")
     if isinstance(value, tuple):
-        items = [encode(item) for item in value]
+        items = [build_literal(item) for item in value]
         return Group("(", items, ")", flat_comma=len(items) == 1)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
 
@@ -280,7 +281,7 @@ def _number(value: float) -> str:
     return repr(value).replace("e+", "e")
 
 
-def words(text: str) -> Code:
+def encode_safe_text(text: str) -> Code:
     """A path or words of a checked grammar, for a comment or a docstring.
 
     Neither has escapes, so that all which could end it, or mean something to a tool that
@@ -294,61 +295,63 @@ def words(text: str) -> Code:
     return Code(text)
 
 
-def identifier(name: str) -> Code:
+def encode_identifier(name: str) -> Code:
     """A name that is a Python identifier and no keyword.
 
     Raises:
         ValueError: it is not, so it must not be printed as one.
     """
-    return Code(checked(name))
+    return Code(validate_identifier(name))
 
 
-def checked(name: str) -> str:
+def validate_identifier(name: str) -> str:
     """The same for a part of an expression."""
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise ValueError("not a Python identifier")
     return name
 
 
-def dotted(name: str) -> str:
+def validate_dotted_name(name: str) -> str:
     """A dotted name.
 
     Raises:
         ValueError: a part of it is no identifier.
     """
-    return ".".join(map(checked, name.split(".")))
+    return ".".join(map(validate_identifier, name.split(".")))
 
 
-def modules_imported(modules: Sequence[str], indent: int) -> Code:
+def encode_module_imports(modules: Sequence[str], indent: int) -> Code:
     """`import module`, a line each, in this order; the template has the first indent.
 
     Raises:
         ValueError: a part of a name is no identifier.
     """
-    return Code(f"\n{' ' * indent}".join(f"import {dotted(m)}" for m in modules))
+    return Code(
+        f"\n{' ' * indent}".join(f"import {validate_dotted_name(m)}" for m in modules)
+    )
 
 
-def names(listed: Sequence[str]) -> Code:
+def join_identifiers(listed: Sequence[str]) -> Code:
     """Names with commas between them, for an import that fits on a line.
 
     Raises:
         ValueError: one of them is no identifier.
     """
-    return Code(", ".join(map(checked, listed)))
+    return Code(", ".join(map(validate_identifier, listed)))
 
 
-def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> Code:
+def encode_name_tuple(listed: Sequence[str], before: str = "", after: str = "") -> Code:
     """A tuple of what the names stand for.
 
     Raises:
         ValueError: one of them is no identifier.
     """
-    elements = [Text(checked(name)) for name in listed]
+    elements = [Text(validate_identifier(name)) for name in listed]
     group = Group("(", elements, ")", flat_comma=len(elements) == 1)
-    return Code(laid_out(group, before, after))
+    return Code(lay_out(group, before, after))
 
 
-def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
+def encode_import(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     """`from module import listed`, in parentheses where a line is too short for it.
 
     Nothing where nothing is listed.
@@ -366,8 +369,8 @@ def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
     relative = module[: len(module) - len(module.lstrip("."))]
     where = relative
     if module != relative:
-        where += dotted(module[len(relative) :])
-    names = list(map(checked, listed))
+        where += validate_dotted_name(module[len(relative) :])
+    names = list(map(validate_identifier, listed))
     line = f"from {where} import {', '.join(names)}"
     if indent + len(line) <= WIDTH:
         return Code(line)

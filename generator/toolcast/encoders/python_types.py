@@ -18,12 +18,12 @@ from .python import (
     Expression,
     Group,
     Text,
-    checked,
-    dotted,
-    encode,
-    laid_out,
-    string,
+    build_literal,
+    encode_string,
+    lay_out,
     text_width,
+    validate_dotted_name,
+    validate_identifier,
 )
 
 Type = Expression
@@ -59,7 +59,7 @@ class _Union(Text):
         return f"\n{' ' * indent}| ".join(rows)
 
 
-def named(name: str) -> Type:
+def build_named_type(name: str) -> Type:
     """A type of a name, its own parameters included: `dict[str, Any]`.
 
     Raises:
@@ -70,19 +70,19 @@ def named(name: str) -> Type:
     return Text(name)
 
 
-def named_in(module: str, name: str) -> Type:
+def build_module_type(module: str, name: str) -> Type:
     """A type of a module that is imported as a whole: `module.name`.
 
     Raises:
         ValueError: it is no such name.
     """
-    return Text(dotted(f"{module}.{name}"))
+    return Text(validate_dotted_name(f"{module}.{name}"))
 
 
-def subscript(name: str, elements: Sequence[Type]) -> Type:
+def build_subscript(name: str, elements: Sequence[Type]) -> Type:
     """`name[...]`."""
     return Group(
-        f"{named(name).flat}[",
+        f"{build_named_type(name).flat}[",
         elements,
         "]",
         trailing_comma=len(elements) > 1,
@@ -90,18 +90,18 @@ def subscript(name: str, elements: Sequence[Type]) -> Type:
     )
 
 
-def quoted(type_: Type) -> Type:
+def quote_type(type_: Type) -> Type:
     """The type as a string, for where it is evaluated before what it names is there."""
-    return Text(string(type_.flat))
+    return Text(encode_string(type_.flat))
 
 
-def literal_of(choices: Sequence[Any]) -> Type:
+def build_literal_type(choices: Sequence[Any]) -> Type:
     """`Literal[...]` of texts, integers, truth values and None."""
-    elements = [Text(encode(choice).flat) for choice in choices]
-    return subscript("Literal", elements)
+    elements = [Text(build_literal(choice).flat) for choice in choices]
+    return build_subscript("Literal", elements)
 
 
-def union(members: Sequence[Type]) -> Type:
+def build_union(members: Sequence[Type]) -> Type:
     """One of several types."""
     each: list[Type] = []
     for member in members:
@@ -109,23 +109,25 @@ def union(members: Sequence[Type]) -> Type:
     return _Union(each)
 
 
-def annotation(type_: Type, before: str = "", after: str = "") -> Code:
+def encode_annotation(type_: Type, before: str = "", after: str = "") -> Code:
     """A type where it stands; `before` and `after` are around it on its line."""
-    return Code(laid_out(type_, before, after))
+    return Code(lay_out(type_, before, after))
 
 
-def typed_dict(fields: Mapping[str, Type], before: str) -> Code:
+def encode_typed_dict(fields: Mapping[str, Type], before: str) -> Code:
     """The fields of a TypedDict as a mapping, for names that no class can have.
 
     `before` is what stands on the line before the call's `TypedDict(`.
     """
-    entries = [Entry(f"{string(key)}: ", type_) for key, type_ in fields.items()]
+    entries = [Entry(f"{encode_string(key)}: ", type_) for key, type_ in fields.items()]
     name = before.partition(" ")[0]
-    call = Group("TypedDict(", [Text(string(name)), Group("{", entries, "}")], ")")
-    return Code(laid_out(call, before))
+    call = Group(
+        "TypedDict(", [Text(encode_string(name)), Group("{", entries, "}")], ")"
+    )
+    return Code(lay_out(call, before))
 
 
-def fields(
+def encode_fields(
     types: Mapping[str, Type], indent: int, comments: Mapping[str, Code]
 ) -> Code:
     """The fields of a class, one below the other, those with a comment below it.
@@ -138,14 +140,14 @@ def fields(
     margin = " " * indent
     rows = []
     for key, type_ in types.items():
-        before = f"{margin}{checked(key)}: "
+        before = f"{margin}{validate_identifier(key)}: "
         if key in comments:
             rows.append(f"{margin}# {comments[key]}")
         rows.append(before + type_.render(indent, len(before), 0))
     return Code("\n".join(rows)[indent:])
 
 
-def parameters(
+def encode_method_parameters(
     types: Mapping[str, Type],
     keywords: frozenset[str] | None,
     before: str,
@@ -172,10 +174,10 @@ def parameters(
     if further and (keywords is None or not types):
         listed.append(Text("*"))
     listed += [_parameter(key, type_) for key, type_ in further.items()]
-    return Code(laid_out(Group("(", listed, ")", joined=True), before, after))
+    return Code(lay_out(Group("(", listed, ")", joined=True), before, after))
 
 
-def signature(
+def encode_parameters(
     parts: Sequence[tuple[str, Type | None]], before: str, after: str
 ) -> Code:
     """The parameters of a function, with their parentheses: names, and `/` without a type.
@@ -187,10 +189,10 @@ def signature(
     ]
     # Black gives a lone parameter a line and a comma of its own.
     group = Group("(", listed, ")", joined=len(listed) > 1)
-    return Code(laid_out(group, before, after))
+    return Code(lay_out(group, before, after))
 
 
-def call_of(
+def encode_call(
     function: str,
     given: Sequence[Code],
     before: str,
@@ -203,14 +205,14 @@ def call_of(
     """
     listed: list[Expression] = [Text(f"{one}") for one in given]
     listed += [
-        Entry(f"{checked(key)}=", Text(checked(name)))
+        Entry(f"{validate_identifier(key)}=", Text(validate_identifier(name)))
         for key, name in (keywords or {}).items()
     ]
-    call = Group(f"{checked(function)}(", listed, ")", joined=True)
-    return Code(laid_out(call, before))
+    call = Group(f"{validate_identifier(function)}(", listed, ")", joined=True)
+    return Code(lay_out(call, before))
 
 
-def applied(
+def encode_chained_call(
     maker: str,
     function: str,
     given: str,
@@ -231,21 +233,23 @@ def applied(
     Raises:
         ValueError: a name is no identifier.
     """
-    names = [Text(checked(name)) for name in (function, given)]
+    names = [Text(validate_identifier(name)) for name in (function, given)]
     listed: list[Expression] = [
-        Entry(f"{checked(key)}=", Text(checked(value)))
+        Entry(f"{validate_identifier(key)}=", Text(validate_identifier(value)))
         for key, value in keywords.items()
     ]
     if with_given:
         listed.insert(0, Text(f"**{names[1].flat}"))
-    made = Group(f"{checked(maker)}(", names, ")", joined=True)
+    made = Group(f"{validate_identifier(maker)}(", names, ")", joined=True)
     call = Group(f"{made.flat}(", listed, ")", joined=True)
     if text_width(before + call.opening) > WIDTH:
         tail = call.flat[len(made.flat) :]
-        return Code(laid_out(made, before, tail) + tail)
-    return Code(laid_out(call, before))
+        return Code(lay_out(made, before, tail) + tail)
+    return Code(lay_out(call, before))
 
 
 def _parameter(name: str, type_: Type, default: str = "") -> Entry:
     stars = name[: len(name) - len(name.lstrip("*"))]
-    return Entry(f"{stars}{named(name[len(stars) :]).flat}: ", type_, default)
+    return Entry(
+        f"{stars}{build_named_type(name[len(stars) :]).flat}: ", type_, default
+    )

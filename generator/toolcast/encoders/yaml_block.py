@@ -16,8 +16,8 @@ from toolcast_runtime.skills import (
 
 from ..parsing.characters import is_plain
 from .code import Code
-from .json_text import compact
-from .markdown import comment
+from .json_text import encode_compact_json
+from .markdown import encode_comment
 
 _WIDTH = 88
 _LONGEST_KEY = 1_000
@@ -35,17 +35,19 @@ _SENTENCE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*,?(?: [A-Za-z0-9_()/.'-]+,?)+")
 _FOLDS = re.compile(r"\S+(?: \S+)*")
 
 
-def scalar(text: str) -> Code:
+def encode_scalar(text: str) -> Code:
     """The text as a plain scalar where no reader can mistake it, else in double quotes.
 
     Double quotes are JSON's, which YAML reads in the same way.
     """
     if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_MEANING:
         return Code(text)
-    return Code(_ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", compact(text)))
+    return Code(
+        _ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", encode_compact_json(text))
+    )
 
 
-def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
+def encode_entry(key: str, value: Any, *, width: int = _WIDTH) -> Code:
     """A key and its value as the lines of a block mapping, with the last line end.
 
     Args:
@@ -58,9 +60,9 @@ def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
 
 def _entry(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
     """The lines of a key with its value."""
-    name = f"{' ' * margin}{scalar(key)!s}:"
+    name = f"{' ' * margin}{encode_scalar(key)!s}:"
     if len(name) - margin > _LONGEST_KEY:
-        yield f"{' ' * margin}? {scalar(key)!s}"
+        yield f"{' ' * margin}? {encode_scalar(key)!s}"
         name = f"{' ' * margin}:"
     short = _short(value, margin + len(name) + 1, width)
     if short is not None:
@@ -105,7 +107,7 @@ def _short(value: Any, column: int, width: int) -> str | None:
         if "\n" in value or (" " in value and column + len(value) > width):
             return None
         # A sentence needs no quotes in a line of its own.
-        plain = value if _SENTENCE.fullmatch(value) else str(scalar(value))
+        plain = value if _SENTENCE.fullmatch(value) else str(encode_scalar(value))
         return plain if column + len(plain) <= width or " " not in value else None
     if isinstance(value, Mapping):
         return None if value else "{}"
@@ -119,8 +121,10 @@ def _short(value: Any, column: int, width: int) -> str | None:
 
 def _flow(value: Any) -> str:
     if isinstance(value, str):
-        return str(scalar(value))
-    return _decimal(value) if isinstance(value, float) else str(compact(value))
+        return str(encode_scalar(value))
+    return (
+        _decimal(value) if isinstance(value, float) else str(encode_compact_json(value))
+    )
 
 
 def _decimal(value: float) -> str:
@@ -137,7 +141,7 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
     indent = " " * (margin + 2)
     # The different characters of a text are few.
     if not all(map(is_plain, set(text.replace("\n", "")))):
-        yield f"{name} {scalar(text)!s}"
+        yield f"{name} {encode_scalar(text)!s}"
     elif "\n" not in text and _FOLDS.fullmatch(text):
         yield f"{name} >-"
         line = ""
@@ -158,7 +162,7 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
             lines.pop()
         yield from (indent + line if line else "" for line in lines)
     else:
-        yield f"{name} {scalar(text)!s}"
+        yield f"{name} {encode_scalar(text)!s}"
 
 
 def _is_literal(text: str) -> bool:
@@ -166,7 +170,7 @@ def _is_literal(text: str) -> bool:
     return "\n" in text and bool(text.strip("\n"))
 
 
-def skill_of(
+def build_toolset_skill(
     front: Mapping[str, Any],
     title: Code,
     guidance: Code,
@@ -185,7 +189,7 @@ def skill_of(
     return toolset_files(front, title, guidance, sections)
 
 
-def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
+def build_tool_skill(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
     """The files of a tool's skill, likewise.
 
     Raises:
@@ -195,13 +199,13 @@ def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillF
     return tool_files(front, tool)
 
 
-def signed(file: SkillFile, signature: str) -> Code:
+def add_signature(file: SkillFile, signature: str) -> Code:
     """A file with who made it: in its head, or else in a comment above it.
 
     Raises:
         ValueError: the signature is not what a comment can hold.
     """
-    words, mark = comment(signature), "---\n"
+    words, mark = encode_comment(signature), "---\n"
     if file.text.startswith(mark):
         return Code(f"{mark}# {signature}\n{file.text[len(mark):]}")
     return Code(f"{words}\n{file.text}")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from toolcast_runtime.core.safe_file import NoRegularFile
 
 from ..parsing.project_files import Entry
-from .program import GitFailure, ask_git, repository_of
+from .program import GitFailure, find_repository, run_git
 
 _MAIN = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _NAMES_ONLY = (".yaml", ".yml", ".toml")
@@ -30,7 +30,7 @@ class ShallowClone(Exception):
         )
 
 
-def commit_of(root: str, reference: str) -> str:
+def resolve_commit(root: str, reference: str) -> str:
     """The id of the commit that a branch, a tag or another expression of git names.
 
     Raises:
@@ -43,11 +43,11 @@ def commit_of(root: str, reference: str) -> str:
     if _is_shallow(root):
         raise ShallowClone(reference)
     # Without git, or outside of a repository, its own words say more.
-    ask_git(root, ["rev-parse", "--git-dir"])
+    run_git(root, ["rev-parse", "--git-dir"])
     raise GitFailure(f"`{reference}` is no commit of this repository")
 
 
-def merge_base(root: str) -> str:
+def find_merge_base(root: str) -> str:
     """The id of the last commit that the current one has in common with the main branch.
 
     The main branch is the remote's, else `main` or `master`.
@@ -56,7 +56,7 @@ def merge_base(root: str) -> str:
         GitFailure: there is no such branch, or nothing in common with it.
         ShallowClone: what is in common is not in this clone.
     """
-    ask_git(root, ["rev-parse", "--git-dir"])
+    run_git(root, ["rev-parse", "--git-dir"])
     branch = next((name for name in _MAIN if _commit(root, name)), None)
     if branch is None:
         if _is_shallow(root):
@@ -85,7 +85,7 @@ def _is_shallow(root: str) -> bool:
 def _line(root: str, *words: str) -> str | None:
     """What git answers in a line; None where it has no answer."""
     try:
-        return ask_git(root, words).decode("utf-8", "replace").strip()
+        return run_git(root, words).decode("utf-8", "replace").strip()
     except GitFailure:
         return None
 
@@ -96,7 +96,7 @@ class CommitFiles:
     def __init__(self, root: str, commit: str) -> None:
         """The files that a commit has below the folder of the project at `root`."""
         self._root = root
-        above = repository_of(root)
+        above = find_repository(root)
         path = os.path.relpath(os.path.realpath(root), above) if above else "."
         below = "" if path == "." else path.replace(os.sep, "/") + "/"
         self._tree = f"{commit}:{below}"
@@ -164,7 +164,7 @@ class CommitFiles:
             # Else git looks for the folder that it runs in below the one that is asked for.
             words = ["ls-tree", "--full-tree", "-z", "--long", "--end-of-options"]
             try:
-                answer = ask_git(self._root, [*words, self._tree + folder])
+                answer = run_git(self._root, [*words, self._tree + folder])
             except GitFailure as failure:
                 message = "there is no such folder in the commit"
                 raise FileNotFoundError(None, message, folder) from failure
@@ -174,7 +174,7 @@ class CommitFiles:
     def _ask(self, blobs: list[str]) -> None:
         given = "".join(f"{blob}\n" for blob in blobs).encode()
         try:
-            answer = ask_git(self._root, ["cat-file", "--batch"], given)
+            answer = run_git(self._root, ["cat-file", "--batch"], given)
         except GitFailure as failure:
             raise OSError(None, str(failure)) from failure
         for blob in blobs:

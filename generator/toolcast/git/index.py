@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .program import GitFailure, ask_git
+from .program import GitFailure, run_git
 
 
 class GitIndex(NamedTuple):
@@ -50,7 +50,7 @@ def read_index(root: str, output: str) -> GitIndex | None:
         output: the output folder below it, with forward slashes.
     """
     try:
-        answer = ask_git(root, ["ls-files", "--stage", "-z", "--", output])
+        answer = run_git(root, ["ls-files", "--stage", "-z", "--", output])
     except GitFailure:
         return None
     return _parsed(answer, f"{output}/")

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Sequence
 
 
-def repository_of(folder: str) -> str | None:
+def find_repository(folder: str) -> str | None:
     """The nearest folder at or above `folder` that has `.git`; None if none has.
 
     `.git` is a file in work trees and submodules.
@@ -30,7 +30,7 @@ def path_in_repository(root: str) -> str:
     folder of it. What is a file there is a submodule's, whose files GitHub does not show.
     """
     real = os.path.realpath(root)
-    above = repository_of(root)
+    above = find_repository(root)
     checkout = os.environ.get("GITHUB_WORKSPACE")
     if checkout and os.path.isabs(checkout):
         checkout = os.path.realpath(checkout)
@@ -66,7 +66,7 @@ class GitFailure(Exception):
     """Git gives no answer; the text says why, in git's words where it has any."""
 
 
-def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
+def run_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
     """What git prints.
 
     Args:
@@ -81,14 +81,14 @@ def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
     git, path = _program(real)
     if git is None:
         raise GitFailure("git is not installed")
-    if repository_of(root) is None:
+    if find_repository(root) is None:
         raise GitFailure("the project is in no git repository")
     if _would_wait(root):
         raise GitFailure("the repository's own folder has what is no file")
     import subprocess
 
     kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_")}
-    settings = (*_SETTINGS, f"safe.directory={repository_of(root) or real}")
+    settings = (*_SETTINGS, f"safe.directory={find_repository(root) or real}")
     command = [git, "--no-pager", "--literal-pathspecs"]
     command += [word for setting in settings for word in ("-c", setting)]
     try:
@@ -111,7 +111,7 @@ def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
 
 def _would_wait(root: str) -> bool:
     """Whether git would open a pipe, or what is worse, in the repository's own folder."""
-    repository = repository_of(root)
+    repository = find_repository(root)
     if repository is None:
         return False
     place = os.path.join(repository, ".git")

@@ -21,7 +21,7 @@ from ..refactoring.free_names import free_file_names
 from ..refactoring.project_edit import Editing, ProjectEdit, Refusal, specs_after
 from ..refactoring.spec_text import CannotEdit
 from ..spec_language.spec_language import schema_text
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .formats import Source
 from .local_decisions import Decided, decided
 from .spec_fields import fields_of, needed_fields, said_of, spec_text
@@ -314,9 +314,9 @@ def _tried(
         return specs_after(workspace, edit.after, passed=_PASSED)
     except Refusal as refusal:
         for one in refusal.findings:
-            if one.place.file in places:
+            if one.location.file in places:
                 words = escaped(f"{one.rule}: {one.message}", _LONGEST_REASON)
-                odd.setdefault(places[one.place.file], words)
+                odd.setdefault(places[one.location.file], words)
         if not odd:
             raise
         return None
@@ -359,6 +359,6 @@ def _left_out(source: Source) -> list[str]:
         entries = source.listing.entries(kind)
         if entries:
             names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
-            named = first_of(names, _MOST_NAMED)
+            named = format_first(names, _MOST_NAMED)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

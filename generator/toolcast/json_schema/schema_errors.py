@@ -20,7 +20,13 @@ from toolcast_runtime.core.validation.explanation import shortened
 from toolcast_runtime.core.validation.limits import measure, most_visits
 
 from ..parsing.tree import Path
-from ..suggestions import did_you_mean, dotted, kind_of, kinds, quoted_list
+from ..suggestions import (
+    describe_value,
+    did_you_mean,
+    format_path,
+    format_quoted_list,
+    format_types,
+)
 from .dialects import METASCHEMAS, metaschema
 from .graph import JsonSchema
 
@@ -199,12 +205,17 @@ def _schema_worded(error: ValidationError, whole: str) -> tuple[str, str]:
         name = f"an entry of `{path[-2]}`"
     if path and (path[-1] == "type" or path[-2:-1] == ("type",)):
         if isinstance(value, str):
-            meant = did_you_mean(value, TYPES) or f"the types are {quoted_list(TYPES)}"
+            meant = (
+                did_you_mean(value, TYPES)
+                or f"the types are {format_quoted_list(TYPES)}"
+            )
             return f"`{value[:40]}` is no type of JSON Schema", meant
         return f"{name} must be a type or a list of different types", ""
     if error.validator == "type":
-        asked = kinds(types_of(error))
-        return f"{name} must be {asked}, not {kind_of(value)}", _old_limit(path, value)
+        asked = format_types(types_of(error))
+        return f"{name} must be {asked}, not {describe_value(value)}", _old_limit(
+            path, value
+        )
     return f"{name}: {shortened(error.message)}", ""
 
 
@@ -296,10 +307,10 @@ class ValueChecker:
 
 def _value_worded(error: ValidationError) -> str:
     """One error as a clause about `it`, or about the place in it."""
-    place = dotted(tuple(error.absolute_path))
+    place = format_path(tuple(error.absolute_path))
     subject = f"`{place}`" if place else "it"
     if error.validator == "type":
-        return f"{subject} must be {kinds(types_of(error))}"
+        return f"{subject} must be {format_types(types_of(error))}"
     if error.validator == "format":
         return f"{subject} must be {wanted(str(error.validator_value))}"
     message = shortened(error.message)

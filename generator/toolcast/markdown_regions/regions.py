@@ -11,12 +11,18 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.safe_file import NoRegularFile
 from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
 
-from ..encoders.code import Code, lines
-from ..encoders.markdown import cell, listed, phrase, span, table_row
-from ..findings import Finding, Place, Severity
+from ..encoders.code import Code, join_lines
+from ..encoders.markdown import (
+    encode_cell,
+    encode_code_span,
+    encode_table_row,
+    interpolate,
+    join_values,
+)
+from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..suggestions import did_you_mean, known_instead
-from ..targets.exposure import exposures
+from ..suggestions import did_you_mean, suggest_name
+from ..targets.exposure import build_exposures
 
 _MOST = 12
 _LONGEST = 60
@@ -30,10 +36,10 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[
     for name, inner in properties.items() if isinstance(properties, dict) else ():
         description = inner.get("description") if isinstance(inner, dict) else None
         yield [
-            cell(span(f"{way}{name}")),
-            cell(_type(inner, 0)),
-            cell("yes" if name in names else ""),
-            cell(description if isinstance(description, str) else ""),
+            encode_cell(encode_code_span(f"{way}{name}")),
+            encode_cell(_type(inner, 0)),
+            encode_cell("yes" if name in names else ""),
+            encode_cell(description if isinstance(description, str) else ""),
         ]
         if isinstance(inner, dict) and depth < _DEEPEST:
             yield from _rows(inner, f"{way}{name}.", depth + 1)
@@ -45,10 +51,10 @@ def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[
 def _type(schema: Any, depth: int) -> Code:
     """What a value may be, in words."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
-        return phrase("nothing") if schema is False else phrase("anything")
+        return interpolate("nothing") if schema is False else interpolate("anything")
     words = _kind(schema, depth)
     if "default" in schema:
-        words = phrase("{}, default {}", words, _literal(schema["default"]))
+        words = interpolate("{}, default {}", words, _literal(schema["default"]))
     return words
 
 
@@ -58,31 +64,33 @@ def _kind(schema: Mapping[str, Any], depth: int) -> Code:
     if isinstance(schema.get("enum"), list):
         values = schema["enum"]
         shown = [_literal(value) for value in values[:_MOST]]
-        more = [phrase("...")] if len(values) > _MOST else []
-        return listed([*shown, *more])
+        more = [interpolate("...")] if len(values) > _MOST else []
+        return join_values([*shown, *more])
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list) and "type" not in schema:
             kinds = [_type(one, depth + 1) for one in schema[keyword][:_MOST]]
-            return phrase(" or ").join(dict.fromkeys(kinds))
+            return interpolate(" or ").join(dict.fromkeys(kinds))
     if isinstance(schema.get("$ref"), str):
-        return span(schema["$ref"].rpartition("/")[2])
+        return encode_code_span(schema["$ref"].rpartition("/")[2])
     types = schema.get("type")
     named = types if isinstance(types, list) else [types]
     kinds = [
         (
-            phrase("array of {}", _type(schema["items"], depth + 1))
+            interpolate("array of {}", _type(schema["items"], depth + 1))
             if name == "array" and "items" in schema
-            else cell(name)
+            else encode_cell(name)
         )
         for name in named
         if isinstance(name, str)
     ]
-    return phrase(" or ").join(kinds) if kinds else phrase("anything")
+    return interpolate(" or ").join(kinds) if kinds else interpolate("anything")
 
 
 def _literal(value: Any) -> Code:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return span(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
+    return encode_code_span(
+        text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    )
 
 
 class _Unusable(Exception):
@@ -97,7 +105,7 @@ class UnknownRegion(_Unusable):
     """A mark asks for what there is not."""
 
 
-def content_of(words: Sequence[str], workspace: Workspace) -> str:
+def render_region(words: Sequence[str], workspace: Workspace) -> str:
     """The lines of a region, without an end of the last one.
 
     Raises:
@@ -117,21 +125,21 @@ def content_of(words: Sequence[str], workspace: Workspace) -> str:
         raise UnknownRegion(f"behind `{kind}` goes {behind}", help_)
     toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
     toolset = toolsets[_one_of(toolsets, "toolset", arguments[0])]
-    return str(lines(make(workspace, toolset, arguments[1:])))
+    return str(join_lines(make(workspace, toolset, arguments[1:])))
 
 
 def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
     if name not in known:
-        raise UnknownRegion(f"there is no {what} `{name}`", known_instead(name, known))
+        raise UnknownRegion(f"there is no {what} `{name}`", suggest_name(name, known))
     return name
 
 
 def _table(titles: Iterable[Code], rows: Iterable[Sequence[Code]]) -> Iterator[Code]:
     named = list(titles)
-    yield table_row(named)
-    yield table_row([cell("---") for _ in named])
+    yield encode_table_row(named)
+    yield encode_table_row([encode_cell("---") for _ in named])
     for row in rows:
-        yield table_row(row)
+        yield encode_table_row(row)
 
 
 def _tools(
@@ -143,22 +151,29 @@ def _tools(
         name = _one_of(sections, "section", arguments[0])
         tools = [tool for tool in tools if tool.section == name]
     if not tools:
-        yield phrase("No tools.")
+        yield interpolate("No tools.")
         return
-    rows = [[cell(span(tool.name)), cell(tool.summary)] for tool in tools]
+    rows = [
+        [encode_cell(encode_code_span(tool.name)), encode_cell(tool.summary)]
+        for tool in tools
+    ]
     titles = ["Tool", "What it does"]
     if "cli" in toolset.targets:
         titles.append("Command")
-        found = exposures(workspace, toolset)
+        found = build_exposures(workspace, toolset)
         for row, tool in zip(rows, tools, strict=True):
             row.append(_command(tool, found[tool.name].targets["cli"]))
-    yield from _table(map(cell, titles), rows)
+    yield from _table(map(encode_cell, titles), rows)
 
 
 def _command(tool: ToolSpec, reason: str) -> Code:
     """The command of a tool, or the reason why it has none."""
     command = tool.cli.keyword if tool.cli and not reason else None
-    return cell(f"no: {reason}") if command is None else cell(span(command))
+    return (
+        encode_cell(f"no: {reason}")
+        if command is None
+        else encode_cell(encode_code_span(command))
+    )
 
 
 def _parameters(
@@ -169,29 +184,29 @@ def _parameters(
     tool = tools[_one_of(tools, "tool", arguments[0])]
     rows = list(_rows(tool.listed_parameters, "", 0))
     if not rows:
-        yield phrase("No parameters.")
+        yield interpolate("No parameters.")
         return
     titles = ("Parameter", "Type", "Required", "Description")
-    yield from _table(map(cell, titles), rows)
+    yield from _table(map(encode_cell, titles), rows)
 
 
 def _exposure(
     workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
 ) -> Iterator[Code]:
     """A row a tool, a column a client and a target: `yes`, or why not."""
-    found = exposures(workspace, toolset)
+    found = build_exposures(workspace, toolset)
     if not found:
-        yield phrase("No tools.")
+        yield interpolate("No tools.")
         return
     first = next(iter(found.values()))
     names = [*first.clients, *first.targets]
     yield from _table(
-        [cell("Tool"), *(cell(span(name)) for name in names)],
+        [encode_cell("Tool"), *(encode_cell(encode_code_span(name)) for name in names)],
         (
             [
-                cell(span(tool)),
+                encode_cell(encode_code_span(tool)),
                 *(
-                    cell(f"no: {reason}" if reason else "yes")
+                    encode_cell(f"no: {reason}" if reason else "yes")
                     for reason in (*one.clients.values(), *one.targets.values())
                 ),
             ]
@@ -239,9 +254,9 @@ class Region(NamedTuple):
     newline: bytes
 
 
-def _place_of(path: str, line: int, text: str) -> Place:
+def _place_of(path: str, line: int, text: str) -> Location:
     """The place of a mark, which is the whole of its line."""
-    return Place(path, line, 1, len(text) + 1)
+    return Location(path, line, 1, len(text) + 1)
 
 
 def _marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
@@ -250,7 +265,7 @@ def _marker(path: str, line: int, text: str, message: str, help_: str) -> Findin
     return Finding("output/marker", Severity.ERROR, place, message, help_, text)
 
 
-def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
+def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
     """The regions of a file, in their order, and what is wrong with its marks."""
     regions: list[Region] = []
     faults: list[Finding] = []
@@ -298,10 +313,10 @@ def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
             )
     if opened is not None:
         faults.append(_unclosed(path, opened))
-    return regions, sorted(faults, key=lambda fault: fault.place.line)
+    return regions, sorted(faults, key=lambda fault: fault.location.line)
 
 
-def filled(data: bytes, regions: Sequence[Region], texts: Iterable[str]) -> bytes:
+def fill_regions(data: bytes, regions: Sequence[Region], texts: Iterable[str]) -> bytes:
     """The file with new lines in its regions.
 
     Args:
@@ -439,7 +454,7 @@ def _read(workspace: Workspace, path: str) -> bytes:
 def _filled(
     workspace: Workspace, path: str, data: bytes
 ) -> tuple[Document, list[Finding]]:
-    regions, faults = regions_in(path, data)
+    regions, faults = find_regions(path, data)
     if not regions and not faults:
         faults.append(
             _marker(
@@ -454,7 +469,7 @@ def _filled(
     texts: list[str] = []
     for region in regions:
         try:
-            texts.append(content_of(region.words, workspace))
+            texts.append(render_region(region.words, workspace))
         except UnknownRegion as unknown:
             mark = region.line, region.text
             faults.append(_marker(path, *mark, str(unknown), unknown.help))
@@ -463,6 +478,6 @@ def _filled(
     stale = tuple(
         region
         for region, text in zip(regions, texts, strict=True)
-        if filled(data, [region], [text]) != data
+        if fill_regions(data, [region], [text]) != data
     )
-    return Document(path, data, filled(data, regions, texts), stale), []
+    return Document(path, data, fill_regions(data, regions, texts), stale), []

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..git.index import GitIndex, read_index
 
 _BEGIN = 2_000
@@ -30,7 +30,7 @@ _JSON = re.compile(
 )
 
 
-def source_of(data: bytes) -> str | None:
+def find_source(data: bytes) -> str | None:
     """The spec, or the folder of specs, that signed bytes name; None without a signature.
 
     It stands where a format allows the first comment: in the first lines, or as the first
@@ -57,7 +57,7 @@ LEFT_BY_TOOLS = re.compile("|".join(map(translate, _LEFT_BY_TOOLS.split())))
 """The names that operating systems, editors, Git and Python's tools leave in any folder."""
 
 
-class Found(NamedTuple):
+class ExistingFile(NamedTuple):
     """A regular file that is not what the specs give.
 
     Attributes:
@@ -86,8 +86,8 @@ class DiskDifferences:
 
     unchanged: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    differing: dict[str, Found] = field(default_factory=dict)
-    others: dict[str, Found] = field(default_factory=dict)
+    differing: dict[str, ExistingFile] = field(default_factory=dict)
+    others: dict[str, ExistingFile] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     in_the_way: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
@@ -162,9 +162,9 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> DiskDifference
         else:
             _sort_in(entry, files.get(entry.path), result)
     there = {*result.unchanged, *result.differing, *result.others, *special}
-    parents = {parent for path in files for parent in folders_above(path)}
+    parents = {parent for path in files for parent in list_parent_folders(path)}
     # An empty folder gives way to a file, and a file of ours to a folder.
-    full = {p for path in there - _of_ours(result) for p in folders_above(path)}
+    full = {p for path in there - _of_ours(result) for p in list_parent_folders(path)}
     in_the_way = (special | full) & files.keys() | special & parents
     in_the_way |= {p for p in parents & result.others.keys() if _is_foreign(result, p)}
     result.in_the_way = sorted(in_the_way)
@@ -175,7 +175,7 @@ def compare(folder: Folder | None, files: Mapping[str, bytes]) -> DiskDifference
         if not path.startswith(behind)
     )
     for path in sorted(special - in_the_way):
-        result.others[path] = Found(None, None)
+        result.others[path] = ExistingFile(None, None)
     return result
 
 
@@ -225,27 +225,27 @@ def _sort_in(entry: _Entry, given: bytes | None, result: DiskDifferences) -> Non
             return
     group = result.others if given is None else result.differing
     if entry.size > _LARGEST:
-        group[entry.path] = Found(None, source_of(entry.read(4_000)))
+        group[entry.path] = ExistingFile(None, find_source(entry.read(4_000)))
         return
     data = entry.read(_LARGEST)
-    group[entry.path] = Found(data, source_of(data))
+    group[entry.path] = ExistingFile(data, find_source(data))
 
 
-def folders_above(path: str) -> Iterator[str]:
+def list_parent_folders(path: str) -> Iterator[str]:
     """The folders that a path lies in, the nearest first, without the top."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
-def digest(data: bytes) -> str:
+def compute_digest(data: bytes) -> str:
     """The digest by which runs know the bytes that they left."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+def compute_digests(files: Mapping[str, bytes]) -> dict[str, str]:
     """The digest of each file, by its path."""
-    return {path: digest(data) for path, data in files.items()}
+    return {path: compute_digest(data) for path, data in files.items()}
 
 
 class Recoverable:
@@ -269,7 +269,7 @@ class Recoverable:
         """Asked only when something differs, which is seldom."""
         return read_index(self._root, self._output) or GitIndex({}, frozenset())
 
-    def is_ours(self, path: str, found: Found) -> bool:
+    def is_ours(self, path: str, found: ExistingFile) -> bool:
         """Whether a run made a file, whatever was done to it since."""
         return (
             found.source is not None
@@ -277,14 +277,14 @@ class Recoverable:
             or path in self._index.unmerged
         )
 
-    def __call__(self, path: str, found: Found) -> bool:
+    def __call__(self, path: str, found: ExistingFile) -> bool:
         """Whether a run of ours, or git, has what stands at a path."""
         if self._was_left(path, found) or path in self._index.unmerged:
             return True
         return found.data is not None and self._index.has(path, found.data)
 
-    def _was_left(self, path: str, found: Found) -> bool:
-        return found.data is not None and digest(found.data) in self._known.get(
+    def _was_left(self, path: str, found: ExistingFile) -> bool:
+        return found.data is not None and compute_digest(found.data) in self._known.get(
             path, ()
         )
 
@@ -309,7 +309,7 @@ def decide(
     difference: DiskDifferences, recoverable: Recoverable, output: str, *, force: bool
 ) -> Decision:
     """What to write and to remove, and what is left alone."""
-    refused = [*never(difference, output)]
+    refused = [*list_obstacles(difference, output)]
     write, remove, unknown = list(difference.missing), [], []
     for path, found in difference.differing.items():
         if force or recoverable(path, found):
@@ -320,7 +320,7 @@ def decide(
             refused.append(_finding("blocked", output, path))
     for path, found in difference.others.items():
         if not recoverable.is_ours(path, found):
-            unknown.append(foreign(output, path))
+            unknown.append(report_foreign_file(output, path))
         elif force or recoverable(path, found):
             remove.append(path)
         else:
@@ -328,7 +328,7 @@ def decide(
     return Decision(sorted(write), sorted(remove), refused, unknown)
 
 
-def never(difference: DiskDifferences, output: str) -> Iterator[Finding]:
+def list_obstacles(difference: DiskDifferences, output: str) -> Iterator[Finding]:
     """What no run does anything about: links, and what stands where an output goes."""
     for path in difference.links:
         yield _finding("link", output, path)
@@ -336,7 +336,7 @@ def never(difference: DiskDifferences, output: str) -> Iterator[Finding]:
         yield _finding("in the way", output, path)
 
 
-def foreign(output: str, path: str) -> Finding:
+def report_foreign_file(output: str, path: str) -> Finding:
     """A file that no run made, where no output goes."""
     return _finding("foreign", output, path)
 
@@ -375,5 +375,5 @@ _WORDS = {
 
 def _finding(what: str, output: str, path: str) -> Finding:
     rule, message, help_ = _WORDS[what]
-    place = Place(f"{output}/{path}" if path else output)
+    place = Location(f"{output}/{path}" if path else output)
     return Finding(f"output/{rule}", Severity.ERROR, place, message, help_)

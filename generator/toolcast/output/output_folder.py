@@ -13,7 +13,7 @@ from typing import NamedTuple
 from toolcast_runtime import RUNTIME_LEVEL
 from toolcast_runtime.core.safe_folder import Folder, locked
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..git.index import GitIndex, read_index
 from .disk_differences import (
     Decision,
@@ -21,11 +21,11 @@ from .disk_differences import (
     Recoverable,
     compare,
     decide,
-    folders_above,
-    foreign,
-    never,
+    find_source,
+    list_obstacles,
+    list_parent_folders,
     open_output,
-    source_of,
+    report_foreign_file,
 )
 
 _RUN = "run `toolcast generate` and commit the result"
@@ -45,7 +45,7 @@ def diagnose(
         files: what the specs give.
         difference: what stands between the two.
     """
-    yield from never(difference, output)
+    yield from list_obstacles(difference, output)
     absent = list(_absent_folders(difference, files))
     for path in absent:
         place = f"{output}/{path}".rstrip("/")
@@ -54,7 +54,7 @@ def diagnose(
         path for path in difference.missing if not f"{path}/".startswith(tuple(absent))
     ]
     sources = {
-        path: source_of(files[path]) for path in (*missing, *difference.differing)
+        path: find_source(files[path]) for path in (*missing, *difference.differing)
     }
     yield from _by_source(
         "missing", output, missing, sources, "is missing", "are missing"
@@ -143,7 +143,7 @@ def _others(output: str, difference: DiskDifferences) -> Iterator[Finding]:
         if path in difference.in_the_way:
             continue
         if found.source is None:
-            yield foreign(output, path)
+            yield report_foreign_file(output, path)
         else:
             ours[path] = found.source
     groups: dict[str | None, list[str]] = {}
@@ -208,7 +208,7 @@ def _together(sources: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _finding(rule: str, place: str, message: str, help_: str) -> Finding:
-    return Finding(f"output/{rule}", Severity.ERROR, Place(place), message, help_)
+    return Finding(f"output/{rule}", Severity.ERROR, Location(place), message, help_)
 
 
 class Replacement(NamedTuple):
@@ -225,7 +225,7 @@ class Replacement(NamedTuple):
     after: bytes
 
 
-def changed_meanwhile(
+def check_unchanged(
     project: Folder, replacements: Sequence[Replacement]
 ) -> Iterator[Finding]:
     """A finding for each file that is not what was read any more."""
@@ -236,7 +236,7 @@ def changed_meanwhile(
         yield Finding(
             "output/region",
             Severity.ERROR,
-            Place(one.path),
+            Location(one.path),
             "the file was changed while the run went on",
             "run `toolcast generate` again",
         )
@@ -272,7 +272,7 @@ def _bytes_of(project: Folder, one: Replacement) -> bytes:
         return folder.read(name, len(one.before) + 1)
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """What a run did.
 
     Attributes:
@@ -290,7 +290,7 @@ class Written(NamedTuple):
     replaced: int = 0
 
 
-def write(
+def write_output(
     root: str,
     output: str,
     files: Mapping[str, bytes],
@@ -300,7 +300,7 @@ def write(
     force: bool = False,
     before: Callable[[], object] = bool,
     step: Callable[[], object] = bool,
-) -> Written:
+) -> WriteResult:
     """Writes what differs, and removes what of ours is not given any more.
 
     When something is refused nothing is written.
@@ -327,9 +327,9 @@ def write(
             held.enter_context(locked(folder))
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
-        decision.refused.extend(changed_meanwhile(project, replacements))
+        decision.refused.extend(check_unchanged(project, replacements))
         if folder is None or decision.refused:
-            return Written(0, 0, 0, decision)
+            return WriteResult(0, 0, 0, decision)
         before()
         # First, because a folder can come where a file of an earlier run was.
         for below, names in _by_folder([*decision.remove, *difference.leftovers]):
@@ -347,7 +347,7 @@ def write(
                     parent.write(name, files[path])
                     step()
         replaced = replace_files(project, folder, replacements)
-    return Written(
+    return WriteResult(
         len(decision.write),
         len(difference.unchanged),
         len(decision.remove),
@@ -374,7 +374,7 @@ def _remove_empty(
     folder: Folder, folders: set[str], files: Mapping[str, bytes]
 ) -> None:
     """Removes the folders in which nothing is left, those deepest down first."""
-    needed = {parent for path in files for parent in folders_above(path)}
+    needed = {parent for path in files for parent in list_parent_folders(path)}
     for path in sorted(folders - needed, reverse=True):
         above, _, name = path.rpartition("/")
         with contextlib.suppress(OSError), folder.below(above) as parent:

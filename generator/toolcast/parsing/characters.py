@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from functools import cache
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f"  # C0 and C1 controls but TAB, LF, NEL
@@ -210,7 +210,7 @@ def is_plain(character: str) -> bool:
 
 def whole_file(file: str, rule: str, message: str, help: str = "") -> Finding:
     """An error of a file as a whole."""
-    return Finding(rule, Severity.ERROR, Place(file), message, help)
+    return Finding(rule, Severity.ERROR, Location(file), message, help)
 
 
 def decoded(data: bytes) -> str:
@@ -236,7 +236,7 @@ def decode(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
         bad = forbidden(line)
         if bad:
             column = line.index(bad) + 1
-            place = Place(file, number, column, column + 1)
+            place = Location(file, number, column, column + 1)
             message = f"the character {describe(bad)} is not allowed"
             help_ = "remove it; no output can show it safely"
             return None, [

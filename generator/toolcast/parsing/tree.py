@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from .characters import decoded
 
 Path = tuple[str | int, ...]
@@ -88,16 +88,16 @@ class Source:
         """The same of an error."""
         return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
 
-    def located(self, path: Path, *, at_key: bool = False) -> tuple[Place, str]:
+    def located(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
         """The place of a path's key or value, or of its nearest ancestor, and its line."""
         home, path = self.home(path)
         span, line = home._found(path, at_key)
-        return Place(home.file, *span), line
+        return Location(home.file, *span), line
 
-    def place(self, path: Path, *, at_key: bool = False) -> Place:
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
         """The place of a path's key or value, or of its nearest ancestor."""
         home, path = self.home(path)
-        return Place(home.file, *home.span(path, at_key=at_key))
+        return Location(home.file, *home.span(path, at_key=at_key))
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
         """The span in this file of a path's key or value, or of its nearest ancestor."""

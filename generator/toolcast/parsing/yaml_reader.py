@@ -24,7 +24,7 @@ from yaml.events import (
     SequenceEndEvent,
 )
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from .characters import decode, unseen, whole_file
 from .tree import Document, Source, key_mark, span_in
 
@@ -353,7 +353,7 @@ class _Reader:
         severity: Severity = Severity.ERROR,
     ) -> None:
         span, line = span_in(self.text, start, end)
-        place = Place(self.file, *span)
+        place = Location(self.file, *span)
         self.findings.append(Finding(rule, severity, place, message, help, line))
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from toolcast_runtime.core.safe_file import read_regular
 
 from ..findings import has_errors
-from ..markdown_regions.regions import LARGEST, Region, regions_in
+from ..markdown_regions.regions import LARGEST, Region, find_regions
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
@@ -118,7 +118,7 @@ def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
             data = read_regular(path, LARGEST, follow=False)
         except OSError:
             continue  # `check` says what is wrong with it.
-        for region in regions_in(document, data)[0]:
+        for region in find_regions(document, data)[0]:
             if region.words == ("parameters", owned.toolset.name, owned.tool.name):
                 yield _Mark(document, data, region)
 

@@ -70,7 +70,7 @@ _KINDS: dict[str, type[Shape]] = {
 }
 
 
-def shape_of_path(path: str) -> type[Shape]:
+def get_shape_type(path: str) -> type[Shape]:
     """The kind of shape that a file of that name must have: plain text is what is left."""
     return _KINDS.get(os.path.splitext(path)[1].lower(), TextShape)
 

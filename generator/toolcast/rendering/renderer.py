@@ -138,7 +138,7 @@ def _changed(path: str) -> int:
 
 
 @cache
-def environment(folders: tuple[str, ...] = ()) -> Environment:
+def create_environment(folders: tuple[str, ...] = ()) -> Environment:
     """The environment over the built-in templates, behind those of other folders.
 
     Args:
@@ -168,13 +168,13 @@ def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
     )
 
 
-def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
+def list_template_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
     """The words that a template itself has, without what it places.
 
     Raises:
         TemplateFailure: it cannot be read.
     """
-    found = environment(folders)
+    found = create_environment(folders)
     loader = found.loader
     try:
         source = loader.get_source(found, template)[0] if loader is not None else ""
@@ -192,7 +192,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         TemplateFailure: with the template, the line and the reason.
     """
     try:
-        text = environment(folders).get_template(template).render(view=view)
+        text = create_environment(folders).get_template(template).render(view=view)
     except (
         TemplateError,
         TypeError,
@@ -231,7 +231,7 @@ def _reason(error: Exception) -> str:
     return error.message or "" if isinstance(error, TemplateSyntaxError) else str(error)
 
 
-def formatted(template: str, data: bytes) -> bytes:
+def format_python(template: str, data: bytes) -> bytes:
     """Python of a template that is not ours, as black lays it out.
 
     The user's own configuration of black has no say.

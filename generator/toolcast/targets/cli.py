@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..analysis.cli_commands import cli_program
-from ..encoders.python import literal, optional, words
+from ..encoders.python import encode_literal, encode_optional, encode_safe_text
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
 from .prompt_blocks import PromptDocs
-from .target import Context, Target, header, package_of
+from .target import Context, Target, encode_header, get_package_name
 
 _SHAPE = PythonShape(
     (
@@ -28,14 +28,14 @@ _SHAPE = PythonShape(
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`cli.py` and `prompts/cli.md`."""
     client = toolset.targets.get("cli", {}).get("client")
-    package = package_of(context, toolset)
+    package = get_package_name(context, toolset)
     view = View(
         _SHAPE,
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        package=words(package),
-        program=literal(cli_program(toolset, package), "    program=", ","),
-        title=literal(toolset.title, "    title=", ","),
-        client=optional(client, "    client=", ","),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        package=encode_safe_text(package),
+        program=encode_literal(cli_program(toolset, package), "    program=", ","),
+        title=encode_literal(toolset.title, "    title=", ","),
+        client=encode_optional(client, "    client=", ","),
     )
     return {
         "cli.py": context.render("cli/cli.py.jinja", view),
@@ -53,5 +53,5 @@ TARGET = Target(
     purpose="Commands of a shell, and the CLI block of the prompt.",
     generate=generate,
     needs=("registry",),
-    left_out=_left_out,
+    omission_reason=_left_out,
 )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client
-from .table import enabled
+from .table import list_enabled_targets
 from .target import Target
 
 
@@ -28,17 +28,17 @@ class Exposure(NamedTuple):
     targets: Mapping[str, str]
 
 
-def exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposure]:
+def build_exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposure]:
     """The exposure of each tool of a toolset, by its name.
 
     Raises:
         ExtensionFailure: a listed extension cannot be used.
     """
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    return {tool.name: exposure_of(toolset, tool, chosen) for tool in toolset.tools}
+    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+    return {tool.name: build_exposure(toolset, tool, chosen) for tool in toolset.tools}
 
 
-def exposure_of(
+def build_exposure(
     toolset: Toolset, tool: ToolSpec, targets: Sequence[Target]
 ) -> Exposure:
     """The exposure of one tool.
@@ -78,5 +78,9 @@ def _left_out(toolset: Toolset, tool: ToolSpec, target: Target) -> str:
     for exclusion in toolset.exclusions:
         if (exclusion.tool, exclusion.target) == (tool.name, target.name):
             return exclusion.reason
-    reason = target.left_out(toolset, tool) if target.left_out is not None else None
+    reason = (
+        target.omission_reason(toolset, tool)
+        if target.omission_reason is not None
+        else None
+    )
     return reason or ""

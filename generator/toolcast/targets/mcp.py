@@ -10,27 +10,34 @@ from toolcast_runtime.core.definitions.tool import module_name
 
 from ..analysis.uri_templates import variables_of
 from ..encoders.code import Code
-from ..encoders.json_text import pretty
+from ..encoders.json_text import encode_json
 from ..encoders.python import (
-    identifier,
-    literal,
-    names,
-    optional,
-    tuple_of_names,
-    words,
+    encode_identifier,
+    encode_literal,
+    encode_name_tuple,
+    encode_optional,
+    encode_safe_text,
+    join_identifiers,
 )
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from ..spec_language.spec_language import default
-from .target import Context, Target, header, package_file, package_of, signature
+from .target import (
+    Context,
+    Target,
+    encode_header,
+    format_signature,
+    get_package_name,
+    render_package_file,
+)
 
 
-def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`mcp_resources/` and `mcp_prompts/`, where the toolset has some."""
     files: dict[str, bytes] = {}
-    for folder, what, specs in (
+    for folder, kind, specs in (
         ("mcp_resources", "resources", toolset.mcp_resources),
         ("mcp_prompts", "prompts", toolset.mcp_prompts),
     ):
@@ -38,8 +45,8 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             continue
         view = View(
             PythonShape(("docstring",)),
-            header=header(f"{toolset.folder}/toolset.yaml"),
-            what=words(what),
+            header=encode_header(f"{toolset.folder}/toolset.yaml"),
+            kind=encode_safe_text(kind),
         )
         files[f"{folder}/__init__.py"] = context.render(
             "mcp/definitions_package.py.jinja", view
@@ -48,7 +55,7 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             parts = _resource(spec) if isinstance(spec, ResourceSpec) else _prompt(spec)
             source = f"{toolset.folder}/{folder}/{spec.name}.yaml"
             values = stated(
-                generated=signature(source),
+                generated=format_signature(source),
                 mcp=spec.mcp,
                 **parts,
                 handler=str(spec.handler) if spec.handler else None,
@@ -58,7 +65,7 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             )
             path = f"{folder}/{module_name(spec.name)}.json"
             shape = JsonShape(tuple(values))
-            files[path] = context.write(path, pretty(values, ("mcp",)), shape)
+            files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
     return files
 
 
@@ -104,11 +111,11 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     view = _server(toolset, context, f"{toolset.folder}/toolset.yaml", ())
     return {
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
-        **mcp_definitions(toolset, context),
+        **render_mcp_definitions(toolset, context),
     }
 
 
-def shared_server(
+def render_shared_server(
     server: Toolset, toolsets: Sequence[str], context: Context
 ) -> Mapping[str, bytes]:
     """The package of a server that toolsets share.
@@ -120,7 +127,9 @@ def shared_server(
     """
     view = _server(server, context, _WORKSPACE, toolsets)
     return {
-        "__init__.py": package_file(server.name, header(_WORKSPACE), context),
+        "__init__.py": render_package_file(
+            server.name, encode_header(_WORKSPACE), context
+        ),
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
     }
 
@@ -138,61 +147,68 @@ def _server(
     parts = sorted(context.server_parts.items())
     return View(
         _shape(toolset, context, sharing),
-        header=header(source),
-        package=words(package_of(context, toolset)),
+        header=encode_header(source),
+        package=encode_safe_text(get_package_name(context, toolset)),
         is_shared=bool(sharing),
         toolsets=[
-            View(module=words(module), name=identifier(name.upper()))
+            View(module=encode_safe_text(module), name=encode_identifier(name.upper()))
             for name, module in zip(sharing, _modules(context, sharing), strict=True)
         ],
-        toolset_names=tuple_of_names([name.upper() for name in sharing], "    ", ","),
-        name=literal(toolset.name),
-        title=literal(toolset.title, "    title=", ","),
-        version=literal(_version(toolset, context), "    version=", ","),
-        instructions=optional(toolset.instructions, "    instructions=", ","),
-        client=optional(client, "    client=", ","),
+        toolset_names=encode_name_tuple(
+            [name.upper() for name in sharing], "    ", ","
+        ),
+        name=encode_literal(toolset.name),
+        title=encode_literal(toolset.title, "    title=", ","),
+        version=encode_literal(_version(toolset, context), "    version=", ","),
+        instructions=encode_optional(toolset.instructions, "    instructions=", ","),
+        client=encode_optional(client, "    client=", ","),
         endpoints=[
             View(
-                path=literal(plan.path, f"{_WITHIN}path=", ","),
-                client=literal(plan.client, f"{_WITHIN}client=", ","),
-                token_variable=literal(
+                path=encode_literal(plan.path, f"{_WITHIN}path=", ","),
+                client=encode_literal(plan.client, f"{_WITHIN}client=", ","),
+                token_variable=encode_literal(
                     plan.token_variable, f"{_WITHIN}token_variable=", ","
                 ),
                 approves=plan.approves,
             )
             for plan in endpoints(toolset)
         ],
-        admin_variable=literal(admin, f"{inner}admin_variable=", ","),
-        hosts_variable=literal(
+        admin_variable=encode_literal(admin, f"{inner}admin_variable=", ","),
+        hosts_variable=encode_literal(
             variable(toolset, "ALLOWED_HOSTS"), f"{inner}hosts_variable=", ","
         ),
         **{key: _listed(http, key, inner) for key in _LISTS},
-        oauth_names=names(["OAuth", "Scope"]),
-        oauth_variables=literal(
+        oauth_names=join_identifiers(["OAuth", "Scope"]),
+        oauth_variables=encode_literal(
             variable(toolset, "")[:-1], f"{inner}    variables=", ","
         ),
         has_oauth=bool(oauth),
-        oauth_issuer=literal(oauth.get("issuer"), f"{inner}    issuer=", ","),
-        oauth_jwks_uri=literal(oauth.get("jwks_uri"), f"{inner}    jwks_uri=", ","),
-        oauth_introspection=literal(bool(oauth.get("introspection"))),
+        oauth_issuer=encode_literal(oauth.get("issuer"), f"{inner}    issuer=", ","),
+        oauth_jwks_uri=encode_literal(
+            oauth.get("jwks_uri"), f"{inner}    jwks_uri=", ","
+        ),
+        oauth_introspection=encode_literal(bool(oauth.get("introspection"))),
         oauth_algorithms=_listed(oauth, "algorithms", f"{inner}    "),
         scopes=_scopes(oauth.get("scopes", {})),
-        max_body=optional(http.get("max_body")),
+        max_body=encode_optional(http.get("max_body")),
         is_external=bool(options.get("external")),
         is_silent=options.get("heartbeat") is False,
         is_searched=bool(options.get("search")),
-        state_key_variable=optional(
+        state_key_variable=encode_optional(
             options.get("state_key_variable"), "    state_key_variable=", ","
         ),
-        offers=names(_offers(toolset)),
+        offers=join_identifiers(_offers(toolset)),
         has_resources=bool(toolset.mcp_resources),
         has_prompts=bool(toolset.mcp_prompts),
         has_skills="skills" in context.targets,
         has_links="links" in options,
-        link_seconds=literal(links.get("seconds", default(f"{_LINKS}.seconds"))),
-        link_bytes=literal(links.get("bytes", default(f"{_LINKS}.bytes"))),
-        parts=[View(module=identifier(k), name=identifier(name)) for k, name in parts],
-        part_names=tuple_of_names([name for _, name in parts], "    parts=", ","),
+        link_seconds=encode_literal(links.get("seconds", default(f"{_LINKS}.seconds"))),
+        link_bytes=encode_literal(links.get("bytes", default(f"{_LINKS}.bytes"))),
+        parts=[
+            View(module=encode_identifier(k), name=encode_identifier(name))
+            for k, name in parts
+        ],
+        part_names=encode_name_tuple([name for _, name in parts], "    parts=", ","),
     )
 
 
@@ -204,7 +220,7 @@ def _version(toolset: Toolset, context: Context) -> str:
 
 
 def _listed(options: Mapping[str, Any], key: str, before: str) -> Code:
-    return optional(tuple(options.get(key, ())) or None, f"{before}{key}=", ",")
+    return encode_optional(tuple(options.get(key, ())) or None, f"{before}{key}=", ",")
 
 
 def _modules(context: Context, toolsets: Sequence[str]) -> list[str]:
@@ -223,9 +239,9 @@ def _scopes(scopes: Mapping[str, Any]) -> list[View]:
     before = "                    "
     return [
         View(
-            name=literal(name, f"{before}name=", ","),
+            name=encode_literal(name, f"{before}name=", ","),
             **{
-                key: literal(tuple(given.get(key, ())), f"{before}{key}=", ",")
+                key: encode_literal(tuple(given.get(key, ())), f"{before}{key}=", ",")
                 for key in ("clients", "permissions")
             },
         )

@@ -13,12 +13,12 @@ from operator import attrgetter
 from typing import Any
 
 from ..analysis.network_reach import is_secret_text, variables_of
-from ..encoders.json_text import pretty
+from ..encoders.json_text import encode_json
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
 from ..model.toolset_parts import stated
 from ..rendering.output_shape import JsonShape
-from .target import Context, Target, package_of, signature
+from .target import Context, Target, format_signature, get_package_name
 
 _REGISTRY = "https://static.modelcontextprotocol.io/schemas/2025-12-11"
 _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
@@ -43,7 +43,7 @@ _STEERING = re.compile(
 )
 
 
-def problems(
+def find_problems(
     toolset: Toolset, project: PythonProject | None
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """What manifests have to say and cannot: where, a message and a help.
@@ -104,12 +104,12 @@ def _package_name(toolset: Toolset) -> str:
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`package/`; nothing where a rule says why."""
     project = context.project
-    if project is None or any(problems(toolset, project)):
+    if project is None or any(find_problems(toolset, project)):
         return {}
-    module = f"{package_of(context, toolset)}.mcp_server"
+    module = f"{get_package_name(context, toolset)}.mcp_server"
     files = {}
     for name, value in _manifests(toolset, project, module).items():
-        text = pretty(value, ("user_config", "userConfig", "tools"))
+        text = encode_json(value, ("user_config", "userConfig", "tools"))
         files[f"package/{name}"] = context.write(name, text, JsonShape(tuple(value)))
     return files
 
@@ -118,7 +118,7 @@ def _manifests(
     toolset: Toolset, project: PythonProject, module: str
 ) -> dict[str, dict[str, Any]]:
     """Each manifest by its name; its first member says what it was made from."""
-    mark = {"generated": signature(f"{toolset.folder}/")}
+    mark = {"generated": format_signature(f"{toolset.folder}/")}
     name, title = _package_name(toolset), toolset.heading
     version, python = project.text_of("version"), project.text_of("requires-python")
     mcp = toolset.targets.get("mcp", {})

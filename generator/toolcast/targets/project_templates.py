@@ -12,7 +12,7 @@ from toolcast_runtime.core.safe_file import read_regular
 
 from ..model.model import Workspace
 from ..package_data import templates_folder
-from .table import BUILT_IN, enabled, targets
+from .table import BUILT_IN, list_enabled_targets, load_targets
 
 _LARGEST = 1024 * 1024
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
@@ -47,7 +47,7 @@ class Original(NamedTuple):
     is_used: bool
 
 
-class OwnTemplate(NamedTuple):
+class ProjectTemplate(NamedTuple):
     """A file of a project's folder of templates.
 
     Attributes:
@@ -64,7 +64,7 @@ class OwnTemplate(NamedTuple):
     is_old: bool
 
 
-def originals(workspace: Workspace) -> dict[str, Original]:
+def list_originals(workspace: Workspace) -> dict[str, Original]:
     """The templates of every target, those of listed extensions too, by name.
 
     Raises:
@@ -73,10 +73,10 @@ def originals(workspace: Workspace) -> dict[str, Original]:
     used = {
         target.name
         for toolset in workspace.toolsets
-        for target in enabled(tuple(toolset.targets), workspace.extensions)
+        for target in list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     }
     found: dict[str, Original] = {}
-    for target in targets(workspace.extensions).values():
+    for target in load_targets(workspace.extensions).values():
         folder = target.templates or templates_folder()
         below = target.name if target.name in BUILT_IN else "."
         for name in _files(folder, below):
@@ -87,9 +87,9 @@ def originals(workspace: Workspace) -> dict[str, Original]:
     return found
 
 
-def own_templates(
+def list_project_templates(
     workspace: Workspace, known: Mapping[str, Original]
-) -> list[OwnTemplate]:
+) -> list[ProjectTemplate]:
     """The files of the project's folder of templates, in order; without hidden ones and a README.
 
     Args:
@@ -103,14 +103,14 @@ def own_templates(
     if len(used) < len(names):
         used |= _included(folder, used)
     return [
-        OwnTemplate(
+        ProjectTemplate(
             name, known.get(name), name in used, _is_old(folder, name, known.get(name))
         )
         for name in names
     ]
 
 
-def copy_of(name: str, original: Original) -> bytes:
+def build_copy(name: str, original: Original) -> bytes:
     """What a project begins with: the template, below a line that says which one it was."""
     data = read_regular(original.path, _LARGEST)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
@@ -149,7 +149,7 @@ def _included(folder: str, names: set[str]) -> set[str]:
     """What templates of a folder include, and what that includes."""
     from jinja2 import TemplateError, meta
 
-    from ..rendering.renderer import environment
+    from ..rendering.renderer import create_environment
 
     found: set[str] = set()
     waiting = list(names)
@@ -157,7 +157,7 @@ def _included(folder: str, names: set[str]) -> set[str]:
         path = os.path.join(folder, waiting.pop())
         try:
             text = read_regular(path, _LARGEST).decode("utf-8")
-            named = meta.find_referenced_templates(environment().parse(text))
+            named = meta.find_referenced_templates(create_environment().parse(text))
             new = {name for name in named if name is not None} - found
         except (OSError, UnicodeDecodeError, TemplateError, RecursionError):
             continue  # Drawing it says why.

@@ -13,11 +13,11 @@ from ..analysis.cli_commands import cli_definition, cli_texts
 from ..analysis.prompt_docs import sections_of, usage_lines
 from ..analysis.token_costs import PromptTexts
 from ..encoders.code import Code
-from ..encoders.markdown import SLOT, block, composed, inline
+from ..encoders.markdown import SLOT, compose_blocks, encode_block, encode_inline
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import MarkdownShape, ShapeViolation, View
-from .target import Context, markdown_header, package_of, template_folders
+from .target import Context, encode_markdown_header, get_package_name, template_folders
 
 _BULLET = "prompts/tool_bullet.md.jinja"
 _USAGE = "prompts/tool_usage.md.jinja"
@@ -28,11 +28,11 @@ _CLI = "cli/cli_frame.md.jinja"
 _TEMPLATES = (_PREAMBLE, _SECTION, _LABEL, _BULLET, _USAGE)
 
 
-def tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
+def render_tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
     """Return the pieces of a tool, as its definition has them; see `PromptPieces`."""
-    name = inline(tool.name)
+    name = encode_inline(tool.name)
     shape = MarkdownShape((), names=(name,))
-    bullet = View(shape, name=name, summary=inline(tool.summary))
+    bullet = View(shape, name=name, summary=encode_inline(tool.summary))
     usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
     before, after = _frame(context, _USAGE, usage)
     return stated(
@@ -82,11 +82,11 @@ class PromptDocs:
     def composer(self) -> PromptBlocks:
         """The pieces of the toolset itself."""
         toolset, context = self._toolset, self._context
-        heading = inline(toolset.preamble_heading)
+        heading = encode_inline(toolset.preamble_heading)
         view = View(
             MarkdownShape((f"## {heading}",)),
             heading=heading,
-            intro=block(toolset.preamble_intro),
+            intro=encode_block(toolset.preamble_intro),
             sections=SLOT,
         )
         before, after = _frame(context, _PREAMBLE, view)
@@ -100,16 +100,16 @@ class PromptDocs:
 
     def _sections(self) -> Iterator[Section]:
         for section, _ in sections_of(self._toolset):
-            heading = inline(section.heading)
+            heading = encode_inline(section.heading)
             view = View(
                 MarkdownShape((f"## {heading}",)),
                 heading=heading,
-                intro=block(section.intro),
-                footer=block(section.footer),
+                intro=encode_block(section.intro),
+                footer=encode_block(section.footer),
                 tools=SLOT,
             )
             before, after = _frame(self._context, _SECTION, view)
-            label = inline(section.label)
+            label = encode_inline(section.label)
             shape = MarkdownShape((), names=(label,))
             shown = _lines(self._context, _LABEL, View(shape, label=label))
             yield Section(section.name, *map(_text, (before, after, shown)))
@@ -118,7 +118,7 @@ class PromptDocs:
     def cli(self) -> CliBlock:
         """The pieces of the CLI block."""
         toolset = self._toolset
-        texts = cli_texts(toolset, package_of(self._context, toolset))
+        texts = cli_texts(toolset, get_package_name(self._context, toolset))
         view = View(
             MarkdownShape(tuple(self._cli_headings)),
             heading=texts.heading,
@@ -134,7 +134,7 @@ class PromptDocs:
     def _documented(self) -> Mapping[str, Tool]:
         return {
             tool.name: _as_runtime_tool(
-                tool, prompt=PromptPieces(**tool_pieces(tool, self._context))
+                tool, prompt=PromptPieces(**render_tool_pieces(tool, self._context))
             )
             for tool in self._toolset.tools
         }
@@ -178,13 +178,17 @@ class PromptDocs:
 
     def files(self) -> dict[str, bytes]:
         """Return the files of the preamble and the sections, with every tool."""
-        header = markdown_header(self._toolset)
-        blocks = composed(header, self.composer, self._tools(None))
-        headings = {"preamble": [f"## {inline(self._toolset.preamble_heading)}"]}
+        header = encode_markdown_header(self._toolset)
+        blocks = compose_blocks(header, self.composer, self._tools(None))
+        headings = {"preamble": [f"## {encode_inline(self._toolset.preamble_heading)}"]}
         for section, tools in sections_of(self._toolset):
             headings[f"section_{module_name(section.name)}"] = [
-                f"## {inline(section.heading)}",
-                *(f"### {inline(tool.name)}" for tool in tools if usage_lines(tool)),
+                f"## {encode_inline(section.heading)}",
+                *(
+                    f"### {encode_inline(tool.name)}"
+                    for tool in tools
+                    if usage_lines(tool)
+                ),
             ]
         return {
             f"prompts/{name}.md": self._write(name, blocks, shown)
@@ -194,8 +198,8 @@ class PromptDocs:
     def cli_file(self) -> bytes:
         """Return the file of the CLI block, for the command line's client."""
         cli = PromptBlocks(cli=self.cli)
-        header = markdown_header(self._toolset)
-        blocks = composed(header, cli, cli_tools=self._commands(None))
+        header = encode_markdown_header(self._toolset)
+        blocks = compose_blocks(header, cli, cli_tools=self._commands(None))
         return self._write("cli", blocks, self._cli_headings)
 
     def _write(
@@ -208,13 +212,15 @@ class PromptDocs:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        labels = [inline(section.label) for section, _ in sections_of(self._toolset)]
-        return (*labels, *(inline(tool.name) for tool in self._toolset.tools))
+        labels = [
+            encode_inline(section.label) for section, _ in sections_of(self._toolset)
+        ]
+        return (*labels, *(encode_inline(tool.name) for tool in self._toolset.tools))
 
     @cached_property
     def _cli_headings(self) -> Sequence[str]:
         heading = self._toolset.targets.get("cli", {}).get("heading")
-        return (f"## {inline(heading)}",) if heading else ()
+        return (f"## {encode_inline(heading)}",) if heading else ()
 
 
 def _as_runtime_tool(tool: ToolSpec, **parts: Any) -> Tool:
@@ -222,7 +228,7 @@ def _as_runtime_tool(tool: ToolSpec, **parts: Any) -> Tool:
     return Tool(tool.name, tool.summary, "", {}, section=tool.section, **parts)
 
 
-def prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
+def build_prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
     """Return the prompt blocks of a toolset as `generate` writes them."""
     folders = template_folders(workspace)
     context = Context(
@@ -239,6 +245,6 @@ def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str
     from ..rendering.renderer import TemplateFailure
 
     try:
-        return prompt_docs(workspace, toolset).texts(None).blocks
+        return build_prompt_docs(workspace, toolset).texts(None).blocks
     except (TemplateFailure, ShapeViolation):
         return {}

@@ -8,11 +8,11 @@ from toolcast_runtime.prompts import CliBlock, PromptBlocks, Section
 
 from ..analysis.prompt_docs import sections_of
 from ..encoders.code import Code
-from ..encoders.python import literal, names
+from ..encoders.python import encode_literal, join_identifiers
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
 from .prompt_blocks import PromptDocs
-from .target import Context, Target, header
+from .target import Context, Target, encode_header
 
 _SHAPE = PythonShape(
     (
@@ -54,8 +54,8 @@ def _module(toolset: Toolset, composer: PromptBlocks) -> View:
     }
     return View(
         _SHAPE,
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        imported=names([name for name, is_used in used.items() if is_used]),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        imported=join_identifiers([name for name, is_used in used.items() if is_used]),
         **_around(composer, "    "),
         sections=sections,
         cli=None if composer.cli is None else _cli(composer.cli),
@@ -65,8 +65,8 @@ def _module(toolset: Toolset, composer: PromptBlocks) -> View:
 def _section(section: Section) -> View:
     inner = " " * 12
     return View(
-        name=literal(section.name, inner, ","),
-        label=literal(section.label, f"{inner}label=", ","),
+        name=encode_literal(section.name, inner, ","),
+        label=encode_literal(section.label, f"{inner}label=", ","),
         **_around(section, inner),
     )
 
@@ -74,16 +74,16 @@ def _section(section: Section) -> View:
 def _cli(block: CliBlock) -> View:
     inner = " " * 8
     return View(
-        program=literal(block.program, f"{inner}program=", ","),
-        client=literal(block.client, f"{inner}client=", ","),
+        program=encode_literal(block.program, f"{inner}program=", ","),
+        client=encode_literal(block.client, f"{inner}client=", ","),
         **_around(block, inner),
     )
 
 
 def _around(piece: PromptBlocks | Section | CliBlock, inner: str) -> dict[str, Code]:
     return {
-        "before": literal(piece.before, f"{inner}before=", ","),
-        "after": literal(piece.after, f"{inner}after=", ","),
+        "before": encode_literal(piece.before, f"{inner}before=", ","),
+        "after": encode_literal(piece.after, f"{inner}after=", ","),
     }
 
 

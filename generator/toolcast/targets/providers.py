@@ -8,11 +8,11 @@ from toolcast_runtime.providers import PROVIDERS
 
 from ..analysis.prompt_docs import listed_sections
 from ..analysis.provider_lists import declared_providers, provider_lists
-from ..encoders.plain_text import line
-from ..encoders.python import optional
+from ..encoders.plain_text import encode_line
+from ..encoders.python import encode_optional
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, TextShape, View
-from .target import Context, Target, header, signature
+from .target import Context, Target, encode_header, format_signature
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -24,8 +24,8 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     for name, listed in provider_lists(toolset):
         report = View(
             TextShape(len(listed.losses) + 1),
-            header=line(f"Generated {signature(f'{toolset.folder}/')}"),
-            losses=[line(str(loss)) for loss in listed.losses],
+            header=encode_line(f"Generated {format_signature(f'{toolset.folder}/')}"),
+            losses=[encode_line(str(loss)) for loss in listed.losses],
         )
         path = f"providers/{name}.txt"
         files[path] = context.render("providers/report.txt.jinja", report)
@@ -40,9 +40,9 @@ def _lists(toolset: Toolset) -> View:
     has_locks = any(server.lock for server in toolset.mcp_servers)
     return View(
         _shape(has_locks),
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        sections=optional(sections or None, "    sections=", ","),
-        options=optional(options or None, "    options=", ","),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        sections=encode_optional(sections or None, "    sections=", ","),
+        options=encode_optional(options or None, "    options=", ","),
         has_locks=has_locks,
     )
 

@@ -14,35 +14,46 @@ from ..analysis.mcp_definitions import mcp_definition, refused_by
 from ..analysis.prompt_docs import listed_sections
 from ..analysis.tool_search import has_hints
 from ..encoders.code import Code
-from ..encoders.json_text import pretty
-from ..encoders.python import identifier, literal, names, optional
+from ..encoders.json_text import encode_json
+from ..encoders.python import (
+    encode_identifier,
+    encode_literal,
+    encode_optional,
+    join_identifiers,
+)
 from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer, ToolRouter
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
-from .prompt_blocks import tool_pieces
-from .target import Context, Target, header, package_file, signature
-from .tool_types import types_file
+from .prompt_blocks import render_tool_pieces
+from .target import (
+    Context,
+    Target,
+    encode_header,
+    format_signature,
+    render_package_file,
+)
+from .tool_types import render_types_file
 
 _INNER = "        "
 
 
-def external_names(toolset: Toolset) -> list[str]:
+def list_external_names(toolset: Toolset) -> list[str]:
     """What the module has; nothing where a toolset takes nothing from outside."""
     servers = ["EXTERNAL_TOOLS"] if toolset.mcp_servers else []
     return servers + (["ROUTER"] if toolset.router is not None else [])
 
 
-def external_file(toolset: Toolset, context: Context) -> bytes | None:
+def render_external_file(toolset: Toolset, context: Context) -> bytes | None:
     """The module's bytes; None where a toolset takes nothing from outside."""
-    if not external_names(toolset):
+    if not list_external_names(toolset):
         return None
     router = toolset.router
     view = View(
         _shape_of_servers(bool(toolset.mcp_servers), router is not None),
-        header=header(f"{toolset.folder}/toolset.yaml"),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
         has_locks=any(server.lock for server in toolset.mcp_servers),
         servers=[_server(one, toolset) for one in toolset.mcp_servers],
         model=[] if router is None else list(_model(router)),
@@ -61,18 +72,18 @@ def _model(router: ToolRouter) -> Iterator[View]:
             yield _setting(name, value, _INNER)
 
 
-def locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+def render_locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`locks.json`: of each locked server what was reviewed of its tools."""
     locked = [server for server in toolset.mcp_servers if server.locked is not None]
     if not locked:
         return {}
     locks = {server.name: _lock(server.locked or b"") for server in locked}
     values = {
-        "generated": signature(f"{toolset.folder}/toolset.yaml"),
+        "generated": format_signature(f"{toolset.folder}/toolset.yaml"),
         "servers": locks,
     }
     shape = JsonShape(tuple(values))
-    return {"locks.json": context.write("locks.json", pretty(values), shape)}
+    return {"locks.json": context.write("locks.json", encode_json(values), shape)}
 
 
 def _lock(data: bytes) -> dict[str, Any]:
@@ -101,8 +112,8 @@ def _server(server: McpServer, toolset: Toolset) -> View:
 
 
 def _setting(name: str, value: Any, indent: str) -> View:
-    shown = literal(value, f"{indent}{name}=", ",")
-    return View(name=identifier(name), value=shown)
+    shown = encode_literal(value, f"{indent}{name}=", ",")
+    return View(name=encode_identifier(name), value=shown)
 
 
 def _shape_of_servers(has_servers: bool, has_router: bool) -> PythonShape:
@@ -130,28 +141,29 @@ _FUNCTIONS = ["get_tool", *(name + end for name in _AWAITED for end in ("", "_sy
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """The registry's files."""
-    source = header(f"{toolset.folder}/toolset.yaml")
-    external = external_file(toolset, context)
+    source = encode_header(f"{toolset.folder}/toolset.yaml")
+    external = render_external_file(toolset, context)
     tools_package = View(PythonShape(("docstring",)), header=source)
     return {
-        "__init__.py": package_file(toolset.name, source, context),
+        "__init__.py": render_package_file(toolset.name, source, context),
         "registry.py": context.render(
             "registry/registry.py.jinja", _registry_view(toolset, source)
         ),
         **({} if external is None else {"external.py": external}),
-        **locks_file(toolset, context),
+        **render_locks_file(toolset, context),
         "tools/__init__.py": context.render(
             "registry/tools_package.py.jinja", tools_package
         ),
-        **dict(definition_files(toolset, context)),
+        **dict(render_definitions(toolset, context)),
         **dict(
-            types_file(toolset, tool, context) for tool in toolset.tools_in("registry")
+            render_types_file(toolset, tool, context)
+            for tool in toolset.tools_in("registry")
         ),
     }
 
 
 def _registry_view(toolset: Toolset, source: Code) -> View:
-    outside = external_names(toolset)
+    outside = list_external_names(toolset)
     sections = tuple(one.name for one in listed_sections(toolset, "registry"))
     has_ledger = (
         bool(toolset.ledger)
@@ -163,27 +175,29 @@ def _registry_view(toolset: Toolset, source: Code) -> View:
         _shape(toolset, has_ledger, bool(outside)),
         header=source,
         clients=[_client_view(client) for client in toolset.clients],
-        override_variable=literal(variable(toolset, "CLIENTS_OVERRIDE")),
-        override_path=literal(toolset.clients_override, f"{shown}path=", ","),
-        outside=names(outside),
+        override_variable=encode_literal(variable(toolset, "CLIENTS_OVERRIDE")),
+        override_path=encode_literal(toolset.clients_override, f"{shown}path=", ","),
+        outside=join_identifiers(outside),
         has_providers=bool(toolset.mcp_servers),
-        reserved=optional(
+        reserved=encode_optional(
             tuple(toolset.reserved_names) or None, "    reserved_names=", ","
         ),
         has_router=toolset.router is not None,
-        handlers=optional(toolset.handlers, "    handlers=", ","),
-        sections=optional(sections or None, "    sections=", ","),
+        handlers=encode_optional(toolset.handlers, "    handlers=", ","),
+        sections=encode_optional(sections or None, "    sections=", ","),
         has_formats=toolset.formats != "assertion",
-        formats=literal(toolset.formats, "    formats=", ","),
+        formats=encode_literal(toolset.formats, "    formats=", ","),
         has_ledger=has_ledger,
-        name=literal(toolset.name),
-        ledger_variable=literal(variable(toolset, "LEDGER")),
-        ledger_path=literal(toolset.ledger.get("path"), f"{shown}path=", ","),
-        ledger_sink=literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
-        ledger_keep=optional(toolset.ledger.get("keep")),
+        name=encode_literal(toolset.name),
+        ledger_variable=encode_literal(variable(toolset, "LEDGER")),
+        ledger_path=encode_literal(toolset.ledger.get("path"), f"{shown}path=", ","),
+        ledger_sink=encode_literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
+        ledger_keep=encode_optional(toolset.ledger.get("keep")),
         has_lifespan=toolset.lifespan is not None,
-        lifespan=literal(str(toolset.lifespan), shown, ","),
-        resources=optional(tuple(toolset.resources) or None, f"{shown}resources=", ","),
+        lifespan=encode_literal(str(toolset.lifespan), shown, ","),
+        resources=encode_optional(
+            tuple(toolset.resources) or None, f"{shown}resources=", ","
+        ),
     )
 
 
@@ -191,10 +205,12 @@ def _client_view(client: Client) -> View:
     allow = "*" if client.allow is None else client.allow
     before = "        "
     return View(
-        name=literal(client.name),
-        allow=literal(allow, f"{before}allow=", ","),
-        restrict=literal(client.restrict, f"{before}restrict=", ","),
-        permissions=optional(client.permissions or None, f"{before}permissions=", ","),
+        name=encode_literal(client.name),
+        allow=encode_literal(allow, f"{before}allow=", ","),
+        restrict=encode_literal(client.restrict, f"{before}restrict=", ","),
+        permissions=encode_optional(
+            client.permissions or None, f"{before}permissions=", ","
+        ),
     )
 
 
@@ -216,7 +232,9 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
     )
 
 
-def definition_files(toolset: Toolset, context: Context) -> Iterator[tuple[str, bytes]]:
+def render_definitions(
+    toolset: Toolset, context: Context
+) -> Iterator[tuple[str, bytes]]:
     """The path and the bytes of the definition of each tool of the registry."""
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
@@ -225,7 +243,9 @@ def definition_files(toolset: Toolset, context: Context) -> Iterator[tuple[str, 
         definition = _definition(toolset, tool, context, excluded.get(tool.name, {}))
         path = f"tools/{tool.module}.json"
         shape = JsonShape(tuple(definition))
-        yield path, context.write(path, pretty(definition, ("mcp", "prompt")), shape)
+        yield path, context.write(
+            path, encode_json(definition, ("mcp", "prompt")), shape
+        )
 
 
 def _definition(
@@ -238,13 +258,13 @@ def _definition(
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
-        "generated": signature(tool.source.file),
+        "generated": format_signature(tool.source.file),
         "mcp": mcp,
         "summary": tool.summary,
         "description": description if description != mcp.get("description") else None,
         "section": tool.section,
         "order": tool.order,
-        "prompt": tool_pieces(tool, context) if has_prompt else None,
+        "prompt": render_tool_pieces(tool, context) if has_prompt else None,
         "actions": _actions(tool),
         "cli": cli_definition(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,

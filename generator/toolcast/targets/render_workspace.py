@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ..encoders.code import NotEncoded
-from ..extensions import guarded
+from ..extensions import guard_function
 from ..model.endpoints import joined, toolsets_of
 from ..model.model import Toolset, Workspace
 from ..rendering.output_shape import ShapeViolation
 from ..rendering.renderer import TemplateFailure
-from .mcp import shared_server
-from .snapshots import endpoint_tests
-from .table import BUILT_IN, enabled
+from .mcp import render_shared_server
+from .snapshots import render_endpoint_tests
+from .table import BUILT_IN, list_enabled_targets
 from .target import Context, template_folders
 
 # What is a finding; whatever else an extension's target raises ends the run.
@@ -61,9 +61,9 @@ def render_workspace(
             package=workspace.package,
         )
         try:
-            given = dict(shared_server(server, endpoint.toolsets, context))
+            given = dict(render_shared_server(server, endpoint.toolsets, context))
             if all("snapshots" in one.targets for one in shared):
-                given |= endpoint_tests(context)
+                given |= render_endpoint_tests(context)
             for path, data in given.items():
                 context.verify(path, data)
         except ShapeViolation as violation:
@@ -79,7 +79,7 @@ def _render_toolset(
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """The name and the files of each of a toolset's targets."""
     project = template_folders(workspace)
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     for target in chosen:
         context = Context(
             templates=(*project, target.templates) if target.templates else project,
@@ -100,7 +100,9 @@ def _render_toolset(
         try:
             generate = target.generate
             if target.name not in BUILT_IN:
-                generate = guarded(f"the target `{target.name}`", generate, _FINDINGS)
+                generate = guard_function(
+                    f"the target `{target.name}`", generate, _FINDINGS
+                )
             given = generate(toolset, context)
             if not isinstance(given, Mapping):
                 raise TemplateFailure(

@@ -21,12 +21,12 @@ from ..analysis.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..encoders.markdown import block, inline
-from ..encoders.python import literal, names
-from ..encoders.yaml_block import signed
+from ..encoders.markdown import encode_block, encode_inline
+from ..encoders.python import encode_literal, join_identifiers
+from ..encoders.yaml_block import add_signature
 from ..model.model import Section, Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
-from .target import Context, Target, header, signature
+from .target import Context, Target, encode_header, format_signature
 
 _SHAPE = PythonShape(
     (
@@ -53,13 +53,13 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     sections = [_texts(one) for one, _ in sections_of(toolset)] if has_skill else []
     module = View(
         _SHAPE,
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        imported=names([*(["SectionTexts"] if sections else []), "Skills"]),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        imported=join_identifiers([*(["SectionTexts"] if sections else []), "Skills"]),
         has_skill=has_skill,
         sections=sections,
-        front_matter=literal(front_matter_of(toolset), "    front_matter=", ","),
-        title=literal(str(inline(toolset.heading)), "    title=", ","),
-        guidance=literal(str(guidance_of(toolset)), "    guidance=", ","),
+        front_matter=encode_literal(front_matter_of(toolset), "    front_matter=", ","),
+        title=encode_literal(str(encode_inline(toolset.heading)), "    title=", ","),
+        guidance=encode_literal(str(guidance_of(toolset)), "    guidance=", ","),
     )
     return {
         **files,
@@ -70,10 +70,14 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _texts(section: Section) -> View:
     inner = " " * 12
     return View(
-        name=literal(section.name, " " * 8, ": SectionTexts("),
-        heading=literal(str(inline(section.heading)), f"{inner}heading=", ","),
-        intro=literal(str(block(section.intro)), f"{inner}intro=", ","),
-        footer=literal(str(block(section.footer)), f"{inner}footer=", ","),
+        name=encode_literal(section.name, " " * 8, ": SectionTexts("),
+        heading=encode_literal(
+            str(encode_inline(section.heading)), f"{inner}heading=", ","
+        ),
+        intro=encode_literal(str(encode_block(section.intro)), f"{inner}intro=", ","),
+        footer=encode_literal(
+            str(encode_block(section.footer)), f"{inner}footer=", ","
+        ),
     )
 
 
@@ -87,12 +91,12 @@ def _skill(
     """The files of one skill."""
     is_tools = isinstance(owner, ToolSpec)
     source = owner.source.file if is_tools else f"{toolset.folder}/"
-    who = f"Generated {signature(source)}"
+    who = f"Generated {format_signature(source)}"
     files = {}
     for path, file in skill_files(owner, front).items():
         shape = MarkdownShape(file.headings, tuple(front) if path == MAIN else ())
         full = f"{folder}/{path}"
-        files[full] = context.write(full, signed(file, who), shape)
+        files[full] = context.write(full, add_signature(file, who), shape)
     return files
 
 

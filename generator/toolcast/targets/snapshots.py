@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..encoders.python import literal, names
+from ..encoders.python import encode_literal, join_identifiers
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
-from .target import Context, Target, header
+from .target import Context, Target, encode_header
 
 # The module that each target has for them.
 _MODULES = {
@@ -31,9 +31,9 @@ def _shape(maker: str) -> PythonShape:
     return PythonShape(statements, frozenset([maker]))
 
 
-def endpoint_tests(context: Context) -> Mapping[str, bytes]:
+def render_endpoint_tests(context: Context) -> Mapping[str, bytes]:
     """`test_snapshots.py` of an endpoint that toolsets share."""
-    view = View(_shape("endpoint_tests"), header=header("toolcast.yaml"))
+    view = View(_shape("endpoint_tests"), header=encode_header("toolcast.yaml"))
     template = "snapshots/test_endpoint.py.jinja"
     return {"test_snapshots.py": context.render(template, view)}
 
@@ -43,9 +43,9 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     modules = [name for target, name in _MODULES.items() if target in context.targets]
     view = View(
         _shape("snapshot_tests"),
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        modules=names(sorted(modules)),
-        specs=literal(toolset.folder, "    specs=", ","),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        modules=join_identifiers(sorted(modules)),
+        specs=encode_literal(toolset.folder, "    specs=", ","),
         **{f"has_{target}": target in context.targets for target in _MODULES},
     )
     template = "snapshots/test_snapshots.py.jinja"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from ..extensions import TARGETS, ExtensionFailure, guarded, values
+from ..extensions import TARGETS, ExtensionFailure, guard_function, load_contributions
 from ..spec_language.spec_language import annotated, read_by
 from .target import Target
 
@@ -28,7 +28,7 @@ BUILT_IN = (
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
-def targets(extensions: tuple[str, ...]) -> dict[str, Target]:
+def load_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
     """Every target by name: the built-in ones, then those of the listed extensions.
 
     Raises:
@@ -37,7 +37,7 @@ def targets(extensions: tuple[str, ...]) -> dict[str, Target]:
     return {**{name: _built_in(name) for name in BUILT_IN}, **_others(extensions)}
 
 
-def target_names(extensions: tuple[str, ...]) -> list[str]:
+def list_target_names(extensions: tuple[str, ...]) -> list[str]:
     """The names of every target, in the same order.
 
     Raises:
@@ -46,7 +46,7 @@ def target_names(extensions: tuple[str, ...]) -> list[str]:
     return [*BUILT_IN, *_others(extensions)]
 
 
-def target_named(name: str, extensions: tuple[str, ...]) -> Target | None:
+def find_target(name: str, extensions: tuple[str, ...]) -> Target | None:
     """One target; None when there is none of that name.
 
     Raises:
@@ -55,17 +55,19 @@ def target_named(name: str, extensions: tuple[str, ...]) -> Target | None:
     return _built_in(name) if name in BUILT_IN else _others(extensions).get(name)
 
 
-def enabled(names: Sequence[str], extensions: tuple[str, ...]) -> list[Target]:
+def list_enabled_targets(
+    names: Sequence[str], extensions: tuple[str, ...]
+) -> list[Target]:
     """The targets of the names and those they need, in order; unknown ones left out."""
-    wanted = {name: target_named(name, extensions) for name in names}
+    wanted = {name: find_target(name, extensions) for name in names}
     waiting = [target for target in wanted.values() if target is not None]
     while waiting:
         for need in waiting.pop().needs:
             if need not in wanted:
-                wanted[need] = needed = target_named(need, extensions)
+                wanted[need] = needed = find_target(need, extensions)
                 waiting += [needed] if needed is not None else []
     known = {name: target for name, target in wanted.items() if target is not None}
-    return [known[name] for name in target_names(extensions) if name in known]
+    return [known[name] for name in list_target_names(extensions) if name in known]
 
 
 @cache
@@ -86,7 +88,7 @@ def _built_in(name: str) -> Target:
 @cache
 def _others(extensions: tuple[str, ...]) -> dict[str, Target]:
     known: dict[str, Target] = {}
-    for where, value in values(extensions, TARGETS):
+    for where, value in load_contributions(extensions, TARGETS):
         for target in value if isinstance(value, Sequence) else [value]:
             if not isinstance(target, Target):
                 raise ExtensionFailure(f"{where} is not a toolcast Target")
@@ -113,9 +115,9 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Target]:
 def _held(target: Target) -> Target:
     """An extension's target whose functions are named when they raise, but for `generate`."""
     who = f"the target `{target.name}`"
-    part, reason = target.definition_part, target.left_out
+    part, reason = target.definition_part, target.omission_reason
     return replace(
         target,
-        definition_part=None if part is None else guarded(who, part),
-        left_out=None if reason is None else guarded(who, reason),
+        definition_part=None if part is None else guard_function(who, part),
+        omission_reason=None if reason is None else guard_function(who, reason),
     )

@@ -19,7 +19,7 @@ from ..rendering.output_shape import (
     Shape,
     ShapeViolation,
     View,
-    shape_of_path,
+    get_shape_type,
     verify_shape,
 )
 
@@ -71,14 +71,14 @@ class Context:
             TemplateFailure: the template cannot be rendered.
             ShapeViolation: the view has no shape, or the text is not of it.
         """
-        from ..rendering.renderer import formatted, is_built_in, render
+        from ..rendering.renderer import format_python, is_built_in, render
 
         data = render(template, view, self.templates)
         known = self._known_words([template])
         is_projects = not is_built_in(template, self.own_templates)
         is_ours = is_built_in(template, self.templates)
         if ".py" in template and (is_projects or (self.with_black and not is_ours)):
-            data = formatted(template, data)
+            data = format_python(template, data)
         return self._checked(template, data, getattr(view, "shape", None), known)
 
     def write(
@@ -106,10 +106,10 @@ class Context:
         """Return the own words of a project's templates; None if all are built in."""
         if not self.own_templates:
             return None
-        from ..rendering.renderer import is_built_in, own_words
+        from ..rendering.renderer import is_built_in, list_template_words
 
         own = [name for name in templates if not is_built_in(name, self.own_templates)]
-        words = [own_words(name, self.templates) for name in own]
+        words = [list_template_words(name, self.templates) for name in own]
         return frozenset[str]().union(*words) if own else None
 
     def _checked(
@@ -138,10 +138,10 @@ class Context:
                 f"{path}: its bytes were not rendered; a target gives what"
                 " `context.render` or `context.write` gave it"
             )
-        if made[1] is not shape_of_path(path):
+        if made[1] is not get_shape_type(path):
             raise ShapeViolation(
                 f"{path}: its shape is a {made[1].__name__},"
-                f" the file needs a {shape_of_path(path).__name__}"
+                f" the file needs a {get_shape_type(path).__name__}"
             )
 
 
@@ -152,7 +152,7 @@ class DefinitionPart(Protocol):
         """A JSON value, or None to say nothing of that tool."""
 
 
-class LeftOut(Protocol):
+class OmissionReason(Protocol):
     """Why a tool is not in a target."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> str | None:
@@ -203,7 +203,7 @@ class Target:
     options: Mapping[str, str] = field(default_factory=dict)
     server_part: str | None = None
     definition_part: DefinitionPart | None = None
-    left_out: LeftOut | None = None
+    omission_reason: OmissionReason | None = None
 
 
 def template_folders(workspace: Workspace) -> tuple[str, ...]:
@@ -212,7 +212,7 @@ def template_folders(workspace: Workspace) -> tuple[str, ...]:
     return (os.path.join(workspace.root, own),) if own else ()
 
 
-def signature(source: str) -> str:
+def format_signature(source: str) -> str:
     """Who made a file, and from what: its first words in every format.
 
     `source` is a path of the generator's own grammar: checked names and slashes.
@@ -220,30 +220,32 @@ def signature(source: str) -> str:
     return f"by Toolcast from {source}. DO NOT EDIT."
 
 
-def header(source: str) -> Code:
+def encode_header(source: str) -> Code:
     """The words of the first line of a generated Python file."""
-    return python.words(f"Generated {signature(source)}")
+    return python.encode_safe_text(f"Generated {format_signature(source)}")
 
 
-def markdown_header(toolset: Toolset) -> Code:
+def encode_markdown_header(toolset: Toolset) -> Code:
     """The first line of a generated Markdown file."""
-    return markdown.comment(f"Generated {signature(f'{toolset.folder}/')}")
+    return markdown.encode_comment(
+        f"Generated {format_signature(f'{toolset.folder}/')}"
+    )
 
 
-def package_of(context: Context, toolset: Toolset) -> str:
+def get_package_name(context: Context, toolset: Toolset) -> str:
     """The dotted name of a toolset's generated package, as Python imports it."""
     return ".".join(filter(None, (context.package, toolset.name)))
 
 
-def package_file(name: str, source: Code, context: Context) -> bytes:
+def render_package_file(name: str, source: Code, context: Context) -> bytes:
     """`__init__.py` of a toolset's package, or an endpoint's, with the runtime's level."""
     calls = frozenset(["ImportError", "require_level"])
     package = View(
         PythonShape(("docstring", "try", "require_level()"), calls),
         header=source,
-        name=python.words(name),
-        requirement=python.literal(_requirement()),
-        level=python.literal(RUNTIME_LEVEL),
+        name=python.encode_safe_text(name),
+        requirement=python.encode_literal(_requirement()),
+        level=python.encode_literal(RUNTIME_LEVEL),
     )
     return context.render("registry/package.py.jinja", package)
 

@@ -20,30 +20,32 @@ from toolcast_runtime.values.tool_types import (
 
 from ..encoders.code import Code
 from ..encoders.python import (
-    identifier,
-    imported,
-    modules_imported,
-    one_string,
-    words,
+    encode_identifier,
+    encode_import,
+    encode_module_imports,
+    encode_safe_text,
+    encode_unbroken_string,
 )
 from ..encoders.python_types import (
     Type,
-    annotation,
-    applied,
-    call_of,
-    named,
-    named_in,
-    parameters,
-    signature,
-    subscript,
+    build_module_type,
+    build_named_type,
+    build_subscript,
+    encode_annotation,
+    encode_call,
+    encode_chained_call,
+    encode_method_parameters,
+    encode_parameters,
 )
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
-from .target import Context, header
-from .type_text import RUNTIME_TYPES, PrintedTypes, wider
+from .target import Context, encode_header
+from .type_text import RUNTIME_TYPES, TypePrinter, format_omitted_keywords
 
 
-def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
+def render_types_file(
+    toolset: Toolset, tool: ToolSpec, context: Context
+) -> tuple[str, bytes]:
     """The path and the bytes of the types of a tool."""
     view = _types_view(toolset, tool)
     path = f"tools/{tool.module}.py"
@@ -63,7 +65,7 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
     )
     own, results = types.own, types.results
     names = {one.name for one in types.objects} | {own[1], types.gives.name}
-    printed = PrintedTypes(names, has_values=has_values)
+    printed = TypePrinter(names, has_values=has_values)
     views = [
         printed.view(
             one,
@@ -77,27 +79,34 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
     has_keywords = all(map(is_keyword_argument, types.arguments.members))
     members = types.given.members
     needed = frozenset(k for k, one in members.items() if one.is_required)
-    given = named("object")
+    given = build_named_type("object")
     if tool.result_type is not None:
-        given = subscript(types.gives.handlers, [named_in(*tool.result_type)])
+        given = build_subscript(
+            types.gives.handlers, [build_module_type(*tool.result_type)]
+        )
     elif types.gives.name:
-        given = subscript(types.gives.handlers, [named(types.gives.name)])
+        given = build_subscript(
+            types.gives.handlers, [build_named_type(types.gives.name)]
+        )
     used = {key: toolset.resources[key] for key in tool.uses}
     resources = {
-        key: named_in(type_.module, type_.function) for key, type_ in used.items()
+        key: build_module_type(type_.module, type_.function)
+        for key, type_ in used.items()
     }
     own_types = [*used.values(), *filter(None, (tool.arguments_type, tool.result_type))]
     place = ("    def __call__", f" -> {given.flat}: ...")
     whole = "arguments_" if "arguments" in resources else "arguments"
     if tool.arguments_type is not None:
-        class_ = named_in(*tool.arguments_type)
-        taken_by = parameters({whole: class_}, None, *place, resources)
+        class_ = build_module_type(*tool.arguments_type)
+        taken_by = encode_method_parameters({whole: class_}, None, *place, resources)
     elif has_keywords:
         typed = {key: printed.of(one.type) for key, one in members.items()}
-        taken_by = parameters(typed, needed, *place, resources)
+        taken_by = encode_method_parameters(typed, needed, *place, resources)
     else:
-        passed_whole = named(types.given.name)
-        taken_by = parameters({whole: passed_whole}, None, *place, resources)
+        passed_whole = build_named_type(types.given.name)
+        taken_by = encode_method_parameters(
+            {whole: passed_whole}, None, *place, resources
+        )
     call_result = results.name or "Any"
     handler = _handler(tool, printed, types, needed, given, resources)
     printed.add("collections.abc", "Coroutine")
@@ -111,19 +120,21 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         printed.add(RUNTIME_TYPES, _form(resources))
     if types.gives.name:
         printed.add(RUNTIME_TYPES, types.gives.handlers)
-    client = [("client", named("str"))] if toolset.clients else []
+    client = [("client", build_named_type("str"))] if toolset.clients else []
     by_place: tuple[str, Type | None] = ("/", None)
     values: list[tuple[str, Type | None]] = [*client, *([by_place] if client else [])]
     if has_keywords:
-        values.append(("**arguments", subscript("Unpack", [named(own[0])])))
+        values.append(
+            ("**arguments", build_subscript("Unpack", [build_named_type(own[0])]))
+        )
     else:
-        values = [*client, ("arguments", named(own[0])), by_place]
-    passed = [one_string(tool.name), words("arguments")]
+        values = [*client, ("arguments", build_named_type(own[0])), by_place]
+    passed = [encode_unbroken_string(tool.name), encode_safe_text("arguments")]
     return View(
         _shape(own[2], views, aliases, tool, printed),
-        header=header(tool.source.file),
-        name=words(tool.name),
-        definition=words(f"{tool.module}.json"),
+        header=encode_header(tool.source.file),
+        name=encode_safe_text(tool.name),
+        definition=encode_safe_text(f"{tool.module}.json"),
         collections_import=printed.imported("collections.abc"),
         dates_import=printed.imported("datetime"),
         decimal_import=printed.imported("decimal"),
@@ -132,27 +143,27 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         runtime_import=printed.imported(RUNTIME_TYPES),
         classes=views,
         aliases=aliases,
-        resource_imports=modules_imported(
+        resource_imports=encode_module_imports(
             sorted({type_.module for type_ in own_types}), indent=4
         ),
-        handler_class=identifier(own[2]),
+        handler_class=encode_identifier(own[2]),
         parameters=taken_by,
-        given=annotation(given),
-        call_parameters=signature(
+        given=encode_annotation(given),
+        call_parameters=encode_parameters(
             values, "def call", f" -> Coroutine[Any, Any, {call_result}]:"
         ),
-        call_result=identifier(call_result),
-        call=call_of(
+        call_result=encode_identifier(call_result),
+        call=encode_call(
             "call_tool",
-            [*passed, words("client")] if client else passed,
+            [*passed, encode_safe_text("client")] if client else passed,
             "    response = REGISTRY.",
         ),
-        as_whom=words(" as a client of the toolset" if client else ""),
+        has_clients=bool(toolset.clients),
         handler=handler,
     )
 
 
-def shown_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
+def describe_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
     """The generated type of each property of a schema; that of the whole under "".
 
     A property that may be left out has a question mark behind its type. What is behind the
@@ -181,7 +192,7 @@ def shown_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
 
 
 def _text(type_: PythonType) -> str:
-    return PrintedTypes(()).of(type_).flat
+    return TypePrinter(()).of(type_).flat
 
 
 def _with_classes(text: str, classes: dict[str, str]) -> str:
@@ -198,15 +209,15 @@ def _with_classes(text: str, classes: dict[str, str]) -> str:
 
 def _docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
     if name == own[0]:
-        return words("What a call is given, exactly as the caller sent it.")
+        return encode_safe_text("What a call is given, exactly as the caller sent it.")
     if name in own[3:]:
         verb = "is given" if name == own[3] else "gives"
         how = ", in values of Python" if has_values else ""
-        return words(f"What the handler {verb}{how}.")
-    return words("What a call gives." if name == own[1] else "")
+        return encode_safe_text(f"What the handler {verb}{how}.")
+    return encode_safe_text("What a call gives." if name == own[1] else "")
 
 
-def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[View]:
+def _aliases(results: Sequence[Results], printed: TypePrinter) -> list[View]:
     """A name for each that is no class: what calls give, then what the handler gives."""
     found: dict[str, View] = {}
     for one in results:
@@ -216,17 +227,17 @@ def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[View]:
         before = f"{one.name}: TypeAlias = "
         who = "the handler" if found or one.has_values else "a call"
         found[one.name] = View(
-            name=identifier(one.name),
-            type=annotation(printed.evaluated(one.type), before),
-            comment=wider(one.wider),
-            docstring=words(f"What {who} gives."),
+            name=encode_identifier(one.name),
+            type=encode_annotation(printed.evaluated(one.type), before),
+            comment=format_omitted_keywords(one.wider),
+            docstring=encode_safe_text(f"What {who} gives."),
         )
     return list(found.values())
 
 
 def _handler(
     tool: ToolSpec,
-    printed: PrintedTypes,
+    printed: TypePrinter,
     types: ToolTypes,
     needed: frozenset[str],
     given: Type,
@@ -244,38 +255,42 @@ def _handler(
     form, sent, required, result = map(
         local, ("as_keywords", "arguments", "required", "result")
     )
-    result_of = f"result_of_{function}"
+    result_of = f"check_{function}_result"
     has_least = len(needed) < len(arguments.members) and all(
         map(is_keyword_argument, needed)
     )
-    checked: list[tuple[str, Type | None]] = [(form, named(_form(resources)))]
-    checked.append((sent, named(arguments.name)))
+    checked: list[tuple[str, Type | None]] = [
+        (form, build_named_type(_form(resources)))
+    ]
+    checked.append((sent, build_named_type(arguments.name)))
     if tool.arguments_type is not None:
         has_least = False
-        checked = [(sent, named_in(*tool.arguments_type))]
+        checked = [(sent, build_module_type(*tool.arguments_type))]
     if has_least and needed:
-        checked.append((required, named("Any")))
+        checked.append((required, build_named_type("Any")))
     lent = {key: local(f"{key}_resource") for key in resources}
     checked += [(lent[key], type_) for key, type_ in resources.items()]
     least = {k: required for k in arguments.members if has_least and k in needed}
     margin, made = "        ", result if results.name else "_"
     before = f"{margin}{made} = "
-    most = applied(form, function, sent, lent, before, with_given=True)
+    most = encode_chained_call(form, function, sent, lent, before, with_given=True)
     if tool.arguments_type is not None:
-        most = call_of(function, [identifier(sent)], before, lent)
+        most = encode_call(function, [encode_identifier(sent)], before, lent)
     return View(
-        imported=imported(tool.handler.module, [function], indent=8),
+        imported=encode_import(tool.handler.module, [function], indent=8),
         has_result=bool(results.name),
-        result_name=identifier(result_of),
-        result_parameters=signature(
+        result_name=encode_identifier(result_of),
+        result_parameters=encode_parameters(
             [("result", given)], f"    def {result_of}", " -> None: ..."
         ),
-        check_parameters=signature(checked, "    def _check", " -> None:"),
+        check_parameters=encode_parameters(checked, "    def _check", " -> None:"),
         has_least=has_least,
-        least=applied(form, function, sent, {**least, **lent}, f"{margin}_ = "),
-        result=identifier(made),
+        least=encode_chained_call(
+            form, function, sent, {**least, **lent}, f"{margin}_ = "
+        ),
+        result=encode_identifier(made),
         most=most,
-        comparison=call_of(result_of, [identifier(result)], margin),
+        comparison=encode_call(result_of, [encode_identifier(result)], margin),
     )
 
 
@@ -288,7 +303,7 @@ def _shape(
     views: Sequence[View],
     aliases: Sequence[View],
     tool: ToolSpec,
-    printed: PrintedTypes,
+    printed: TypePrinter,
 ) -> PythonShape:
     statements = ["docstring", "from __future__", "from collections.abc"]
     modules = ("datetime", "decimal", "typing", "uuid", RUNTIME_TYPES)
@@ -306,7 +321,7 @@ def _shape(
     if tool.handler is not None:
         statements.append("if TYPE_CHECKING")
         function = tool.handler.function
-        calls |= {"as_keywords", "as_keywords_", "<Call>", f"result_of_{function}"}
+        calls |= {"as_keywords", "as_keywords_", "<Call>", f"check_{function}_result"}
         if tool.arguments_type is not None:
             calls.add(function)
     return PythonShape(tuple(statements), frozenset(calls))

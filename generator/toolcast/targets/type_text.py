@@ -18,16 +18,16 @@ from toolcast_runtime.values.annotated_types import (
 )
 
 from ..encoders.code import Code
-from ..encoders.python import identifier, imported, words
+from ..encoders.python import encode_identifier, encode_import, encode_safe_text
 from ..encoders.python_types import (
     Type,
-    fields,
-    literal_of,
-    named,
-    quoted,
-    subscript,
-    typed_dict,
-    union,
+    build_literal_type,
+    build_named_type,
+    build_subscript,
+    build_union,
+    encode_fields,
+    encode_typed_dict,
+    quote_type,
 )
 from ..rendering.output_shape import View
 
@@ -50,7 +50,7 @@ _VALUES = {
 """The modules of the types of Python's values."""
 
 
-class PrintedTypes:
+class TypePrinter:
     """Prints the types of one module.
 
     Args:
@@ -82,7 +82,7 @@ class PrintedTypes:
             self._imports.get(module, ()),
             key=lambda name: (not name.isupper(), name.islower(), name),
         )
-        return imported(module, names)
+        return encode_import(module, names)
 
     def of(self, type_: PythonType) -> Type:
         """A type where it is not evaluated, or where all that it names is there."""
@@ -98,26 +98,28 @@ class PrintedTypes:
                     self.add("typing", name)
                 elif name in _VALUES:
                     self.add(_VALUES[name], name)
-                return named(name)
+                return build_named_type(name)
             case ObjectName(name):
-                return named(name)
+                return build_named_type(name)
             case Choice(values):
                 self.add("typing", "Literal")
-                return literal_of(values)
+                return build_literal_type(values)
             case Array(item):
                 self.add("collections.abc", "Sequence")
-                return subscript("Sequence", [self.of(item)])
+                return build_subscript("Sequence", [self.of(item)])
             case Table(value):
                 self.add("collections.abc", "Mapping")
-                return subscript("Mapping", [named("str"), self.of(value)])
+                return build_subscript(
+                    "Mapping", [build_named_type("str"), self.of(value)]
+                )
             case OneOf(members):
-                return union([self.of(member) for member in members])
+                return build_union([self.of(member) for member in members])
 
     def evaluated(self, type_: PythonType) -> Type:
         """A type where it is evaluated at once: quoted when it names what comes later."""
         used = self._classes.intersection(_names_in(type_))
         printed = self.of(type_)
-        return printed if used <= self._defined else quoted(printed)
+        return printed if used <= self._defined else quote_type(printed)
 
     def view(self, made: ObjectType, docstring: Code, read_only: bool = False) -> View:
         """A TypedDict; with `read_only` nobody sets its fields, so narrower ones fit."""
@@ -139,21 +141,31 @@ class PrintedTypes:
         self._defined.add(made.name)
         left, comments = made.wider, {}
         if is_class:
-            comments = {k: wider(m.wider) for k, m in made.members.items() if m.wider}
+            comments = {
+                k: format_omitted_keywords(m.wider)
+                for k, m in made.members.items()
+                if m.wider
+            }
             if not docstring and not types:
-                docstring = words("An object.")
+                docstring = encode_safe_text("An object.")
         else:
             parts = [keyword for m in made.members.values() for keyword in m.wider]
             left = tuple(dict.fromkeys([*made.wider, *parts]))
-        name = identifier(made.name)
+        name = encode_identifier(made.name)
         is_after_class, self._is_after_class = self._is_after_class, is_class
         return View(
             name=name,
             is_class=is_class,
             docstring=docstring,
-            comment=wider(left),
-            fields=fields(types, 4, comments) if is_class else words(""),
-            call=words("") if is_class else typed_dict(types, f"{name} = "),
+            comment=format_omitted_keywords(left),
+            fields=(
+                encode_fields(types, 4, comments) if is_class else encode_safe_text("")
+            ),
+            call=(
+                encode_safe_text("")
+                if is_class
+                else encode_typed_dict(types, f"{name} = ")
+            ),
             is_after_class=is_after_class,
         )
 
@@ -161,17 +173,17 @@ class PrintedTypes:
         type_ = self.of(member.type) if is_class else self.evaluated(member.type)
         if read_only:
             self.add(RUNTIME_TYPES, "ReadOnly")
-            type_ = subscript("ReadOnly", [type_])
+            type_ = build_subscript("ReadOnly", [type_])
         if not member.is_required:
             self.add("typing", "NotRequired")
-            type_ = subscript("NotRequired", [type_])
+            type_ = build_subscript("NotRequired", [type_])
         return type_
 
 
-def wider(keywords: Sequence[str]) -> Code:
+def format_omitted_keywords(keywords: Sequence[str]) -> Code:
     """The comment on what a type does not say of its schema."""
     listed = ", ".join(keyword.lstrip("$") for keyword in keywords)
-    return words(f"The schema says more, by {listed}." if listed else "")
+    return encode_safe_text(f"The schema says more, by {listed}." if listed else "")
 
 
 def _names_in(type_: PythonType) -> Iterator[str]:

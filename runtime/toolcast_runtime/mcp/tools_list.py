@@ -109,7 +109,7 @@ def _taken(
             taken.append(shown)
         elif (tool.name, old) not in left_out:
             left_out.add((tool.name, old))
-            why = escaped(f"`{refusals[0].place}` {refusals[0].problem}")
+            why = escaped(f"`{refusals[0].location}` {refusals[0].problem}")
             _logger.warning("%s is not listed: clients refuse %s", tool.name, why)
     return taken
 

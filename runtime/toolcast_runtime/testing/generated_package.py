@@ -144,7 +144,7 @@ class GeneratedPackage:
         for revision, tool in shown.items():
             refusals = protocol.problems_with_tool(tool, revision)
             if refusals and is_served and "mcp" not in definition.get("exclusions", {}):
-                refused[revision] = sorted({refusal.place for refusal in refusals})
+                refused[revision] = sorted({refusal.location for refusal in refusals})
         same(f"{name}: `refused_by`", definition.get("refused_by", {}), refused)
 
     def taken_by_strict_clients(
@@ -160,7 +160,7 @@ class GeneratedPackage:
             refusals = protocol.problems_with_tool(tool, revision)
             told = self.definitions[name].get("refused_by", {}).get(revision, [])
             what = f"{name}: what clients refuse by MCP {revision}"
-            same(what, sorted({refusal.place for refusal in refusals}), told)
+            same(what, sorted({refusal.location for refusal in refusals}), told)
 
 
 def listed_of(

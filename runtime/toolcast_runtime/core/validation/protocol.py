@@ -41,7 +41,7 @@ class Refusal(NamedTuple):
     problem: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The path as text: `inputSchema.type`, "" for the whole value."""
         return ".".join(str(step) for step in self.path)
 
@@ -163,5 +163,5 @@ def _schema(revision: str) -> dict[str, Any]:
 
 
 def _worded(refusal: Refusal) -> str:
-    place = f"`{refusal.place}`" if refusal.path else "it"
+    place = f"`{refusal.location}`" if refusal.path else "it"
     return f"{place} {refusal.problem}"
