@@ -25,7 +25,7 @@ from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.forked import Forks, forks
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, sent
-from toolcast.parsing.exact_json import exact_text, read_json
+from toolcast.parsing.exact_json import encode_exact, read_json
 from toolcast_runtime.core.definitions.tool import module_name
 
 HERE = Path(__file__).parent
@@ -139,7 +139,7 @@ def test_one_server_of_1271_tools(tmp_path: Path, servers: Forks) -> None:
                 tools.setdefault(module_name(name), {**tool, "name": name})
         if len(tools) == 1_271:
             break
-    source = exact_text({"tools": [*tools.values()]})
+    source = encode_exact({"tools": [*tools.values()]})
     import_lists(tmp_path, {"many": source})
     generate_project(tmp_path)
     for era in ERAS:
@@ -187,7 +187,7 @@ def _tools(value: Any, era: str = ERAS[-1]) -> Iterator[tuple[str, str]]:
         has_root = isinstance(schema, dict) and schema.get("type") == "object"
         if era != ERAS[-1] and not has_root:
             shown.pop("outputSchema", None)
-        yield tool["name"], exact_text(shown)
+        yield tool["name"], encode_exact(shown)
 
 
 def _spelled(text: str) -> Any:

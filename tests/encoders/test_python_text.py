@@ -35,7 +35,7 @@ from toolcast.encoders.python_types import (
     encode_parameters,
     encode_typed_dict,
 )
-from toolcast.parsing.characters import is_plain
+from toolcast.parsing.characters import is_printable
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
 # Words and line breaks make long prose; `text()` makes everything else.
@@ -215,5 +215,5 @@ def test_what_is_no_identifier(name: str) -> None:
 
 def test_every_character_is_as_wide_as_for_black() -> None:
     plain = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
-    differ = [c for c in plain if is_plain(c) and text_width(c) != str_width(c)]
+    differ = [c for c in plain if is_printable(c) and text_width(c) != str_width(c)]
     assert differ == []

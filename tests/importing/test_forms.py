@@ -17,7 +17,7 @@ from toolcast.importing.conflicts import (
 from toolcast.importing.formats import Source
 from toolcast.importing.source_file import read_source, source_in
 from toolcast.mcp_client.server_listing import ListingError
-from toolcast.parsing.exact_json import exact_text, read_json
+from toolcast.parsing.exact_json import encode_exact, read_json
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "mcp").glob("*.json"))
 SCHEMA: dict[str, Any] = {
@@ -152,7 +152,7 @@ def read(value: Any, name: str = "list.json") -> Source:
 def test_form(form: str, value: Any) -> None:
     source = read(value)
     assert source.forms == (form,)
-    assert [exact_text(one) for one in source.listing.tools] == [exact_text(TOOL)]
+    assert [encode_exact(one) for one in source.listing.tools] == [encode_exact(TOOL)]
     assert source.notes == ()
 
 
@@ -171,7 +171,7 @@ def test_lists_of_real_servers(path: Path) -> None:
     source = read_source(str(path))
     value, _ = read_json(path.read_bytes())
     tools = value if isinstance(value, list) else value["tools"]
-    assert exact_text(list(source.listing.tools)) == exact_text(tools)
+    assert encode_exact(list(source.listing.tools)) == encode_exact(tools)
     plain = [
         {
             key: tool[key]
@@ -181,9 +181,9 @@ def test_lists_of_real_servers(path: Path) -> None:
         for tool in tools
     ]
     for form in (openai_chat, openai_responses, anthropic):
-        text = exact_text([form(tool) for tool in plain])
+        text = encode_exact([form(tool) for tool in plain])
         other = source_in(text.encode(), "other")
-        assert exact_text(list(other.listing.tools)) == exact_text(plain)
+        assert encode_exact(list(other.listing.tools)) == encode_exact(plain)
         assert disagreements([source, other]) == []
 
 
@@ -206,7 +206,7 @@ def renamed(tool: dict[str, Any], schema: str) -> dict[str, Any]:
 def test_numbers_keep_their_spelling() -> None:
     text = b'[{"name": "a", "parameters": {"maximum": 1.50, "minimum": -0, "x": 1E3}}]'
     [tool] = source_in(text, "list.json").listing.tools
-    assert exact_text(tool["inputSchema"]) == '{"maximum":1.50,"minimum":-0,"x":1E3}'
+    assert encode_exact(tool["inputSchema"]) == '{"maximum":1.50,"minimum":-0,"x":1E3}'
 
 
 def test_a_function_without_parameters_takes_none() -> None:

@@ -30,20 +30,20 @@ CASES = {
     ),
     "UTF-16": (
         '[{"name": "a"}]'.encode("utf-16"),
-        "x.json:1:1: no JSON: a byte that is no UTF-8\n  help: it looks like UTF-16; save"
+        "x.json:1:1: no JSON: a byte is not UTF-8\n  help: it looks like UTF-16; save"
         " it as UTF-8",
     ),
     "no UTF-8": (
         b'[{"name": "\xff"}]',
-        "x.json:1:12: no JSON: a byte that is no UTF-8",
+        "x.json:1:12: no JSON: a byte is not UTF-8",
     ),
     "NaN": (
         b'[{"name": "NaN",\n "inputSchema": {"default": NaN}}]',
-        "x.json:2:29: no JSON: `NaN` is no JSON",
+        "x.json:2:29: no JSON: `NaN` is not a JSON value",
     ),
     "a long number": (
         b'[{"name": "a", "inputSchema": {"maximum": ' + b"9" * 5000 + b"}}]",
-        "x.json:1:43: no JSON: a number of 5,000 digits",
+        "x.json:1:43: no JSON: a number has 5,000 digits",
     ),
     "a big number": (
         b'[{"name": "a", "inputSchema": {"maximum": ' + b"9" * 500 + b"}}]",
@@ -51,7 +51,7 @@ CASES = {
     ),
     "endless nesting": (
         b"[" * 100_000,
-        "x.json:1:1: no JSON: it is nested too deep to be read",
+        "x.json:1:1: no JSON: the value is nested too deeply",
     ),
     "deep schema": (
         b'[{"name": "a", "inputSchema": ' + b'{"a":' * 300 + b"1" + b"}" * 301 + b"]",

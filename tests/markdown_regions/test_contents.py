@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 
 from tests.safety.payloads import PAYLOADS
 from toolcast.encoders.markdown import encode_cell, encode_code_span, encode_table_row
-from toolcast.markdown_regions.regions import UnknownRegion, find_regions, render_region
+from toolcast.markdown_regions.content import UnknownRegionError, render_region
+from toolcast.markdown_regions.regions import find_regions
 from toolcast.model.loading import load_workspace
 
 MakeProject = Callable[..., Any]
@@ -111,28 +112,28 @@ def test_tables(words: str, lines: list[str], make_project: MakeProject) -> None
 @pytest.mark.parametrize(
     ("words", "message", "help_"),
     [
-        ("tool toy", "there is no region `tool`", "did you mean `tools`?"),
-        ("", "there is no region ``", "say `tools TOOLSET [SECTION]` or"),
+        ("tool toy", "unknown region `tool`", "did you mean `tools`?"),
+        ("", "unknown region ``", "use `tools TOOLSET [SECTION]` or"),
         (
             "tools",
-            "behind `tools` goes TOOLSET [SECTION]",
+            "`tools` needs the arguments TOOLSET [SECTION]",
             "write `<!-- toolcast: tools",
         ),
         (
             "exposure toy x",
-            "behind `exposure` goes TOOLSET",
+            "`exposure` needs the arguments TOOLSET",
             "write `<!-- toolcast: exp",
         ),
-        ("tools toyy", "there is no toolset `toyy`", "did you mean `toy`?"),
-        ("tools toy x", "there is no section `x`", "there is `work`"),
-        ("parameters toy nota", "there is no tool `nota`", "did you mean `note`?"),
+        ("tools toyy", "unknown toolset `toyy`", "did you mean `toy`?"),
+        ("tools toy x", "unknown section `x`", "use `work`"),
+        ("parameters toy nota", "unknown tool `nota`", "did you mean `note`?"),
     ],
 )
 def test_marks_that_ask_for_what_there_is_not(
     words: str, message: str, help_: str, make_project: MakeProject
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
-    with pytest.raises(UnknownRegion) as raised:
+    with pytest.raises(UnknownRegionError) as raised:
         content(project, words)
     assert message in str(raised.value)
     assert raised.value.help.startswith(help_)

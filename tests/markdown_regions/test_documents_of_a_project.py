@@ -69,7 +69,7 @@ def test_a_changed_spec_is_found_in_the_document(project: Any) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:3:1: error: output/region: the region is not what the specs give\n"
+        "docs/tools.md:3:1: error: output/region: the region differs from the specs\n"
         "  3 | <!-- toolcast: tools toy -->\n"
         "    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     ) in done.stderr
@@ -95,7 +95,7 @@ def test_a_wrong_mark_writes_nothing_anywhere(project: Any) -> None:
     done = project.toolcast("generate")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:8:1: error: output/marker: nothing closes the region"
+        "docs/tools.md:8:1: error: output/marker: the region has no closing marker"
         in done.stderr
     )
     assert done.stderr.endswith("nothing was written\n")
@@ -134,7 +134,7 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     (project.root / "docs").rmdir()
     (project.root / "docs").symlink_to(outside)
     done = project.toolcast("generate")
-    assert "`docs/tools.md` is behind a symbolic link" in done.stderr
+    assert "`docs/tools.md` is a symbolic link or below one" in done.stderr
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE
 
 
@@ -143,10 +143,10 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     [
         ("generated/a.md", "is in the output folder"),
         ("Generated/a.md", "is in the output folder"),
-        ("../a.md", "has `.` or `..` in it"),
-        ("docs/../../a.md", "has `.` or `..` in it"),
-        ("./docs/tools.md", "has `.` or `..` in it"),
-        ("gone.md", "is not there"),
+        ("../a.md", "contains `.` or `..`"),
+        ("docs/../../a.md", "contains `.` or `..`"),
+        ("./docs/tools.md", "contains `.` or `..`"),
+        ("gone.md", "does not exist"),
         ("docs/latin.md", "is not UTF-8"),
         ("docs/large.md", "is larger than 4 MiB"),
     ],

@@ -64,19 +64,25 @@ def test_what_is_between_the_marks_is_replaced(before: bytes, after: bytes) -> N
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
-        (b"OPEN\n", [(1, "nothing closes the region")]),
-        (b"\nOPEN\nOPEN\nCLOSE\n", [(2, "nothing closes the region")]),
-        (b"CLOSE\n", [(1, "the mark closes a region that no mark opens")]),
-        (b" OPEN\n", [(1, "the line begins as a mark, and is none")]),
-        (b"> OPEN\n", [(1, "the line begins as a mark, and is none")]),
-        (b"OPEN here\n", [(1, "the line begins as a mark, and is none")]),
+        (b"OPEN\n", [(1, "the region has no closing marker")]),
+        (b"\nOPEN\nOPEN\nCLOSE\n", [(2, "the region has no closing marker")]),
+        (b"CLOSE\n", [(1, "the marker closes a region that no marker opens")]),
+        (b" OPEN\n", [(1, "the line resembles a marker but is not a valid one")]),
+        (b"> OPEN\n", [(1, "the line resembles a marker but is not a valid one")]),
+        (b"OPEN here\n", [(1, "the line resembles a marker but is not a valid one")]),
         (
             b"<!-- toolcast tools toy -->\n",
-            [(1, "the line begins as a mark, and is none")],
+            [(1, "the line resembles a marker but is not a valid one")],
         ),
-        (b"<!-- Toolcast: x -->\n", [(1, "the line begins as a mark, and is none")]),
-        (b"<!-- toolcast: a <b> -->", [(1, "the line begins as a mark, and is none")]),
-        (b"OPEN\n/toolcast -->\n", [(1, "nothing closes the region")]),
+        (
+            b"<!-- Toolcast: x -->\n",
+            [(1, "the line resembles a marker but is not a valid one")],
+        ),
+        (
+            b"<!-- toolcast: a <b> -->",
+            [(1, "the line resembles a marker but is not a valid one")],
+        ),
+        (b"OPEN\n/toolcast -->\n", [(1, "the region has no closing marker")]),
     ],
 )
 def test_marks_that_cannot_be(text: bytes, faults: list[tuple[int, str]]) -> None:

@@ -24,7 +24,7 @@ from toolcast.mcp_client.server_listing import (
     saved_listing,
 )
 from toolcast.model.loading import load_workspace
-from toolcast.parsing.exact_json import exact_text
+from toolcast.parsing.exact_json import encode_exact
 from toolcast.rules.spec import server_lock as SERVER_LOCK
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
@@ -251,7 +251,7 @@ def test_a_lock_holds_all_that_a_real_server_lists(corpus: Path) -> None:
     found = saved_listing(corpus.read_bytes(), corpus.name)
     data = encode_json(lock_members(found), ("tools",)).encode()
     again = locked_listing(data, "lock.json")
-    assert exact_text(again.tools) == exact_text(found.tools)
+    assert encode_exact(again.tools) == encode_exact(found.tools)
     assert listing_changes(again, found, Owner("t", "f")) == ([], [])
 
 

@@ -22,7 +22,7 @@ from toolcast.mcp_client.declared_servers import command_server, url_server
 from toolcast.mcp_client.messages import telling
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import ListingError, Variation, saved_listing
-from toolcast.parsing.exact_json import exact_text
+from toolcast.parsing.exact_json import encode_exact
 from toolcast_runtime.core.server_settings import ExternalServer
 
 REPLAYING = Path(__file__).parent / "replaying.py"
@@ -116,10 +116,10 @@ def test_every_list_is_read_as_it_is_spelled(odd: Path, words: tuple[str, ...]) 
         "resourceTemplates": found.resource_templates,
         "prompts": found.prompts,
     }
-    assert exact_text(lists) == exact_text_of(ODD)
-    assert "1E3" in exact_text(lists)
-    assert "1e400" in exact_text(lists)
-    assert '"default":-0,' in exact_text(lists)
+    assert encode_exact(lists) == exact_text_of(ODD)
+    assert "1E3" in encode_exact(lists)
+    assert "1e400" in encode_exact(lists)
+    assert '"default":-0,' in encode_exact(lists)
     assert found.server_info == {"name": "replaying", "version": "1"}
     assert found.instructions == "Be kind."
     assert found.capabilities is not None
@@ -154,7 +154,7 @@ SOME = {"mcp-atlassian", "playwright-mcp", "server-everything"}
 def test_what_real_servers_list_is_read_without_a_loss(file: Path) -> None:
     saved = saved_listing(file.read_bytes(), file.name)
     found = read_server(replaying(file))
-    assert exact_text(found.tools) == exact_text(saved.tools)
+    assert encode_exact(found.tools) == encode_exact(saved.tools)
 
 
 def test_a_server_that_ends_at_an_unknown_method_is_started_again(odd: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_server_of_an_older_revision_is_read_over_http(
     monkeypatch.setattr(_Answers, "mode", mode)
     found = read_server(url_server(address))
     assert found.protocol == "2025-06-18"
-    assert exact_text(found.tools) == '[{"name":"a","limit":1E3}]'
+    assert encode_exact(found.tools) == '[{"name":"a","limit":1E3}]'
 
 
 @pytest.mark.parametrize(

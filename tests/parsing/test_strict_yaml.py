@@ -17,8 +17,8 @@ from toolcast.parsing.tree import Span
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
     AmbiguousScalar,
+    parse_plain_scalar,
     read_yaml,
-    resolve_plain,
 )
 
 PLAIN = st.one_of(
@@ -137,7 +137,7 @@ KINDS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "null
 def test_plain_word_is_to_pyyaml_what_it_is_here_or_is_refused(text: str) -> None:
     text = text.strip()
     try:
-        value = resolve_plain(text)
+        value = parse_plain_scalar(text)
     except AmbiguousScalar as error:
         assert str(error)
         return
@@ -150,7 +150,7 @@ def test_every_short_word_of_a_number_is_what_it_is_to_pyyaml() -> None:
         for letters in itertools.product("-+08_.:e", repeat=length):
             word = "".join(letters)
             try:
-                value = resolve_plain(word)
+                value = parse_plain_scalar(word)
             except AmbiguousScalar:
                 continue
             if KINDS[type(value)] != pyyaml_kind(word):
@@ -191,7 +191,7 @@ def test_every_short_word_of_a_number_is_what_it_is_to_pyyaml() -> None:
 )
 def test_word_that_readers_disagree_about(text: str) -> None:
     with pytest.raises(AmbiguousScalar):
-        resolve_plain(text)
+        parse_plain_scalar(text)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_word_that_readers_disagree_about(text: str) -> None:
     ],
 )
 def test_word_that_all_readers_agree_about(text: str, value: Any) -> None:
-    assert same(resolve_plain(text), value)
+    assert same(parse_plain_scalar(text), value)
     assert not isinstance(value, float) or math.isfinite(value)
 
 
@@ -313,5 +313,5 @@ def test_a_key_that_stands_twice_leaves_the_places_behind_it_right() -> None:
     assert document is not None
     assert document.value == {"a": {"b": [1, 2]}, "e": "last"}
     assert finding.location.line == 2
-    assert "first on line 1" in finding.message
+    assert "first defined on line 1" in finding.message
     assert document.source.span(("e",)) == Span(3, 4, 8)

@@ -17,7 +17,7 @@ from tests.rules.layout import findings_of, lay_out
 from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
 from toolcast.json_schema.schema_errors import ValueChecker, problems_with_schema
-from toolcast.parsing.yaml_reader import AmbiguousScalar, resolve_plain
+from toolcast.parsing.yaml_reader import AmbiguousScalar, parse_plain_scalar
 from toolcast.rules.schema import pattern
 
 WORDS = st.sampled_from(
@@ -135,7 +135,7 @@ def test_any_text_is_judged_as_pattern(text: str) -> None:
 @given(text=st.text(max_size=20))
 def test_any_plain_word_has_one_meaning(text: str) -> None:
     try:
-        value = resolve_plain(text)
+        value = parse_plain_scalar(text)
     except AmbiguousScalar:
         return
     assert value is None or isinstance(value, (str, int, float, bool))

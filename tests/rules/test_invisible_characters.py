@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcast.parsing.characters import describe, invisible
+from toolcast.parsing.characters import describe_character, find_invisible
 from toolcast.parsing.yaml_reader import read_yaml
 
 HIDDEN = {
@@ -75,14 +75,14 @@ HONEST = {
 
 @pytest.mark.parametrize("what", HIDDEN)
 def test_hidden_characters_are_found(what: str) -> None:
-    found = invisible(HIDDEN[what])
+    found = find_invisible(HIDDEN[what])
     assert found is not None
-    assert describe(found).startswith("U+")
+    assert describe_character(found).startswith("U+")
 
 
 @pytest.mark.parametrize("what", HONEST)
 def test_scripts_and_emoji_are_left_alone(what: str) -> None:
-    assert invisible(HONEST[what]) is None
+    assert find_invisible(HONEST[what]) is None
 
 
 def test_the_reader_reports_them() -> None:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.repository import TOOLSETS
-from toolcast.parsing.characters import forbidden
+from toolcast.parsing.characters import find_forbidden
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +35,7 @@ printable = st.text(
     st.characters(exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn"])
     | st.sampled_from("\n\t"),
     max_size=120,
-).filter(lambda text: forbidden(text) is None)
+).filter(lambda text: find_forbidden(text) is None)
 
 
 @settings(

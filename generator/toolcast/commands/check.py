@@ -38,7 +38,7 @@ def command(
     no spec can suppress are counted. --all shows each.
     """
     from ..findings import has_errors, sort_findings
-    from ..markdown_regions.regions import stale_regions
+    from ..markdown_regions.regions import check_stale_regions
     from ..model.language_fields import default_value
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
@@ -59,7 +59,7 @@ def command(
             name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")
         found = diagnose(root, output, files, difference)
-        regions = stale_regions(generated.documents)
+        regions = check_stale_regions(generated.documents)
         findings = sort_findings([*findings, *found, *regions])
     if workspace is not None and is_tried and not has_errors(findings):
         from ..import_check import check_imports

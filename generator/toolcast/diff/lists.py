@@ -19,7 +19,7 @@ from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import KINDS, ServerListing, explains
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..parsing.exact_json import exact_text, plain
+from ..parsing.exact_json import convert_to_floats, encode_exact
 from ..parsing.tree import NOWHERE, Path, Source
 from . import text_changes
 from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, same
@@ -292,7 +292,7 @@ def _tools(
             reason=_UNREVIEWED,
         )
     for name in new:
-        if name in old and exact_text(old[name]) != exact_text(new[name]):
+        if name in old and encode_exact(old[name]) != encode_exact(new[name]):
             yield from _tool(old[name], new[name], name, owner)
 
 
@@ -329,7 +329,7 @@ def _renamed(
 
 
 def _but_its_name(definition: Mapping[str, Any]) -> str:
-    return exact_text({k: v for k, v in definition.items() if k != "name"})
+    return encode_exact({k: v for k, v in definition.items() if k != "name"})
 
 
 def _likeness(one: str, other: str) -> float:
@@ -373,7 +373,7 @@ def _unsaid(
     """What differs in a tool, but where something is told: in a schema, that is anywhere."""
     told_at = {place[: 2 if place[0] in _OBJECTS else 1] for place in places}
     files = SpecFiles(owner.toolset, name, owner.source(name), owner.source(name))
-    for path in differing(old, new, exact_text):
+    for path in differing(old, new, encode_exact):
         is_told = any(at[: len(path)] == path[: len(at)] for at in told_at)
         if not is_told and path != ("name",):
             sides = [_at(side, path) for side in (old, new)]
@@ -387,7 +387,7 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
     Of hints nothing else is left: one that means another thing has been told.
     """
     if path[0] != "annotations":
-        return same(plain(old), plain(new))
+        return same(convert_to_floats(old), convert_to_floats(new))
     hints = [
         each.items() if isinstance(each, Mapping) else [(path[-1], each)]
         for each in (old, new)
@@ -406,9 +406,9 @@ def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
     fields, extra = mcp_members(), {}
     for member, value in definition.items():
         if member in fields and isinstance(value, TYPES[member]):
-            tree[fields[member]] = plain(value)
+            tree[fields[member]] = convert_to_floats(value)
         elif member not in fields and member != "name":
-            extra[member] = plain(value)
+            extra[member] = convert_to_floats(value)
     if extra:
         tree["mcp"] = {"extra": extra}
     said: dict[str, Any] = {k: tree.get(k) for k in fields.values()}
@@ -451,7 +451,7 @@ def _entries(
             id_ = f"listing.entry/{'added' if was is ABSENT else 'removed'}"
             yield name, told(files, id_, (key,), was, is_, kind=word, name=name)
             continue
-        for path in differing(was, is_, exact_text):
+        for path in differing(was, is_, encode_exact):
             sides = [_at(side, path) for side in (was, is_)]
             said, id_ = _said(path), "listing.entry/changed"
             yield name, told(files, id_, path, *sides, kind=word, name=name, at=said)

@@ -22,7 +22,12 @@ from ..analysis.tool_names import (
     tool_names,
 )
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..parsing.characters import describe, forbidden, invisible, unseen_ones
+from ..parsing.characters import (
+    count_invisible,
+    describe_character,
+    find_forbidden,
+    find_invisible,
+)
 from ..parsing.tree import NOWHERE, Path
 from ..spec_language.spec_language import Field
 from ..suggestions import format_path
@@ -299,7 +304,7 @@ def kind_of_edit(text: TextSides) -> tuple[str, str]:
     if not new:
         return "text/removed", "is gone"
     if _marks_and_words(old) == _marks_and_words(new):
-        if unseen_ones(old) != unseen_ones(new):
+        if count_invisible(old) != count_invisible(new):
             return "text/restyled", _OTHER_UNSEEN
         return "text/restyled", "differs in white space, case or punctuation alone"
     more = len(new) - len(old)
@@ -338,11 +343,11 @@ _Within = tuple[str, bool, str]
 
 def _hidden(text: TextSides) -> Iterator[_Within]:
     was, is_ = (_unseen(side or "") for side in (text.before, text.after))
-    old, new = (unseen_ones(side or "") for side in (text.before, text.after))
+    old, new = (count_invisible(side or "") for side in (text.before, text.after))
     if is_ and (new - old or not was):
-        yield "hidden-characters", True, describe(is_)
+        yield "hidden-characters", True, describe_character(is_)
     elif was and not is_:
-        yield "hidden-characters", False, describe(was)
+        yield "hidden-characters", False, describe_character(was)
 
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
@@ -379,7 +384,7 @@ def _naming(text: TextSides, owner: _Owner) -> Iterator[_Within]:
 def _unseen(text: str) -> str | None:
     """The first character of a text that no reviewer sees; a line may end as in Windows."""
     lines = text.replace("\r\n", "\n")
-    return forbidden(lines) or invisible(lines)
+    return find_forbidden(lines) or find_invisible(lines)
 
 
 def _named_in(text: str, names: Mapping[str, str], own: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escaped
 
 from ..model.language_fields import mcp_members
-from ..parsing.exact_json import exact_text
+from ..parsing.exact_json import encode_exact
 from ..suggestions import format_first
 from .formats import Source
 
@@ -158,7 +158,7 @@ def _compared(path: Path, value: Any) -> str:
     if isinstance(value, list):
         items = [_compared((*path, index), one) for index, one in enumerate(value)]
         return repr(sorted(items) if path[-1] in _SETS and not is_name else items)
-    return exact_text(value)
+    return encode_exact(value)
 
 
 def _shown(value: Any) -> str:
@@ -168,7 +168,9 @@ def _shown(value: Any) -> str:
         return f"present ({escaped(value['type'], 40)})"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return escaped(", ".join(one or '""' for one in value), 400) or "none"
-    return escaped(exact_text(value) if not isinstance(value, str) else value, _LONGEST)
+    return escaped(
+        encode_exact(value) if not isinstance(value, str) else value, _LONGEST
+    )
 
 
 def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:

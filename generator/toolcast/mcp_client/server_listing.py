@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
-from ..parsing.exact_json import JsonProblem, exact_text, read_json
+from ..parsing.exact_json import JsonProblem, encode_exact, read_json
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "tools": ("tools/list", "name"),
@@ -299,7 +299,7 @@ def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...
             if len(ones[name]) != len(others[name]):
                 found.append(Variation(kind, name))
             for entry, twin in zip(ones[name], others[name], strict=False):
-                paths = differing(entry, twin, exact_text)
+                paths = differing(entry, twin, encode_exact)
                 found += [Variation(kind, name, path) for path in paths]
     if one.instructions != other.instructions:
         found.append(Variation("instructions", ""))
@@ -349,5 +349,5 @@ def _value(variation: Variation, side: ServerListing) -> Any:
 
 def _constant(value: Any) -> str:
     """A value's text without what may vary by itself."""
-    text = value if isinstance(value, str) else exact_text(value)
+    text = value if isinstance(value, str) else encode_exact(value)
     return _BY_ITSELF.sub(lambda found: f"\0{found.lastgroup}", text)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..findings import Location
 from ..parsing.project_files import ProjectFiles
-from ..parsing.tree import span_in
+from ..parsing.tree import get_span
 
 PYPROJECT = "pyproject.toml"
 _MOST_BYTES = 1 << 20
@@ -41,7 +41,7 @@ class PythonProject(NamedTuple):
         listed = value if isinstance(value, list) else []
         return [one for one in listed if isinstance(one, str)]
 
-    def located(self, key: str) -> tuple[Location, str]:
+    def locate(self, key: str) -> tuple[Location, str]:
         """The place of a key, else that of the table or the file, and the line there.
 
         TOML's reader gives no positions: the key is looked for at the begin of a line.
@@ -50,7 +50,7 @@ class PythonProject(NamedTuple):
         found = named or re.search(_TABLE, self.text)
         if found is None:
             return Location(PYPROJECT), ""
-        span, line = span_in(self.text, *found.span(found.lastindex or 0))
+        span, line = get_span(self.text, *found.span(found.lastindex or 0))
         return Location(PYPROJECT, *span), line
 
 

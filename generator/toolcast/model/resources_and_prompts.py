@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolcast_runtime.core.safe_file import NoRegularFile
 
 from ..findings import Finding, has_errors
-from ..parsing.characters import decoded, describe, forbidden
+from ..parsing.characters import decode_text, describe_character, find_forbidden
 from ..parsing.project_files import ProjectFiles
 from ..parsing.tree import Document
 from .binding import bind, read_document
@@ -117,7 +117,7 @@ def _problem_with_text(
     """What is wrong with a text, and a help; its characters are those of specs' texts."""
     is_text = mime_type is not None and mime_type.startswith("text/")
     try:
-        text = decoded(content)
+        text = decode_text(content)
     except UnicodeDecodeError as error:
         if not is_text or "charset=" in (mime_type or ""):
             return None
@@ -126,8 +126,10 @@ def _problem_with_text(
     # Without a type, what holds a NUL is sent as bytes.
     if not is_text and (mime_type is not None or "\0" in text):
         return None
-    bad = forbidden(text)
+    bad = find_forbidden(text)
     if bad is None:
         return None
-    message = f"`{path}` has the character {describe(bad)}, which is not allowed"
+    message = (
+        f"`{path}` has the character {describe_character(bad)}, which is not allowed"
+    )
     return message, "remove it; no output can show it safely"

@@ -17,7 +17,7 @@ from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
 from ..json_schema.schema_errors import refusals, types_of, worded
 from ..parsing.tree import Document, Path
-from ..parsing.yaml_reader import MAX_NODES, AmbiguousScalar, resolve_plain
+from ..parsing.yaml_reader import MAX_NODES, AmbiguousScalar, parse_plain_scalar
 from ..spec_language.spec_language import default, schema
 from ..suggestions import (
     Suggestions,
@@ -66,7 +66,7 @@ def handler_meant(value: Any) -> str:
 
 def _plain(text: str) -> Any:
     try:
-        return resolve_plain(text)
+        return parse_plain_scalar(text)
     except AmbiguousScalar:
         return text
 

@@ -1,1 +1,1 @@
-"""Reads YAML strictly: bytes to a value, with the place of each part."""
+"""Parse YAML and JSON strictly: bytes to a value, with the position of each part."""

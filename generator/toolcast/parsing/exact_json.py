@@ -1,8 +1,8 @@
-"""JSON as it is written: the order of keys, and numbers by their spelling.
+"""Read and write JSON without loss: order of keys, and numbers exactly as written.
 
-The values are those of the `json` module. A number that Python would spell in another way
-(`1E3`, `-0`, `1.10`, `1e400`) is a `SpelledNumber`, a float that keeps its text.
-RFC 8259 for the grammar; `NaN` and `Infinity` are no JSON.
+Values have the types of the `json` module. A number that Python would write differently
+(`1E3`, `-0`, `1.10`, `1e400`) becomes a `SpelledNumber`, a float that keeps its text. The
+grammar is that of RFC 8259, so that `NaN` and `Infinity` are errors.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
 class JsonProblem(ValueError):
-    """A text is no JSON. The message says what is wrong.
+    """Error for text that is not JSON.
 
     Attributes:
-        line: where, counted from 1.
-        column: in the line, counted from 1.
+        line: 1-based line of the error.
+        column: 1-based column of the error.
     """
 
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
@@ -32,10 +32,10 @@ class JsonProblem(ValueError):
 
 
 class SpelledNumber(float):
-    """A number that has a spelling of its own.
+    """A float that keeps the text that it was read from.
 
     Attributes:
-        spelling: its text in JSON.
+        spelling: the number's text in JSON.
     """
 
     __slots__ = ("spelling",)
@@ -49,121 +49,126 @@ class SpelledNumber(float):
 
 
 def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
-    """The value of a JSON text, and the keys that an object in it has twice.
+    """Return the value of a JSON text and the keys that occur twice in one object.
 
-    Of a key that an object has twice the last value is kept, as everywhere.
+    The last value of a duplicate key wins, as in the `json` module.
 
     Raises:
-        JsonProblem: it is no JSON, not UTF-8, or too deep to be read.
+        JsonProblem: `data` is not JSON, not UTF-8, or nested too deeply.
     """
-    twice: dict[str, None] = {}
+    duplicates: dict[str, None] = {}
 
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            seen: set[str] = set()
+    def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            keys: set[str] = set()
             for key, _ in pairs:
-                if key in seen:
-                    twice[key] = None
-                seen.add(key)
-        return made
+                if key in keys:
+                    duplicates[key] = None
+                keys.add(key)
+        return result
 
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         value = json.loads(
             text,
-            object_pairs_hook=members,
-            parse_float=_decimal,
-            parse_int=_whole,
-            parse_constant=_no_number,
+            object_pairs_hook=build_object,
+            parse_float=_parse_decimal,
+            parse_int=_parse_integer,
+            parse_constant=_reject_constant,
         )
     except UnicodeDecodeError as error:
         before = data[: error.start] if isinstance(data, bytes) else b""
         line = before.count(b"\n") + 1
         column = error.start - before.rfind(b"\n")
-        raise JsonProblem("a byte that is no UTF-8", line, column) from None
+        raise JsonProblem("a byte is not UTF-8", line, column) from None
     except json.JSONDecodeError as error:
         raise JsonProblem(error.msg, error.lineno, error.colno) from None
     except _Refused as refused:
-        raise refused.at(text) from None
+        raise refused.locate(text) from None
     except RecursionError:
-        raise JsonProblem("it is nested too deep to be read") from None
-    if not _is_flat(value):
-        raise JsonProblem(f"it is nested deeper than {_MOST_LEVELS} levels")
-    return value, tuple(twice)
+        raise JsonProblem("the value is nested too deeply") from None
+    if not _is_within_depth(value):
+        raise JsonProblem(f"the value is nested deeper than {_MOST_LEVELS} levels")
+    return value, tuple(duplicates)
 
 
-def _is_flat(value: Any) -> bool:
+def _is_within_depth(value: Any) -> bool:
     level: list[Any] = [[value]]
     for _ in range(_MOST_LEVELS):
         level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
+            item
+            for container in level
+            for item in (
+                container.values() if isinstance(container, dict) else container
+            )
+            if isinstance(item, dict | list)
         ]
         if not level:
             return True
     return False
 
 
-def _decimal(text: str) -> float:
+def _parse_decimal(text: str) -> float:
     number = float(text)
     return number if float.__repr__(number) == text else SpelledNumber(text)
 
 
-def _whole(text: str) -> int | float:
+def _parse_integer(text: str) -> int | float:
     if len(text) > _MOST_DIGITS:
-        raise _Refused(text, f"a number of {len(text):,} digits")
+        raise _Refused(text, f"a number has {len(text):,} digits")
     return int(text) if text != "-0" else SpelledNumber(text)
 
 
-def _no_number(word: str) -> NoReturn:
-    raise _Refused(word, f"`{word}` is no JSON")
+def _reject_constant(word: str) -> NoReturn:
+    raise _Refused(word, f"`{word}` is not a JSON value")
 
 
 class _Refused(ValueError):
-    """A word that is read and not taken. Where it stands is looked for afterwards."""
+    """Error for a number or constant that `json` accepts and this module rejects.
+
+    The hooks of `json` do not know the position, so `locate` finds it afterwards.
+    """
 
     def __init__(self, word: str, message: str) -> None:
         super().__init__(message)
         self.word = word
 
-    def at(self, text: str) -> JsonProblem:
-        """The problem, at the first place of the word outside of strings."""
-        for found in re.finditer(_STRING_OR_WORD, text):
-            if found[0] == self.word:
-                before = text[: found.start()]
-                column = found.start() - before.rfind("\n")
+    def locate(self, text: str) -> JsonProblem:
+        """Return the error at the first position of the word outside of strings."""
+        for match in re.finditer(_STRING_OR_WORD, text):
+            if match[0] == self.word:
+                before = text[: match.start()]
+                column = match.start() - before.rfind("\n")
                 return JsonProblem(str(self), before.count("\n") + 1, column)
         return JsonProblem(str(self))
 
 
-def plain(value: Any) -> Any:
-    """The value without spellings, for libraries that take Python's own floats alone.
+def convert_to_floats(value: Any) -> Any:
+    """Return a JSON value with plain floats, for libraries that accept only those.
 
-    A number beyond them becomes the largest of them.
+    A number out of a float's range becomes the largest or smallest finite float.
     """
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: convert_to_floats(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [convert_to_floats(item) for item in value]
     if not isinstance(value, SpelledNumber):
         return value
-    most = sys.float_info.max
-    return min(max(float(value), -most), most)
+    largest = sys.float_info.max
+    return min(max(float(value), -largest), largest)
 
 
-def exact_text(value: Any) -> str:
-    """A value of `read_json` as JSON on one line, every number by its spelling.
+def encode_exact(value: Any) -> str:
+    """Encode a value of `read_json` as one line of JSON, with numbers as they were written.
 
-    Two values are the same JSON, order of keys included, where their texts are.
+    Two values have equal texts if and only if they are the same JSON in the same key order.
     """
     if isinstance(value, dict):
-        inner = ",".join(
-            f"{json.dumps(key)}:{exact_text(item)}" for key, item in value.items()
+        members = ",".join(
+            f"{json.dumps(key)}:{encode_exact(item)}" for key, item in value.items()
         )
-        return f"{{{inner}}}"
+        return f"{{{members}}}"
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(exact_text, value))}]"
+        return f"[{','.join(map(encode_exact, value))}]"
     return value.spelling if isinstance(value, SpelledNumber) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""The files of a project: where specs are read from."""
+"""Read access to a project's files: on disk, in a commit, or with pending edits."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from toolcast_runtime.core.safe_file import read_regular
 
 
 class OutsideProject(OSError):
-    """A path leads out of the project through a link."""
+    """Error for a path that leads out of the project through a symbolic link."""
 
 
 class Entry(NamedTuple):
-    """What a folder has under a name; a link to a folder is both."""
+    """An entry of a folder; a symbolic link to a folder is both a link and a folder."""
 
     name: str
     is_folder: bool = False
@@ -22,48 +22,48 @@ class Entry(NamedTuple):
 
 
 class ProjectFiles(Protocol):
-    """A project's files by their paths below its root, with forward slashes.
+    """A project's files, by path relative to the project root, with forward slashes.
 
-    On disk, or as a commit has them.
+    Implementations read the disk or a git commit.
     """
 
     def read(self, path: str, most: int) -> bytes:
-        """The first bytes of a regular file.
+        """Return at most `most` bytes from the start of a regular file.
 
         Raises:
-            OutsideProject: the path is a link out of the project.
-            NoRegularFile: something else stands there.
-            OSError: it cannot be read.
+            OutsideProject: the path is a symbolic link out of the project.
+            NoRegularFile: the path is not a regular file.
+            OSError: the file cannot be read.
         """
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        """What a folder has, by name.
+        """Return the entries of a folder, sorted by name.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the folder cannot be read.
         """
 
     def is_there(self, path: str) -> bool:
-        """Whether anything stands there, were it a broken link."""
+        """Return whether the path exists; true for a broken symbolic link, too."""
 
     def leads_out(self, path: str, folder: str = ".") -> bool:
-        """Whether a path, its links followed, is not below a folder; by default the root."""
+        """Return whether a path, with links resolved, is outside `folder` (default: root)."""
 
 
 class DiskFiles:
-    """The files of a folder as they are now."""
+    """The current files of a folder on disk."""
 
     def __init__(self, root: str) -> None:
         self._root = root
 
     def read(self, path: str, most: int) -> bytes:
         """See `ProjectFiles`."""
-        place = os.path.join(self._root, path)
-        if os.path.islink(place):
+        full_path = os.path.join(self._root, path)
+        if os.path.islink(full_path):
             if self.leads_out(path):
                 raise OutsideProject(None, "a link out of the project", path)
-            place = os.path.realpath(place)
-        return read_regular(place, most, follow=False)
+            full_path = os.path.realpath(full_path)
+        return read_regular(full_path, most, follow=False)
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""
@@ -78,12 +78,12 @@ class DiskFiles:
     def leads_out(self, path: str, folder: str = ".") -> bool:
         """See `ProjectFiles`."""
         root = os.path.realpath(os.path.join(self._root, folder))
-        place = os.path.realpath(os.path.join(self._root, path))
-        return os.path.commonpath([root, place]) != root
+        target = os.path.realpath(os.path.join(self._root, path))
+        return os.path.commonpath([root, target]) != root
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is one, or a link to one; a link that leads in a circle is none."""
+    """Return whether an entry is a folder or a link to one; false for a link to itself."""
     try:
         return entry.is_dir()
     except OSError:
@@ -91,11 +91,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 class EditedFiles:
-    """A project's files as they will be once some of them are written and removed.
+    """A project's files with pending edits applied.
 
     Args:
-        files: the others.
-        changed: the bytes of what is written, and None for what is removed.
+        files: the files without the edits.
+        changed: the new bytes per path; None marks a removed file.
     """
 
     def __init__(
@@ -110,26 +110,26 @@ class EditedFiles:
             return self._files.read(path, most)
         data = self._changed[path]
         if data is None:
-            raise FileNotFoundError(None, "it is removed", path)
+            raise FileNotFoundError(None, "the file is removed", path)
         return data[:most]
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""
-        there = {entry.name: entry for entry in self._entries(folder)}
+        entries = {entry.name: entry for entry in self._read_entries(folder)}
         for path, data in self._changed.items():
-            above, _, name = path.rpartition("/")
-            if above == folder and data is None:
-                there.pop(name, None)
-            elif above == folder:
-                there[name] = Entry(name)
-        return sorted(there.values())
+            parent, _, name = path.rpartition("/")
+            if parent == folder and data is None:
+                entries.pop(name, None)
+            elif parent == folder:
+                entries[name] = Entry(name)
+        return sorted(entries.values())
 
-    def _entries(self, folder: str) -> Sequence[Entry]:
+    def _read_entries(self, folder: str) -> Sequence[Entry]:
         try:
             return self._files.entries(folder)
         except FileNotFoundError:
             if any(path.startswith(f"{folder}/") for path in self._changed):
-                return ()  # it will be made
+                return ()  # The edits create this folder.
             raise
 
     def is_there(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The result of reading a file: a JSON value, and the position of each part of it."""
+"""A parsed file: its JSON value, and the position of each key and value."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..findings import Finding, Location, Severity
-from .characters import decoded
+from .characters import decode_text
 
 Path = tuple[str | int, ...]
-"""The way from the root to a value: mapping keys and sequence indices."""
+"""Object keys and array indexes from the root to a value."""
 
 SHARED: Path = ("$defs", "shared")
-"""Where a schema has the shared definitions that it uses."""
+"""Path, inside a schema, of the shared definitions that it refers to."""
 
 _SCALAR, _COLLECTION = 2, 3
-"""How many marks stand before what is in a value: start, end, and where to go on."""
+"""Number of marks of a scalar (start, end) and of a collection (start, end, next mark)."""
 
 
 class Span(NamedTuple):
-    """Line and columns of a key or value, all 1-based, the end exclusive."""
+    """Line and columns of a key or value: 1-based, `end_column` exclusive."""
 
     line: int
     column: int
@@ -33,17 +33,17 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Source:
-    """One file, and where its keys and values stand.
+    """A parsed file with the positions of its keys and values.
 
     Attributes:
-        file: path relative to the workspace's root, with forward slashes.
-        data: the bytes that were read.
-        tree: the value that they hold; the marks are counted along it.
-        marks: offsets into the text. A value has the offsets of its start and its end; a
-            mapping or sequence then has the index of the first mark behind it, and what
-            is in it: values, each of a mapping's after the start and end of its key.
-        shared: where a tool's schemas have their shared definitions from.
-        above: the workspace's definitions, of a toolset's own.
+        file: path relative to the workspace root, with forward slashes.
+        data: the bytes of the file.
+        tree: the parsed value.
+        marks: text offsets, in document order. Each value has two: start and end. An object
+            or array then has the index of the first mark after it, followed by the marks of
+            its items; in an object, each item's marks follow the start and end of its key.
+        shared: the file with the shared definitions that this file's schemas use.
+        above: for a toolset's definitions file, the workspace's definitions file.
     """
 
     file: str
@@ -55,7 +55,7 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending."""
+        """The file's name without its extension."""
         return PurePosixPath(self.file).stem
 
     def finding(
@@ -68,12 +68,12 @@ class Source:
         *,
         at_key: bool = False,
     ) -> Finding:
-        """A finding at the value of a path, or at its key.
+        """Build a finding at the value of a path, or at its key.
 
-        A path that the file does not have is cut back to its nearest ancestor, so that a
-        missing key is reported at the mapping that lacks it.
+        If the path does not exist, the location is that of its nearest existing ancestor: a
+        missing key is reported at the object that lacks it.
         """
-        place, line = self.located(path, at_key=at_key)
+        place, line = self.locate(path, at_key=at_key)
         return Finding(rule, severity, place, message, help, line)
 
     def error(
@@ -85,75 +85,82 @@ class Source:
         *,
         at_key: bool = False,
     ) -> Finding:
-        """The same of an error."""
+        """Build a finding of severity error; see `finding`."""
         return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
 
-    def located(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
-        """The place of a path's key or value, or of its nearest ancestor, and its line."""
-        home, path = self.home(path)
-        span, line = home._found(path, at_key)
-        return Location(home.file, *span), line
+    def locate(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
+        """Return the location of a path, or of its nearest ancestor, and the line's text."""
+        owner, path = self.home(path)
+        span, line = owner._find_span(path, at_key)
+        return Location(owner.file, *span), line
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """The place of a path's key or value, or of its nearest ancestor."""
-        home, path = self.home(path)
-        return Location(home.file, *home.span(path, at_key=at_key))
+        """Return the location of a path's value or key, or of its nearest ancestor."""
+        owner, path = self.home(path)
+        return Location(owner.file, *owner.span(path, at_key=at_key))
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
-        """The span in this file of a path's key or value, or of its nearest ancestor."""
-        return self._found(path, at_key)[0]
+        """Return the span, in this file, of a path's value or key, or nearest ancestor."""
+        return self._find_span(path, at_key)[0]
 
     @property
     def opening(self) -> str:
-        """The comments that the file begins with: there a spec names its editors' schema."""
+        """The comment lines at the start of the file, where a spec names its schema."""
         lines = takewhile(lambda line: line.startswith(b"#"), BytesIO(self.data))
         return b"".join(lines).decode("utf-8", "replace").replace("\r\n", "\n")
 
     def offsets(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
-        """Where a path's value, or its key, begins and ends in the text.
+        """Return the start and end of a path's value, or its key, in the decoded text.
 
-        The text is that of `decoded`. A block mapping or sequence ends where the parser
-        goes on, which may be lines below what is in it.
+        A block mapping or sequence ends at the next parser event, which can be several lines
+        after its last item.
 
         Raises:
-            KeyError: the file has no such path, or asks for the key of an item.
+            KeyError: the path does not exist, or the key of an array item is requested.
         """
-        is_there, _, mark, key = self._followed(path)
-        if not is_there or (at_key and key < 0):
+        exists, _, mark, key = self._follow(path)
+        if not exists or (at_key and key < 0):
             raise KeyError(path)
         mark = key if at_key else mark
         return self.marks[mark], self.marks[mark + 1]
 
     def home(self, path: Path) -> tuple[Source, Path]:
-        """The file that has a path, a shared definition's own, and the path there."""
-        # The first step is the field that holds the schema.
+        """Return the file that contains a path, and the path in that file.
+
+        Differs from this file for shared definitions, which schemas refer to.
+        """
+        # path[0] is the field that contains the schema.
         if self.shared is not None and path[1:3] == SHARED:
             return self.shared.home(path[3:])
         if self.above is not None and path and path[0] not in self.tree:
             return self.above, path
         return self, path
 
-    def _found(self, path: Path, at_key: bool) -> tuple[Span, str]:
-        _, value, mark, key = self._followed(path)
-        # A mapping or sequence is long: its key is what a reader looks for.
+    def _find_span(self, path: Path, at_key: bool) -> tuple[Span, str]:
+        _, value, mark, key = self._follow(path)
+        # An object or array can be long, so its key is marked instead.
         if key >= 0 and (at_key or isinstance(value, (dict, list))):
             mark = key
-        return span_in(_text(self.data), self.marks[mark], self.marks[mark + 1])
+        return get_span(
+            _decode_cached(self.data), self.marks[mark], self.marks[mark + 1]
+        )
 
-    def _followed(self, path: Path) -> tuple[bool, Any, int, int]:
-        """Whether the path is there; as far as it goes, its value and the marks of that.
+    def _follow(self, path: Path) -> tuple[bool, Any, int, int]:
+        """Follow a path as far as it exists.
 
-        The second mark is that of the value's key; -1 for an item and the root.
+        Returns:
+            Whether the whole path exists, the last value, and the indexes of the marks of that
+            value and of its key (-1 for an array item and the root).
         """
         value, mark, key = self.tree, 0, -1
         for step in path:
             if isinstance(value, dict) and step in value:
-                key = key_mark(value, self.marks, mark, step)
+                key = find_key_mark(value, self.marks, mark, step)
                 mark = key + _SCALAR
             elif (
                 isinstance(value, list) and isinstance(step, int) and step < len(value)
             ):
-                key, mark = -1, _item_mark(value, self.marks, mark, step)
+                key, mark = -1, _find_item_mark(value, self.marks, mark, step)
             else:
                 return False, value, mark, key
             value = value[step]
@@ -161,18 +168,18 @@ class Source:
 
 
 NOWHERE = Source("")
-"""The source of what was not read from a file."""
+"""The source of values that were not read from a file."""
 
 
 class Document(NamedTuple):
-    """A file's value, and where it comes from."""
+    """A parsed value and its source file."""
 
     value: Any
     source: Source
 
 
-def span_in(text: str, start: int, end: int) -> tuple[Span, str]:
-    """The span of a part of a text, cut at the end of its first line, and that line."""
+def get_span(text: str, start: int, end: int) -> tuple[Span, str]:
+    """Return the span of a text range, cut at the end of its first line, and that line."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
     last = len(text) if last < 0 else last
@@ -181,29 +188,31 @@ def span_in(text: str, start: int, end: int) -> tuple[Span, str]:
     return Span(text.count("\n", 0, start) + 1, column, end_column), text[first:last]
 
 
-def key_mark(
+def find_key_mark(
     value: Mapping[str, Any], marks: Sequence[int], mark: int, key: str | int
 ) -> int:
-    """The index of the mark of a mapping's key, where the mapping's own is known."""
-    here = mark + _COLLECTION
-    for name, inner in value.items():
+    """Return the index of a key's first mark, given the index of its object's first mark."""
+    current = mark + _COLLECTION
+    for name, item in value.items():
         if name == key:
-            return here
-        here = _behind(inner, marks, here + _SCALAR)
+            return current
+        current = _skip_value(item, marks, current + _SCALAR)
     raise KeyError(key)
 
 
-def _item_mark(value: list[Any], marks: Sequence[int], mark: int, index: int) -> int:
-    here = mark + _COLLECTION
-    for inner in value[:index]:
-        here = _behind(inner, marks, here)
-    return here
+def _find_item_mark(
+    value: list[Any], marks: Sequence[int], mark: int, index: int
+) -> int:
+    current = mark + _COLLECTION
+    for item in value[:index]:
+        current = _skip_value(item, marks, current)
+    return current
 
 
-def _behind(value: Any, marks: Sequence[int], mark: int) -> int:
-    """The index of the first mark behind a value."""
+def _skip_value(value: Any, marks: Sequence[int], mark: int) -> int:
+    """Return the index of the first mark after a value."""
     return marks[mark + 2] if isinstance(value, (dict, list)) else mark + _SCALAR
 
 
-# Of many findings in one file each would decode it again.
-_text = lru_cache(maxsize=8)(decoded)
+# Cached, because each finding in a file needs the decoded text.
+_decode_cached = lru_cache(maxsize=8)(decode_text)

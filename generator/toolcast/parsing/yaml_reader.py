@@ -1,9 +1,9 @@
-"""Strict YAML: bytes to a Document, or findings; never an exception, never unbounded work.
+"""Parse strict YAML: bytes to a `Document` or findings, in bounded time and memory.
 
-Built from parser events, so that nothing is constructed, no alias is followed, and a deep
-or endless file stops at a bound. Plain (unquoted) scalars are JSON's words and numbers, else
-text; words that YAML 1.1 and YAML 1.2 read differently are refused, so that a spec means the
-same to every tool that reads it.
+The reader consumes parser events, so that no object is constructed, no alias is followed, and
+a deep or endless file stops at a limit. A plain (unquoted) scalar is a JSON constant, a JSON
+number, or else a string. Scalars that YAML 1.1 and YAML 1.2 parse differently are errors, so
+that a spec means the same to every YAML reader.
 """
 
 from __future__ import annotations
@@ -25,47 +25,47 @@ from yaml.events import (
 )
 
 from ..findings import Finding, Location, Severity
-from .characters import decode, unseen, whole_file
-from .tree import Document, Source, key_mark, span_in
+from .characters import build_file_error, check_characters, decode_file
+from .tree import Document, Source, find_key_mark, get_span
 
 _NOT_CLOSED = {
-    "quoted scalar": "the text that begins with this quotation mark does not end",
-    "flow sequence": "the list that begins with this `[` does not end",
-    "flow mapping": "the mapping that begins with this `{` does not end",
+    "quoted scalar": "the string that begins with this quotation mark is not closed",
+    "flow sequence": "the sequence that begins with this `[` is not closed",
+    "flow mapping": "the mapping that begins with this `{` is not closed",
 }
 _QUOTE_COLON = (
-    "quote a text that has `: ` in it; else indent the keys of one mapping alike, and write"
-    " a space after the `:` of each"
+    "quote a string that contains `: `; otherwise indent all keys of a mapping equally, with"
+    " a space after each `:`"
 )
-_INDENT = (
-    "indent what belongs together alike; quote a text that has quotation marks within"
-)
-_COMMENT = (
-    "close what is open; a `#` after white space begins a comment: quote a text with it"
-)
-# What a parser says of the place, and what then helps.
+_INDENT = "indent all entries of a block equally; quote a string that contains quotation marks"
+_COMMENT = "close the bracket or quotation mark; quote a string with ` #`, which starts a comment"
+# A part of PyYAML's message, and the help for it.
 _HELP = (
     ("mapping values are not allowed", _QUOTE_COLON),
-    ("sequence entries are not allowed", "begin a list on a line of its own"),
+    ("sequence entries are not allowed", "start the sequence on a new line"),
     ("expected key", _INDENT),
     ("expected <block end>", _INDENT),
     ("expected '-' indicator", _INDENT),
-    ("expected ':'", "write `key: value`, or indent a text that goes on"),
-    ("expected ',' or", "write a comma between two entries, and quote texts"),
-    ("expected node content", "quote a text that begins with this character"),
+    (
+        "expected ':'",
+        "write `key: value`, or indent the continuation lines of a string",
+    ),
+    ("expected ',' or", "write a comma between two entries, and quote strings"),
+    ("expected node content", "quote a string that begins with this character"),
     ("unknown escape character", "write `\\\\` for `\\`, or use single quotes"),
 )
 _NO_BEGINNING = "cannot start any token"
 
 
-def _explained(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
-    """Where a text is wrong by a parser's error, how, and what to do, "" where that is unknown.
+def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
+    """Return the offset, message and help for a syntax error; the help may be empty.
 
-    What is open to the end of the file is shown where it begins: its end is nowhere.
+    An unclosed bracket or quotation mark is reported where it opens, because the parser
+    notices it only at the end of the file.
 
     Args:
-        error: of PyYAML, with libyaml's parser or its own.
-        text: that was parsed.
+        error: an error of PyYAML's parser or of libyaml's.
+        text: the parsed text.
     """
     problem = error.problem or "not valid YAML"
     mark = error.problem_mark or error.context_mark
@@ -73,14 +73,14 @@ def _explained(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
     context = error.context or ""
     opened = error.context_mark
     if opened is not None and not text[start:].strip():
-        for what, message in _NOT_CLOSED.items():
-            if context.endswith(what):
+        for construct, message in _NOT_CLOSED.items():
+            if context.endswith(construct):
                 return opened.index, message, "close it"
         if context.endswith("flow node"):
             return start, problem, _COMMENT
     if _NO_BEGINNING in problem:
         return start, problem, _help_with_character(text[start : start + 1])
-    help_ = next((help_ for words, help_ in _HELP if words in problem), "")
+    help_ = next((help_ for part, help_ in _HELP if part in problem), "")
     if opened is not None and context.endswith(("flow sequence", "flow mapping")):
         help_ += (
             f"; the `{text[opened.index]}` of line {opened.line + 1} may not be closed"
@@ -91,7 +91,7 @@ def _explained(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, str]:
 def _help_with_character(character: str) -> str:
     if character == "\t":
         return "indent with spaces"
-    return f"quote a text that begins with `{character}`"
+    return f"quote a string that begins with `{character}`"
 
 
 MAX_BYTES = 512 * 1024
@@ -101,31 +101,32 @@ MAX_LARGE_NUMBERS = 200
 """Of whole numbers beyond 63 bits: validators compare each with each."""
 
 _DEEPER = f"nested deeper than {MAX_DEPTH} levels"
-# Since 0.2.6 libyaml looks no further than 1,000 levels ahead.
+# libyaml's own limit of 1,000 levels, since version 0.2.6.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
-# Git begins each side at the first column, in whatever the file has there.
+# Git writes conflict markers at the first column, whatever the indentation of the file.
 _MOST_CONFLICTS = 20
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
-# libyaml's scanner where PyYAML was built with it.
+# libyaml's parser if PyYAML was built with it: it is faster.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
-    """The document of one file's bytes, with the findings of reading it.
+    """Parse one file.
 
-    The document is None when the file could not be read to its end.
+    Returns:
+        The document, or None if the file could not be read to its end, and the findings.
     """
     if len(data) > MAX_BYTES:
-        message = f"the file has more than {MAX_BYTES:,} bytes; no more are read"
-        return None, [whole_file(file, "yaml/too-large", message)]
-    text, findings = decode(file, data)
+        message = f"the file is larger than the limit of {MAX_BYTES:,} bytes"
+        return None, [build_file_error(file, "yaml/too-large", message)]
+    text, findings = decode_file(file, data)
     if text is None:
         return None, findings
     parser = _Parser(text)
     try:
         reader = _Reader(file, text, parser)
-        conflicts = list(_conflicts(text))
+        conflicts = list(_find_conflicts(text))
         if conflicts:
             for mark in conflicts[:_MOST_CONFLICTS]:
                 reader.report_conflict(mark)
@@ -139,8 +140,8 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     return Document(value, source), reader.findings
 
 
-def _conflicts(text: str) -> Iterator[re.Match[str]]:
-    """Where conflicts begin, each of which has its three marks."""
+def _find_conflicts(text: str) -> Iterator[re.Match[str]]:
+    """Yield the opening marker of each merge conflict that has all three markers."""
     begin = middle = None
     for mark in _CONFLICT_MARK.finditer(text) if "<<<<<<<" in text else ():
         if mark[0][0] == "<":
@@ -153,29 +154,29 @@ def _conflicts(text: str) -> Iterator[re.Match[str]]:
 
 
 class _Stop(Exception):
-    """Ends reading at a problem that makes the rest meaningless."""
+    """Control flow: stops the reader after an error that makes the rest unreadable."""
 
 
 class _Reader:
-    """Reads one document; `marks` are those of `Source`."""
+    """Reader of one document; `marks` has the form of `Source.marks`."""
 
     def __init__(self, file: str, text: str, parser: Any) -> None:
         self.file = file
         self.text = text
         self.findings: list[Finding] = []
         self.marks: list[int] = []
-        self._next = parser.get_event
+        self._next_event = parser.get_event
         self._nodes = 0
         self._large_numbers = 0
 
     def read(self) -> tuple[Any, bool]:
-        """The value, and whether the file could be read to its end."""
+        """Return the value, and whether the file could be read to its end."""
         try:
-            return self._document(), True
+            return self._read_document(), True
         except _Stop:
             pass
         except yaml.MarkedYAMLError as error:
-            start, problem, help_ = _explained(error, self.text)
+            start, problem, help_ = _explain_error(error, self.text)
             mark_left = _CONFLICT_MARK.search(self.text)
             if mark_left is not None:
                 self.report_conflict(mark_left)
@@ -189,126 +190,136 @@ class _Reader:
         return None, False
 
     def report_conflict(self, mark: re.Match[str]) -> None:
-        """A finding at the mark that a merge left."""
-        message = "a merge conflict begins here: the file has both sides of it"
+        """Add a finding at a merge conflict marker."""
+        message = "a merge conflict begins here: the file contains both versions"
         if mark[0][0] != "<":
-            message = "a merge left its mark here"
-        help_ = "keep one side, or both, and remove the lines with the marks"
+            message = "a merge conflict marker is left here"
+        help_ = "keep one version, or both, and remove the lines with the markers"
         self._report("yaml/merge-conflict", *mark.span(), message, help_)
 
-    def _document(self) -> Any:
-        self._next()
-        start = self._next()
+    def _read_document(self) -> Any:
+        self._next_event()
+        start = self._next_event()
         if start.__class__ is not DocumentStartEvent:
             self._report("yaml/empty", 0, 1, "the file is empty")
             raise _Stop
         if start.version or start.tags:
             message = "YAML directives are not allowed"
             self._stop("yaml/feature", start, message, "remove the `%` line")
-        value = self._node(self._next(), 0)
-        self._next()
-        another = self._next()
+        value = self._read_node(self._next_event(), 0)
+        self._next_event()
+        another = self._next_event()
         if another.__class__ is DocumentStartEvent:
-            message = "the file has several documents"
-            self._stop("yaml/feature", another, message, "keep one document a file")
+            message = "the file contains several YAML documents"
+            self._stop(
+                "yaml/feature", another, message, "keep one document in each file"
+            )
         return value
 
-    def _node(self, event: Any, depth: int) -> Any:
+    def _read_node(self, event: Any, depth: int) -> Any:
         self._nodes += 1
         if self._nodes > MAX_NODES or depth > MAX_DEPTH:
-            self._refuse_size(event)
+            self._reject_size(event)
         kind = event.__class__
         if kind is AliasEvent or event.anchor is not None or event.tag is not None:
-            self._refuse_magic(event)
+            self._reject_feature(event)
         marks = self.marks
         if kind is ScalarEvent:
             marks += (event.start_mark.index, event.end_mark.index)
-            return self._scalar(event)
-        here = len(marks)
+            return self._read_scalar(event)
+        index = len(marks)
         marks += (event.start_mark.index, event.end_mark.index, 0)
         is_mapping = kind is MappingStartEvent
-        value = self._mapping(here, depth) if is_mapping else self._sequence(depth)
-        marks[here + 2] = len(marks)
+        value = (
+            self._read_mapping(index, depth)
+            if is_mapping
+            else self._read_sequence(depth)
+        )
+        marks[index + 2] = len(marks)
         return value
 
-    def _refuse_size(self, event: Any) -> NoReturn:
-        """Stops at a value too many, or too deep."""
+    def _reject_size(self, event: Any) -> NoReturn:
+        """Stop with an error: the file has too many values, or is nested too deeply."""
         if self._nodes > MAX_NODES:
-            message = f"the file has more than {MAX_NODES:,} values"
+            message = f"the file has more than the limit of {MAX_NODES:,} values"
             self._stop("yaml/too-large", event, message)
         self._stop("yaml/too-large", event, _DEEPER)
 
-    def _refuse_magic(self, event: Any) -> NoReturn:
-        """Stops at an anchor, an alias or a tag."""
+    def _reject_feature(self, event: Any) -> NoReturn:
+        """Stop with an error at an anchor, an alias or a tag."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
-            self._stop("yaml/feature", event, message, "write the value out")
-        help_ = "remove the tag; quote the value if it is text"
+            self._stop("yaml/feature", event, message, "repeat the value instead")
+        help_ = "remove the tag; quote the value if it is a string"
         self._stop("yaml/feature", event, "tags are not allowed", help_)
 
-    def _mapping(self, mark: int, depth: int) -> dict[str, Any]:
+    def _read_mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        marks, next_event = self.marks, self._next
+        marks, next_event = self.marks, self._next_event
         while (event := next_event()).__class__ is not MappingEndEvent:
-            key = self._key(event)
+            key = self._read_key(event)
             start, end = event.start_mark.index, event.end_mark.index
             if key not in result:
                 marks += (start, end)
-                result[key] = self._node(next_event(), depth + 1)
+                result[key] = self._read_node(next_event(), depth + 1)
                 continue
-            self._report_twice(event, key, result, mark)
-            # The second value is read for its own problems; the first one counts.
-            here = len(marks)
-            self._node(next_event(), depth + 1)
-            del marks[here:]
+            self._report_duplicate(event, key, result, mark)
+            # The second value is read only to find its errors; the first value is kept.
+            index = len(marks)
+            self._read_node(next_event(), depth + 1)
+            del marks[index:]
         return result
 
-    def _report_twice(
+    def _report_duplicate(
         self, event: Any, key: str, result: Mapping[str, Any], mark: int
     ) -> None:
-        start = self.marks[key_mark(result, self.marks, mark, key)]
+        start = self.marks[find_key_mark(result, self.marks, mark, key)]
         first = self.text.count("\n", 0, start) + 1
-        message = f"`{key}` stands twice in this mapping, first on line {first}"
-        self._at("yaml/duplicate-key", event, message, "remove one of the two")
+        message = f"duplicate key `{key}`, first defined on line {first}"
+        self._report_event(
+            "yaml/duplicate-key", event, message, "remove one of the two entries"
+        )
 
-    def _key(self, event: Any) -> str:
+    def _read_key(self, event: Any) -> str:
         if event.__class__ is not ScalarEvent:
-            self._stop("yaml/key", event, "a key must be text", "quote the key")
+            self._stop("yaml/key", event, "a key must be a string", "quote the key")
         if event.anchor is not None or event.tag is not None:
-            self._refuse_magic(event)
+            self._reject_feature(event)
         if event.value == "<<" and event.implicit[0]:
             message = "merge keys are not allowed"
-            self._stop("yaml/feature", event, message, "write the entries out")
-        key = self._scalar(event, "key")
+            self._stop("yaml/feature", event, message, "repeat the entries instead")
+        key = self._read_scalar(event, "key")
         if isinstance(key, str):
             return key
-        message = f"the key `{event.value}` is not text"
-        self._at("yaml/key", event, message, "quote the key")
+        message = f"the key `{event.value}` is not a string"
+        self._report_event("yaml/key", event, message, "quote the key")
         return str(event.value)
 
-    def _sequence(self, depth: int) -> list[Any]:
+    def _read_sequence(self, depth: int) -> list[Any]:
         result: list[Any] = []
-        next_event = self._next
+        next_event = self._next_event
         while (event := next_event()).__class__ is not SequenceEndEvent:
-            result.append(self._node(event, depth + 1))
+            result.append(self._read_node(event, depth + 1))
         return result
 
-    def _scalar(self, event: Any, what: str = "value") -> Any:
+    def _read_scalar(self, event: Any, label: str = "value") -> Any:
         text: str = event.value
-        if not (text.isascii() and text.isprintable()) and self._is_refused(event):
+        if not (
+            text.isascii() and text.isprintable()
+        ) and self._has_forbidden_character(event):
             return text
         if not event.implicit[0]:
             return text
         try:
-            value = resolve_plain(text)
+            value = parse_plain_scalar(text)
             if value.__class__ is int and len(text) > _DIGITS_OF_63_BITS:
                 self._count_large(event)
             return value
         except AmbiguousScalar as error:
-            help_ = f"quote the {what} if it is text"
-            if what == "value" and text.lower() in _BOOLEANS:
-                help_ += "; write `true` or `false` if it is not"
-            self._at("yaml/ambiguous", event, str(error), help_)
+            help_ = f"quote the {label} if it is a string"
+            if label == "value" and text.lower() in _BOOLEANS:
+                help_ += "; write `true` or `false` if it is a boolean"
+            self._report_event("yaml/ambiguous", event, str(error), help_)
             return text
 
     def _count_large(self, event: Any) -> None:
@@ -318,21 +329,27 @@ class _Reader:
                 f"the file has more than {MAX_LARGE_NUMBERS} numbers of more than"
                 f" {_DIGITS_OF_63_BITS} digits"
             )
-            self._stop("yaml/too-large", event, message, "quote what is no quantity")
+            self._stop(
+                "yaml/too-large",
+                event,
+                message,
+                "quote values that are not quantities, such as identifiers",
+            )
 
-    def _is_refused(self, event: Any) -> bool:
-        """Reports the characters of a text that nobody sees; true for forbidden ones."""
-        found = unseen(event.value)
-        if found is not None:
-            rule, message, help_, severity = found
-            self._at(rule, event, message, help_, severity)
-        return found is not None and found[-1] is Severity.ERROR
+    def _has_forbidden_character(self, event: Any) -> bool:
+        """Report a forbidden or invisible character; return whether it is forbidden."""
+        problem = check_characters(event.value)
+        if problem is None:
+            return False
+        rule, message, help_, severity = problem
+        self._report_event(rule, event, message, help_, severity)
+        return severity is Severity.ERROR
 
     def _stop(self, rule: str, event: Any, message: str, help: str = "") -> NoReturn:
-        self._at(rule, event, message, help)
+        self._report_event(rule, event, message, help)
         raise _Stop
 
-    def _at(
+    def _report_event(
         self,
         rule: str,
         event: Any,
@@ -352,22 +369,22 @@ class _Reader:
         help: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:
-        span, line = span_in(self.text, start, end)
+        span, line = get_span(self.text, start, end)
         place = Location(self.file, *span)
         self.findings.append(Finding(rule, severity, place, message, help, line))
 
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+][0-9]+)?")
-_WORDS: dict[str, bool | None] = {
+_CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["true", "True", "TRUE"], True),
     **dict.fromkeys(["false", "False", "FALSE"], False),
     **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
 _LONGEST_BOOLEAN = 3
-# With one of these begins whatever is a number or looks like something else than text.
-_STARTS = frozenset("+-.0123456789=<")
+# First characters of numbers and of scalars that YAML 1.1 does not read as strings.
+_NUMBER_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
     (re.compile(r"[-+]?0[0-9_]+"), "an octal number"),
     (re.compile(r"[-+]?0o[0-7]+"), "an octal number"),
@@ -377,7 +394,7 @@ _AMBIGUOUS = (
     (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"), "a date"),
     (
         re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)[0-9]{1,2}:.*"),
-        "a time stamp",
+        "a timestamp",
     ),
     (re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"), "not a JSON number"),
     (re.compile(r"\+[0-9][0-9_]*(\.[0-9]*)?"), "a number with a sign"),
@@ -390,43 +407,43 @@ _AMBIGUOUS = (
     (re.compile(r"[-+]?0[0-9]+\.[0-9]*([eE][-+][0-9]+)?"), "a number"),
     (re.compile(r"[-+]?[0-9]*\.?[0-9]*[eE][-+]?[0-9]+"), "a number"),
     (re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.)([eE][-+]?[0-9]+)?"), "a number"),
-    (re.compile(r"=|<<"), "a YAML 1.1 special"),
+    (re.compile(r"=|<<"), "a YAML 1.1 special value"),
 )
 _MAX_DIGITS = 400
-# The runtime takes no longer ones in arguments.
+# The limit of the runtime for arguments, too.
 _MAX_WHOLE_DIGITS = 100
 _DIGITS_OF_63_BITS = 18
 
 
 class AmbiguousScalar(ValueError):
-    """A plain scalar that YAML readers disagree about, or that JSON cannot carry."""
+    """Error for a plain scalar that YAML readers interpret differently or JSON cannot hold."""
 
 
-def resolve_plain(text: str) -> str | int | float | bool | None:
-    """The JSON value of a plain scalar.
+def parse_plain_scalar(text: str) -> str | int | float | bool | None:
+    """Return the JSON value of a plain scalar.
 
     Raises:
-        AmbiguousScalar: with one sentence that says what the word looks like.
+        AmbiguousScalar: readers disagree about `text`, or it is out of range.
     """
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if len(text) <= _LONGEST_BOOLEAN and text.lower() in _BOOLEANS:
         raise AmbiguousScalar(f"`{text}` is a boolean to some YAML readers")
-    if text[0] not in _STARTS:
+    if text[0] not in _NUMBER_STARTS:
         return text
     if _INTEGER.fullmatch(text):
         if len(text.lstrip("-")) > _MAX_WHOLE_DIGITS:
             raise AmbiguousScalar(f"a number of {len(text)} digits is out of range")
         return int(text)
     if _DECIMAL.fullmatch(text):
-        return _decimal(text)
+        return _parse_decimal(text)
     for pattern, looks_like in _AMBIGUOUS:
         if pattern.fullmatch(text):
             raise AmbiguousScalar(f"`{text[:40]}` is {looks_like} to some YAML readers")
     return text
 
 
-def _decimal(text: str) -> float:
+def _parse_decimal(text: str) -> float:
     from decimal import Decimal
 
     if len(text) > _MAX_DIGITS:

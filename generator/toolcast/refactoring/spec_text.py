@@ -17,9 +17,9 @@ from typing import Any
 from ..encoders.json_text import encode_compact_json
 from ..encoders.yaml_block import encode_entry, encode_scalar
 from ..findings import has_errors
-from ..parsing.characters import decoded
+from ..parsing.characters import decode_text
 from ..parsing.tree import Path, Source
-from ..parsing.yaml_reader import AmbiguousScalar, read_yaml, resolve_plain
+from ..parsing.yaml_reader import AmbiguousScalar, parse_plain_scalar, read_yaml
 from ..suggestions import format_path
 
 Entry = Mapping[str, str]
@@ -55,7 +55,7 @@ class SpecText:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.text = decoded(source.data)
+        self.text = decode_text(source.data)
         self.value: Any = copy.deepcopy(source.tree)
         self._edits: list[tuple[int, int, str]] = []
         self._removed: dict[Path, set[int]] = {}
@@ -359,7 +359,7 @@ def _reads_as(quoted: str, value: str) -> bool:
 def _is_plain(text: str) -> bool:
     """Whether readers agree that it is text without quotes."""
     try:
-        return text[:1] != "`" and isinstance(resolve_plain(text), str)
+        return text[:1] != "`" and isinstance(parse_plain_scalar(text), str)
     except AmbiguousScalar:
         return False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..encoders.markdown import encode_code_span
-from ..parsing.characters import is_plain
+from ..parsing.characters import is_printable
 
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
 # references to issues, addresses, emphasis and HTML have other characters.
@@ -29,7 +29,7 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        c if c == " " or is_plain(c) else c.encode("unicode_escape").decode()
+        c if c == " " or is_printable(c) else c.encode("unicode_escape").decode()
         for c in text
     )
 

@@ -27,7 +27,7 @@ from ..analysis.texts import summary_field
 from ..analysis.token_costs import client_costs, estimated_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..parsing.characters import describe
+from ..parsing.characters import describe_character
 from ..parsing.tree import Path
 from ..targets.prompt_blocks import find_block_texts
 from .rule import Problem, Rule, problem_at, rule
@@ -605,9 +605,7 @@ def mixed_script(texts: Texts, where: Where) -> Iterator[Problem]:
         hit = confusable_word(text.text)
         if hit is not None and isinstance(text.owner, ToolSpec):
             word, character = hit
-            what = (
-                f"the word {shown(word)} has {describe(character)} among Latin letters"
-            )
+            what = f"the word {shown(word)} has {describe_character(character)} among Latin letters"
             help_ = "write the word in one script"
             yield problem_at(text.owner, text.path, what, help_, at_key=text.is_key)
 

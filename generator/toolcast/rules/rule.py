@@ -67,7 +67,7 @@ def problem_at(
     at_key: bool = False,
 ) -> Problem:
     """A problem at a path of a spec, of `toolset.yaml`, of the definitions or the project."""
-    place, line = owner.source.located(path, at_key=at_key)
+    place, line = owner.source.locate(path, at_key=at_key)
     return Problem(place, message, help, line)
 
 

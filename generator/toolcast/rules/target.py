@@ -28,7 +28,7 @@ def package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     project = workspace.project
     for path, message, help_ in find_problems(toolset, project):
         if project is not None and path[0] == PYPROJECT:
-            place, line = project.located(path[1])
+            place, line = project.locate(path[1])
             yield Problem(place, message, help_, line)
         else:
             yield problem_at(toolset, path, message, help_, at_key=len(path) > 1)

@@ -296,7 +296,7 @@ def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
     if kind == "project":
         # It is for programs: a field a line, so that a difference shows which one differs.
         return f"{json_lines(whole, 4)}\n"
-    return str(encode_json(whole, opened=("properties",)))
+    return str(encode_json(whole, expanded=("properties",)))
 
 
 def json_lines(value: Any, levels: int, indent: str = "") -> str:

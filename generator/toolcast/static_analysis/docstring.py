@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from ..parsing.characters import is_plain
+from ..parsing.characters import is_printable
 
 LONGEST = 16_000
 
@@ -42,7 +42,7 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
         return Docstring(problem=f"it has {len(text):,} characters")
     from docstring_parser import DocstringStyle, ParseError, parse
 
-    text = "".join(c for c in text.expandtabs() if c == "\n" or is_plain(c))
+    text = "".join(c for c in text.expandtabs() if c == "\n" or is_printable(c))
     read = []
     for style in (DocstringStyle.GOOGLE, DocstringStyle.NUMPYDOC, DocstringStyle.REST):
         try:

@@ -24,7 +24,7 @@ from ...importing.source_file import MOST_BYTES, listed_in, read_listed
 from ...mcp_client.declared_servers import command_server, headers_of, url_server
 from ...mcp_client.read_server import read_server
 from ...mcp_client.server_listing import ListingError, ServerListing
-from ...parsing.characters import unseen
+from ...parsing.characters import check_characters
 from ...reports.escaping import printable
 from ..exit_codes import fail
 
@@ -105,7 +105,7 @@ def _read(listing: ServerListing) -> Iterator[Finding]:
             yield Finding(rule, severity, place, message, help_)
         names.add(name)
         for text in _texts(tool):
-            if found := unseen(text):
+            if found := check_characters(text):
                 rule, message, help_, severity = found
                 yield Finding(rule, severity, place, message, help_)
 
