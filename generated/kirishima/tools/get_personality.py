@@ -16,11 +16,11 @@ from toolcast_runtime.types import (
 
 
 class GetPersonalityArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
 
 class GetPersonalityResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     version: ReadOnly[str]
     generated_at: ReadOnly[str]
@@ -29,7 +29,7 @@ class GetPersonalityResult(TypedDict):
 
 
 class GetPersonalityResultStyleSections(TypedDict):
-    # The schema says more, by additionalProperties.
+    # The type does not express the schema keyword additionalProperties.
     default: ReadOnly[str]
 
 

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class GithubIssueArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     action: Literal["create", "list", "view", "comment", "close", "list_comments"]
     issue_id: NotRequired[str]
@@ -41,7 +41,7 @@ class GithubIssueOptions(TypedDict):
 
 
 class GithubIssueResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     action: ReadOnly[str]
     issues: ReadOnly[Sequence[GithubIssueResultIssuesItem]]

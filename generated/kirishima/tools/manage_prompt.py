@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class ManagePromptArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     action: Literal["add", "delete", "list"]
     prompt_id: NotRequired[str]
@@ -25,7 +25,7 @@ class ManagePromptArguments(TypedDict):
 
 
 class ManagePromptResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     action: ReadOnly[str]
     prompts: ReadOnly[Sequence[ManagePromptResultPromptsItem]]

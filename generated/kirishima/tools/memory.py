@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class MemoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     action: Literal["search", "create", "update", "delete", "list", "get"]
     keywords: NotRequired[Sequence[str]]
@@ -47,7 +47,7 @@ class MemoryArguments(TypedDict):
 
 
 class MemoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     action: ReadOnly[str]
     memories: ReadOnly[Sequence[MemoryResultMemoriesItem]]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class SmarthomeArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     user_request: str
     device: NotRequired[str]
 
 
 class SmarthomeResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     speech: ReadOnly[str]
     kind: ReadOnly[Literal["action_done", "query_answer"]]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class StickynotesArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     action: Literal["create", "list", "snooze", "resolve"]
     text: NotRequired[str]
@@ -27,7 +27,7 @@ class StickynotesArguments(TypedDict):
 
 
 class StickynotesResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     action: ReadOnly[str]
     now: ReadOnly[str]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class BroadcastMessageArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     message: str
     workspace_id: NotRequired[str]
 
 
 class BroadcastMessageResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     workspace_id: ReadOnly[str]
     delivered_to: ReadOnly[Sequence[str]]

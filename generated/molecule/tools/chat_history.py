@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class ChatHistoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     peer_id: str
     limit: NotRequired[int]
@@ -25,7 +25,7 @@ class ChatHistoryArguments(TypedDict):
 
 
 class ChatHistoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     workspace_id: ReadOnly[str]
     peer_id: ReadOnly[str]

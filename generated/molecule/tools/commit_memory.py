@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class CommitMemoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     content: str
     scope: NotRequired[Literal["LOCAL", "TEAM", "GLOBAL"]]
@@ -24,7 +24,7 @@ class CommitMemoryArguments(TypedDict):
 
 
 class CommitMemoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     memory_id: ReadOnly[str]
     content: ReadOnly[str]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class CreateApprovalArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     action: str
     reason: NotRequired[str]
 
 
 class CreateApprovalResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     request_id: ReadOnly[str]
     kind: ReadOnly[Literal["approval"]]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class CreateRequestArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     kind: Literal["task", "approval"]
     title: str
@@ -25,7 +25,7 @@ class CreateRequestArguments(TypedDict):
 
 
 class CreateRequestResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     request_id: ReadOnly[str]
     kind: ReadOnly[Literal["task", "approval"]]

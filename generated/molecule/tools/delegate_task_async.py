@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class DelegateTaskAsyncArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     workspace_id: str
     task: str
@@ -24,7 +24,7 @@ class DelegateTaskAsyncArguments(TypedDict):
 
 
 class DelegateTaskAsyncResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     workspace_id: ReadOnly[str]
     task_id: ReadOnly[str | None]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class DesktopClickArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     x: int
     y: int
@@ -24,7 +24,7 @@ class DesktopClickArguments(TypedDict):
 
 
 class DesktopClickResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     x: ReadOnly[int]
     y: ReadOnly[int]

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class DesktopKeyArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     keys: str
 
 
 class DesktopKeyResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     pressed: ReadOnly[Sequence[str]]
 

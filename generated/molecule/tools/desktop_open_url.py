@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class DesktopOpenUrlArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     url: str
 
 
 class DesktopOpenUrlResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     url: ReadOnly[str]
     opened_with: ReadOnly[str]

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class DesktopScreenshotArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     path: NotRequired[str]
 
 
 class DesktopScreenshotResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     path: ReadOnly[str]
     width: ReadOnly[int]

@@ -16,11 +16,11 @@ from toolcast_runtime.types import (
 
 
 class DesktopStatusArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
 
 class DesktopStatusResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     available: ReadOnly[bool]
     display: ReadOnly[str | None]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class DesktopTypeArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     text: str
     delay_ms: NotRequired[int]
 
 
 class DesktopTypeResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     typed_characters: ReadOnly[int]
 

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class GetWorkspaceInfoArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     source_workspace_id: NotRequired[str]
 
 
 class GetWorkspaceInfoResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     id: ReadOnly[str]
     name: ReadOnly[str]

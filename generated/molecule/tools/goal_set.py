@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class GoalSetArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     goal: str
     cadence_seconds: NotRequired[int]
 
 
 class GoalSetResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     goal: ReadOnly[str]
     cadence_seconds: ReadOnly[int | None]

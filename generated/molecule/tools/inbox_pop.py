@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class InboxPopArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     activity_id: str
 
 
 class InboxPopResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     activity_id: ReadOnly[str]
     removed: ReadOnly[bool]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class InstallPluginArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     source: str
     workspace_id: NotRequired[str]
 
 
 class InstallPluginResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     workspace_id: ReadOnly[str]
     name: ReadOnly[str]

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class ListPeersArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     source_workspace_id: NotRequired[str]
 
 
 class ListPeersResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     workspace_id: ReadOnly[str]
     peers: ReadOnly[Sequence[ListPeersResultPeersItem]]

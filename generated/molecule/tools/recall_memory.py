@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class RecallMemoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     query: NotRequired[str]
     scope: NotRequired[Literal["LOCAL", "TEAM", "GLOBAL", ""]]
@@ -24,7 +24,7 @@ class RecallMemoryArguments(TypedDict):
 
 
 class RecallMemoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     memories: ReadOnly[Sequence[RecallMemoryResultMemoriesItem]]
 

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class SendMessageToUserArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     message: str
     attachments: NotRequired[Sequence[str | SendMessageToUserAttachmentsItemOption2]]
@@ -31,7 +31,7 @@ class SendMessageToUserAttachmentsItemOption2(TypedDict):
 
 
 class SendMessageToUserResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     message_id: ReadOnly[str]
     workspace_id: ReadOnly[str]

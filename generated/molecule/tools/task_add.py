@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class TaskAddArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     title: str
     next_action: NotRequired[str]
 
 
 class TaskAddResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     task_id: ReadOnly[str]
     title: ReadOnly[str]

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class TaskCompleteArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     task_id: str
 
 
 class TaskCompleteResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     task_id: ReadOnly[str]
     title: ReadOnly[str]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class TaskListArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     status: NotRequired[str]
     limit: NotRequired[int]
 
 
 class TaskListResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     tasks: ReadOnly[Sequence[TaskListResultTasksItem]]
 

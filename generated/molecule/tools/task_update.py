@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class TaskUpdateArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     task_id: str
     status: NotRequired[str]
@@ -24,7 +24,7 @@ class TaskUpdateArguments(TypedDict):
 
 
 class TaskUpdateResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     task_id: ReadOnly[str]
     title: ReadOnly[str]

@@ -10,7 +10,7 @@ from toolcast_runtime.types import HandlerForm, TypedDict, tool_result
 
 
 class UpdateAgentCardArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     card: Mapping[str, Any]
 

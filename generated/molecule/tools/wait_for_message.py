@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class WaitForMessageArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     timeout_secs: NotRequired[float]
 
 
 class WaitForMessageResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     timed_out: ReadOnly[bool]
     message: ReadOnly[WaitForMessageResultMessage | None]

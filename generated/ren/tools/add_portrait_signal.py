@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class AddPortraitSignalArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     person: Literal["scott", "ted", "ren"]
     signal: str
 
 
 class AddPortraitSignalResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     signal_id: ReadOnly[int]
     reply: ReadOnly[str]

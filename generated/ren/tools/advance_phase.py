@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class AdvancePhaseArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     target_phase: Literal[
         "discover",
@@ -30,7 +30,7 @@ class AdvancePhaseArguments(TypedDict):
 
 
 class AdvancePhaseResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     phase: ReadOnly[str]
     former_phase: ReadOnly[str]

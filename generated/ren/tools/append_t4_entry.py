@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class AppendT4EntryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     project_slug: str
     entry_type: str
@@ -25,7 +25,7 @@ class AppendT4EntryArguments(TypedDict):
 
 
 class AppendT4EntryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     entry_id: ReadOnly[str]
     characters: ReadOnly[int]

@@ -16,11 +16,11 @@ from toolcast_runtime.types import (
 
 
 class CheckMemoryHealthArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
 
 class CheckMemoryHealthResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     is_healthy: ReadOnly[bool]
     tables: ReadOnly[Sequence[CheckMemoryHealthResultTablesItem]]

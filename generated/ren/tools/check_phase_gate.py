@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class CheckPhaseGateArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     target_phase: Literal[
         "discover",
@@ -30,7 +30,7 @@ class CheckPhaseGateArguments(TypedDict):
 
 
 class CheckPhaseGateResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     target_phase: ReadOnly[str]
     is_open: ReadOnly[bool]

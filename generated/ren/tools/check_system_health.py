@@ -16,11 +16,11 @@ from toolcast_runtime.types import (
 
 
 class CheckSystemHealthArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
 
 class CheckSystemHealthResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     status: ReadOnly[Literal["ok", "degraded"]]
     checks: ReadOnly[Sequence[CheckSystemHealthResultChecksItem]]

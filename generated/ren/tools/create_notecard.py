@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class CreateNotecardArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     text: str
     source: NotRequired[Literal["chat", "manual"]]
 
 
 class CreateNotecardResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     notecard_id: ReadOnly[int]
     text: ReadOnly[str]

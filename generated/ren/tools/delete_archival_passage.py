@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class DeleteArchivalPassageArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     passage_id: str
     confirmed: NotRequired[bool]
@@ -24,7 +24,7 @@ class DeleteArchivalPassageArguments(TypedDict):
 
 
 class DeleteArchivalPassageResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     deleted: ReadOnly[bool]
     passage_id: ReadOnly[str]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class DeleteNotecardArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     notecard_id: int
     confirmed: NotRequired[bool]
@@ -24,7 +24,7 @@ class DeleteNotecardArguments(TypedDict):
 
 
 class DeleteNotecardResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     deleted: ReadOnly[bool]
     notecard: ReadOnly[DeleteNotecardResultNotecard]

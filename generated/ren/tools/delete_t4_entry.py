@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class DeleteT4EntryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     project_slug: str
     entry_type: str
@@ -26,7 +26,7 @@ class DeleteT4EntryArguments(TypedDict):
 
 
 class DeleteT4EntryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     deleted: ReadOnly[bool]
     entry_ids: ReadOnly[Sequence[str]]

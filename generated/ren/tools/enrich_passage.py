@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class EnrichPassageArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     passage_id: str
     context_note: str
@@ -24,7 +24,7 @@ class EnrichPassageArguments(TypedDict):
 
 
 class EnrichPassageResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     note_id: ReadOnly[int]
     passage_id: ReadOnly[str]

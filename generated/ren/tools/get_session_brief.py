@@ -16,11 +16,11 @@ from toolcast_runtime.types import (
 
 
 class GetSessionBriefArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
 
 class GetSessionBriefResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     sessions: ReadOnly[Sequence[GetSessionBriefResultSessionsItem]]
     word_from_ren: ReadOnly[str]

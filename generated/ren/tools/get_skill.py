@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class GetSkillArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     phase_slug: str
 
 
 class GetSkillResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     phase_slug: ReadOnly[str]
     layer: ReadOnly[str]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class GetT4EntryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     project_slug: str
     entry_type: str
@@ -24,7 +24,7 @@ class GetT4EntryArguments(TypedDict):
 
 
 class GetT4EntryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     entries: ReadOnly[Sequence[GetT4EntryResultEntriesItem]]
 

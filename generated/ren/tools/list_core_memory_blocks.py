@@ -16,11 +16,11 @@ from toolcast_runtime.types import (
 
 
 class ListCoreMemoryBlocksArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
 
 class ListCoreMemoryBlocksResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     blocks: ReadOnly[Sequence[ListCoreMemoryBlocksResultBlocksItem]]
 

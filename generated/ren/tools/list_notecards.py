@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class ListNotecardsArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     status: NotRequired[Literal["active", "completed", "archived"]]
 
 
 class ListNotecardsResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     notecards: ReadOnly[Sequence[ListNotecardsResultNotecardsItem]]
 

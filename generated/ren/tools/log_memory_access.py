@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class LogMemoryAccessArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     search_query: str
     passage_ids: Sequence[str]
@@ -24,7 +24,7 @@ class LogMemoryAccessArguments(TypedDict):
 
 
 class LogMemoryAccessResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     access_id: ReadOnly[int]
     passages: ReadOnly[int]

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class ReadBridgeHistoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     limit: NotRequired[int]
 
 
 class ReadBridgeHistoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     entries: ReadOnly[Sequence[ReadBridgeHistoryResultEntriesItem]]
 

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class ReadCoreMemoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     block_label: str
 
 
 class ReadCoreMemoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     block_label: ReadOnly[str]
     value: ReadOnly[str]

@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class ReadPendingThoughtsArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     limit: NotRequired[int]
 
 
 class ReadPendingThoughtsResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     thoughts: ReadOnly[Sequence[ReadPendingThoughtsResultThoughtsItem]]
 

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class ReadPortraitArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     person: Literal["scott", "ted", "ren"]
     layer: Literal["forming", "trusted"]
 
 
 class ReadPortraitResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     person: ReadOnly[Literal["scott", "ted", "ren"]]
     layer: ReadOnly[Literal["forming", "trusted"]]

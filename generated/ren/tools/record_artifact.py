@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class RecordArtifactArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     artifact_key: str
     description: str
 
 
 class RecordArtifactResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     artifact_key: ReadOnly[str]
     phase: ReadOnly[str]

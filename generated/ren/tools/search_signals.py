@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class SearchSignalsArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     query: str
     signal_type: NotRequired[Literal["relational", "directional", "ren", "texture"]]
@@ -25,7 +25,7 @@ class SearchSignalsArguments(TypedDict):
 
 
 class SearchSignalsResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     signals: ReadOnly[Sequence[SearchSignalsResultSignalsItem]]
     reading: ReadOnly[str]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class SearchT4Arguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     project_slug: str
     query: str
@@ -25,7 +25,7 @@ class SearchT4Arguments(TypedDict):
 
 
 class SearchT4Result(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     entries: ReadOnly[Sequence[SearchT4ResultEntriesItem]]
 

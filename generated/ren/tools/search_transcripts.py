@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class SearchTranscriptsArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     query: str
     limit: NotRequired[int]
 
 
 class SearchTranscriptsResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     messages: ReadOnly[Sequence[SearchTranscriptsResultMessagesItem]]
 

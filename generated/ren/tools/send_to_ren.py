@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class SendToRenArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     message: str
 
 
 class SendToRenResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     reply: ReadOnly[str]
     steps: ReadOnly[int]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class UpdateNotecardArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     notecard_id: int
     status: NotRequired[Literal["active", "completed", "archived"]]
@@ -24,7 +24,7 @@ class UpdateNotecardArguments(TypedDict):
 
 
 class UpdateNotecardResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     notecard_id: ReadOnly[int]
     text: ReadOnly[str]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class UpdateOpenThreadsArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     action: Literal["add", "close", "remove"]
     thread: str
 
 
 class UpdateOpenThreadsResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     threads: ReadOnly[Sequence[UpdateOpenThreadsResultThreadsItem]]
 

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class WriteCoreMemoryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     block_label: str
     value: str
 
 
 class WriteCoreMemoryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     block_label: ReadOnly[str]
     value: ReadOnly[str]

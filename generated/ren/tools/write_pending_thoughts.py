@@ -16,13 +16,13 @@ from toolcast_runtime.types import (
 
 
 class WritePendingThoughtsArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     thoughts: str
 
 
 class WritePendingThoughtsResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     thought_id: ReadOnly[int]
     created_at: ReadOnly[str]

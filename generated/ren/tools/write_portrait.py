@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class WritePortraitArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     person: Literal["scott", "ted", "ren"]
     layer: Literal["forming", "trusted"]
@@ -24,7 +24,7 @@ class WritePortraitArguments(TypedDict):
 
 
 class WritePortraitResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     person: ReadOnly[Literal["scott", "ted", "ren"]]
     layer: ReadOnly[Literal["forming", "trusted"]]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class WriteSessionLogArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     summary: str
     decisions: NotRequired[str]
@@ -28,7 +28,7 @@ class WriteSessionLogArguments(TypedDict):
 
 
 class WriteSessionLogResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     session_id: ReadOnly[int]
     session_date: ReadOnly[str]

@@ -16,14 +16,14 @@ from toolcast_runtime.types import (
 
 
 class WriteSessionSummaryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     summary: str
     session_date: NotRequired[str]
 
 
 class WriteSessionSummaryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     summary_id: ReadOnly[int]
     session_date: ReadOnly[str]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class WriteSignalArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     signal_type: Literal["relational", "directional", "ren", "texture"]
     subject: Literal["scott", "ted", "ren", "project", "framework"]
@@ -25,7 +25,7 @@ class WriteSignalArguments(TypedDict):
 
 
 class WriteSignalResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     signal_id: ReadOnly[int]
     session_date: ReadOnly[str]

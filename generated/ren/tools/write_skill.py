@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class WriteSkillArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     phase_slug: str
     content: str
@@ -24,7 +24,7 @@ class WriteSkillArguments(TypedDict):
 
 
 class WriteSkillResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     phase_slug: ReadOnly[str]
     layer: ReadOnly[str]

@@ -16,7 +16,7 @@ from toolcast_runtime.types import (
 
 
 class WriteT4EntryArguments(TypedDict):
-    """What a call is given, exactly as the caller sent it."""
+    """Arguments of a call, as sent by the caller."""
 
     project_slug: str
     entry_type: Literal[
@@ -56,7 +56,7 @@ class WriteT4EntryArguments(TypedDict):
 
 
 class WriteT4EntryResult(TypedDict):
-    """What a call gives."""
+    """Result of a call."""
 
     project_slug: ReadOnly[str]
     entry_type: ReadOnly[str]
