@@ -70,7 +70,7 @@ def test_a_fence_holds_its_text(text: str) -> None:
 
 
 def test_a_language_is_one_word() -> None:
-    with pytest.raises(ValueError, match="one word"):
+    with pytest.raises(ValueError, match="letters, digits"):
         encode_code_block("x", "a\n## b")
 
 

@@ -12,7 +12,7 @@ from tests.properties import tried
 from toolcast.encoders.python import (
     WIDTH,
     _escaped,
-    _pieces,
+    _split_string,
     encode_literal,
     encode_string,
     text_width,
@@ -32,7 +32,7 @@ TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)
 def test_pieces_are_as_long_as_they_can_be(text: str, room: int) -> None:
-    pieces = _pieces(text, room)
+    pieces = _split_string(text, room)
     assert "".join(ast.literal_eval(piece) for piece in pieces) == text
     assert pieces == list(_word_by_word(text, room))
 

@@ -163,7 +163,7 @@ def test_black_keeps_calls_and_functions(length: int) -> None:
         "form", name, "given", {"b": "left", "c": "left"}, f"{margin}_ = "
     )
     most = encode_chained_call(
-        "form", name, "given", {}, f"{margin}result = ", with_given=True
+        "form", name, "given", {}, f"{margin}result = ", unpack_arguments=True
     )
     call = encode_call(name, [encode_identifier("result")], margin)
     rows = [f"_ = {least}", f"result = {most}", call]

@@ -141,7 +141,7 @@ def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
 def test_json_refuses_what_is_none(value: Any) -> None:
-    with pytest.raises(ValueError, match="not JSON"):
+    with pytest.raises(ValueError, match="not a JSON value"):
         encode_json({"a": [value]})
 
 

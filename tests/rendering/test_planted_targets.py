@@ -76,11 +76,11 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     ),
     "raw text": (
         one("x.py", "module.py.jinja", text=str, shape=DOCSTRING),
-        "only encoded text can be printed",
+        "templates can only print Code",
     ),
     "raw text, written": (
         written("x.json", lambda text: json.dumps(text), JsonShape(())),
-        "its text is str, not Code",
+        "the text is str, not Code",
     ),
     "raw text, joined in the template": (
         one("x.py", "sly.py.jinja", text=str, shape=DOCSTRING),
@@ -100,7 +100,7 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     ),
     "forged Code": (
         one("x.py", "module.py.jinja", text=Code, shape=DOCSTRING),
-        "only the encoders do",
+        "only encoders may create it",
     ),
     "forged Code, past the refusal": (
         one("x.py", "module.py.jinja", text=forged, shape=DOCSTRING),
@@ -121,19 +121,19 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     ),
     "no shape": (
         one("x.py", "module.py.jinja", text=lambda _: encode_inline("x")),
-        "declares no `shape`",
+        "the view has no `shape`",
     ),
     "no shape, Markdown": (
         one("x.md", "page.md.jinja", text=encode_inline),
-        "declares no `shape`",
+        "the view has no `shape`",
     ),
     "no shape, plain text": (
         one("x.txt", "list.txt.jinja", text=encode_line, shape=None),
-        "declares no `shape`",
+        "the view has no `shape`",
     ),
     "no shape, written": (
         written("x.json", lambda text: encode_json({"a": text}), None),
-        "declares no `shape`",
+        "the view has no `shape`",
     ),
     "something else for a shape": (
         one(
@@ -142,20 +142,20 @@ PLANTED: dict[str, tuple[Draw, str]] = {
             text=lambda _: encode_inline("x"),
             shape=("docstring",),
         ),
-        "declares no `shape`",
+        "the view has no `shape`",
     ),
     "a shape of another kind": (
         one("x.py", "list.txt.jinja", text=encode_line, shape=TextShape(1)),
-        "needs a PythonShape",
+        "needs PythonShape",
     ),
     "compact JSON, which is no Code": (
         written("x.json", encode_compact_json, JsonShape(())),
-        "its text is str, not Code",
+        "the text is str, not Code",
     ),
     **{
         f"the path {path!r}": (
             written(path, lambda _: encode_json({}), JsonShape(())),
-            "no path of a file below the toolset's folder",
+            "not a valid path of a file below the toolset's folder",
         )
         for path in (
             "../../x",
@@ -173,11 +173,11 @@ PLANTED: dict[str, tuple[Draw, str]] = {
             name: context.write(name, encode_json({}), JsonShape(()))
             for name in ("x.json", "X.json")
         },
-        "two targets give the file x/X.json, the second is `planted`",
+        "two targets generate the file x/X.json; the second one is `planted`",
     ),
     "no files": (
         lambda text, context: cast("dict[str, bytes]", None),
-        "gives NoneType, not its files",
+        "returned NoneType, not a mapping",
     ),
 }
 
@@ -206,7 +206,9 @@ def planted(
             templates=str(tmp_path / "templates"),
         )
         monkeypatch.setattr(
-            toolcast.targets.table, "_others", lambda _: {"planted": target}
+            toolcast.targets.table,
+            "_load_extension_targets",
+            lambda _: {"planted": target},
         )
         spec = {"name": "note", "summary": text, "parameters": {"type": "object"}}
         (specs / "note.yaml").write_text(json.dumps(spec))

@@ -1,4 +1,4 @@
-"""The command line of a toolset, and the CLI block of the prompt."""
+"""The target `cli`: the command line of a toolset, and the CLI block of the prompt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`cli.py` and `prompts/cli.md`."""
+    """Generate `cli.py` and `prompts/cli.md`."""
     client = toolset.targets.get("cli", {}).get("client")
     package = get_package_name(context, toolset)
     view = View(
@@ -43,15 +43,15 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     }
 
 
-def _left_out(toolset: Toolset, tool: ToolSpec) -> str | None:
-    """Why a tool has no command."""
+def _find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
+    """Return the reason why a tool has no command; None if it has one."""
     return tool.cli.reason if tool.cli and tool.cli.keyword is None else None
 
 
 TARGET = Target(
     name="cli",
-    purpose="Commands of a shell, and the CLI block of the prompt.",
+    purpose="A command line with one command per tool, and the CLI block of the prompt.",
     generate=generate,
     needs=("registry",),
-    omission_reason=_left_out,
+    omission_reason=_find_omission_reason,
 )

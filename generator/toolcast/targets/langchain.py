@@ -1,4 +1,4 @@
-"""The LangChain wrappers of a toolset."""
+"""The target `langchain`: the tools as LangChain tools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`langchain_tools.py`."""
+    """Generate `langchain_tools.py`."""
     view = View(_SHAPE, header=encode_header(f"{toolset.folder}/toolset.yaml"))
     template = "langchain/langchain_tools.py.jinja"
     return {"langchain_tools.py": context.render(template, view)}
@@ -31,7 +31,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="langchain",
-    purpose="A LangChain BaseTool a tool, sync and async.",
+    purpose="One LangChain BaseTool per tool, sync and async.",
     generate=generate,
     needs=("registry",),
 )
