@@ -192,7 +192,7 @@ def test_a_document_that_is_saved_meanwhile_is_left(
     monkeypatch.setattr("toolcast.output.output_folder.check_unchanged", edited_before)
     done = project.toolcast("generate")
     assert done.returncode == 1
-    assert "the file was changed while the run went on" in done.stderr
+    assert "the file changed during the run" in done.stderr
     assert page(project) == saved
     assert not (project.root / "generated/toy").exists()
 

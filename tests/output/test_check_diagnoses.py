@@ -45,7 +45,7 @@ def test_a_stale_spec_is_named_once_however_many_files_it_goes_into(
     assert checked.exit_code == 1
     [line] = lines(checked)
     assert line.startswith("specs/toy/greet.yaml: error: output/differs: ")
-    assert DEFINITION in line and "are not what the specs give now" in line
+    assert DEFINITION in line and "are out of date" in line
     assert "help: run `toolcast generate` and commit the result" in checked.stderr
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
@@ -65,7 +65,7 @@ def test_a_change_that_nothing_tells_from_an_edit_is_said_to_be_either(
 ) -> None:
     change(small)
     [line] = lines(run("check"))
-    assert line.endswith("are not what the specs give: stale, or edited by hand")
+    assert line.endswith("are out of date or edited by hand")
 
 
 def test_what_git_has_right_was_edited_by_hand(
@@ -129,7 +129,7 @@ def test_the_files_of_a_spec_that_is_gone_are_one_line(small: Any, run: Run) -> 
     (small.root / "specs/toy/part.yaml").unlink()
     orphans = [line for line in lines(run("check")) if "output/orphaned" in line]
     assert orphans == [
-        "generated/toy/tools/part.json: error: output/orphaned: no spec gives this file"
+        "generated/toy/tools/part.json: error: output/orphaned: this file"
         " any more, nor 1 more; it was made from specs/toy/part.yaml"
     ]
     done = run("generate")
@@ -142,10 +142,10 @@ def test_a_foreign_file(small: Any, run: Run) -> None:
     small.write("generated/toy/notes.txt", "mine\n")
     checked = run("check")
     assert lines(checked) == [
-        "generated/toy/notes.txt: error: output/foreign: the file is not the generator's,"
+        "generated/toy/notes.txt: error: output/foreign: the file was not generated,"
         " in a folder that is"
     ]
-    assert "help: move it out of the folder" in checked.stderr
+    assert "help: move it out of the output folder" in checked.stderr
 
 
 @pytest.mark.rows(8)

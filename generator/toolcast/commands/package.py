@@ -20,7 +20,7 @@ from ..findings import has_errors, sort_findings
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
 from ..model.spec_schema import is_device
-from ..output.disk_differences import LEFT_BY_TOOLS, compare_with_disk
+from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
 from ..reports.escaping import printable
@@ -145,7 +145,7 @@ def _below(
             for entry in folder.entries():
                 name, path = entry.name, posixpath.normpath(f"{here}/{entry.name}")
                 is_other = here == source and not first.fullmatch(name)
-                if is_other or path == output or LEFT_BY_TOOLS.fullmatch(name):
+                if is_other or path == output or TOOL_FILES.fullmatch(name):
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)

@@ -19,7 +19,7 @@ from toolcast_runtime.core.safe_file import read_regular
 from ...extensions import ExtensionFailure
 from ...model.loading import load_workspace
 from ...model.spec_files import TOOLSET_FILE
-from ...output.disk_differences import LEFT_BY_TOOLS, LEFTOVER
+from ...output.disk_differences import LEFTOVER, TOOL_FILES
 from ...project import WORKSPACE_FILE
 from ...reports.escaping import printable
 from ..exit_codes import fail
@@ -28,7 +28,7 @@ from .run_inputs import program_files, project_files
 # How long the library waits before it looks whether there was anything, in milliseconds.
 _TURN = 200
 _LARGEST = 8 * 1024 * 1024
-_PASSED_BY = (LEFT_BY_TOOLS, LEFTOVER)
+_PASSED_BY = (TOOL_FILES, LEFTOVER)
 
 
 class Watched(NamedTuple):
@@ -241,7 +241,7 @@ def _folders(root: str, looked_at: Watched) -> frozenset[str]:
 
 def _folders_in(tree: str) -> Iterator[str]:
     for folder, names, _ in os.walk(tree):
-        names[:] = [name for name in names if not LEFT_BY_TOOLS.fullmatch(name)]
+        names[:] = [name for name in names if not TOOL_FILES.fullmatch(name)]
         yield folder
 
 
