@@ -75,7 +75,7 @@ _SELECTION = """\
 
 On the labelled messages of `tests/router` over the tools of eighteen real servers: whether the
 tool that is meant is the first, among the first three, five; whether the router shows it; and
-the part of all tools that it shows. [Selection](selection.md) has what this was before, and an
+the part of all tools that it shows. [More results](../benchmarks/RESULTS.md#selection) include an
 independent set.
 """
 _METHOD = """\

@@ -141,6 +141,7 @@ MAY_IMPORT = {
         "findings",
         "git",
         "spec_language",
+        "package_data",
         "model",
         "static_analysis",
         "rendering",

@@ -30,6 +30,20 @@ def templates_folder() -> str:
     return os.path.normpath(os.path.join(_HERE, "..", "..", "templates"))
 
 
+def read_deployment_file(name: str) -> bytes:
+    """Return the content of a file of `examples/deployment`.
+
+    A wheel contains the folder as `toolcast/deployment`; a checkout has it at its root.
+
+    Raises:
+        OSError: the installation is incomplete.
+    """
+    folder = os.path.join(_HERE, "deployment")
+    if not os.path.isdir(folder):
+        folder = os.path.join(_HERE, "..", "..", "examples", "deployment")
+    return read_regular(os.path.normpath(os.path.join(folder, name)), _LARGEST)
+
+
 def package_folders() -> tuple[str, ...]:
     """The folders in which all of the generator is."""
     return (_HERE, templates_folder())

@@ -113,9 +113,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (specs / "toolset.yaml").write_text(toolset, encoding="utf-8")
     run(folder, "toolcast", "generate")
-    for marker in ("NAME=demo", "mkdir -m 700 secrets"):
-        commands = block_of(marker).replace("path/to/toolcast", str(ROOT))
-        subprocess.run(["sh", "-eu", "-c", commands], cwd=folder, check=True)
+    run(folder, "toolcast", "init", "--deployment")
+    commands = block_of("mkdir -m 700 secrets")
+    subprocess.run(["sh", "-eu", "-c", commands], cwd=folder, check=True)
     return folder
 
 

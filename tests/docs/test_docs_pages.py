@@ -73,40 +73,40 @@ def test_the_core_is_told_without_its_extension(page: Path) -> None:
         assert not re.findall(r".*letta.*", page.read_text("utf-8"), re.I)
 
 
-def rooms(package: Path) -> set[str]:
-    return {init.parent.name for init in package.glob("*/__init__.py")}
+def list_packages(folder: Path) -> set[str]:
+    return {init.parent.name for init in folder.glob("*/__init__.py")}
 
 
-def rooms_named(title: str) -> list[str]:
-    """The rooms in the table below a heading of the page of the architecture, in order."""
+def documented_packages(title: str) -> list[str]:
+    """Return the packages in the tables of a section of the architecture page, in order."""
     text = (DOCS / "architecture.md").read_text("utf-8")
     table = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
     return re.findall(r"^\| `(\w+)` \|", table, re.M)
 
 
-def test_the_rooms_of_the_architecture_are_the_folders() -> None:
-    generator = rooms(ROOT / "generator" / "toolcast")
+def test_architecture_page_lists_the_packages() -> None:
+    generator = list_packages(ROOT / "generator" / "toolcast")
     package = ROOT / "runtime" / "toolcast_runtime"
-    named = rooms_named("The runtime's rooms")
+    named = documented_packages("Packages of the runtime")
     core = package / "core"
     parts = {path.stem for path in package.glob("[!_]*.py")} - {"types"}
-    runtime = rooms(core) | (rooms(package) - {"core"}) | parts
-    # Of the modules of `core` the page names those that the others import most.
+    runtime = list_packages(core) | (list_packages(package) - {"core"}) | parts
+    # The page lists only the modules of `core` that the other packages import most.
     modules = {name for name in named if (core / f"{name}.py").is_file()}
-    assert sorted(rooms_named("The generator's rooms")) == sorted(generator)
+    assert sorted(documented_packages("Packages of the generator")) == sorted(generator)
     assert sorted(named) == sorted(runtime | modules)
     picture = (DOCS / "architecture.svg").read_text("utf-8")
-    drawn = re.findall(r'class="room"[^>]*>(\w+)<', picture)
+    drawn = re.findall(r'class="package"[^>]*>(\w+)<', picture)
     assert sorted(drawn) == sorted([*generator, *named])
 
 
-def test_a_room_of_the_generator_imports_only_rooms_above_it() -> None:
-    order = rooms_named("The generator's rooms")
+def test_architecture_page_lists_generator_packages_in_import_order() -> None:
+    order = documented_packages("Packages of the generator")
     assert_none(
-        f"{room} may import {other}, which stands below it"
-        for room, others in MAY_IMPORT.items()
-        for other in others
-        if room in order and other in order[order.index(room) :]
+        f"{package} may import {other}, which is listed after it"
+        for package, imported in MAY_IMPORT.items()
+        for other in imported
+        if package in order and other in order[order.index(package) :]
     )
 
 

@@ -1,4 +1,4 @@
-"""What the page on outputs says of a repository that is there already, done word by word."""
+"""Follow the section of docs/outputs.md on an existing repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.program import toolcast
 
 ROOT = Path(__file__).parents[2]
-HEADING = "## In a repository that is there already"
+HEADING = "## Add Toolcast to an existing repository"
 
 
 @pytest.mark.slow

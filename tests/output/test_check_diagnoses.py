@@ -129,8 +129,8 @@ def test_the_files_of_a_spec_that_is_gone_are_one_line(small: Any, run: Run) -> 
     (small.root / "specs/toy/part.yaml").unlink()
     orphans = [line for line in lines(run("check")) if "output/orphaned" in line]
     assert orphans == [
-        "generated/toy/tools/part.json: error: output/orphaned: this file"
-        " any more, nor 1 more; it was made from specs/toy/part.yaml"
+        "generated/toy/tools/part.json: error: output/orphaned: this file and 1 more are"
+        " no longer generated; the source was specs/toy/part.yaml"
     ]
     done = run("generate")
     assert "2 removed" in done.stdout

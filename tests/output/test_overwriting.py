@@ -133,7 +133,10 @@ def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
     assert refused.exit_code == 1
-    assert "leave.py: error: output/foreign: a generated file belongs here" in refused.stderr
+    assert (
+        "leave.py: error: output/foreign: a generated file belongs here"
+        in refused.stderr
+    )
     assert "--force` to replace it" in refused.stderr
     assert theirs.read_text() == "mine = 1\n"
     assert run("generate", "--force").exit_code == 0

@@ -81,6 +81,10 @@ def test_the_generators_wheel_holds_templates_and_schemas(
         f"toolcast/{file.relative_to(ROOT).as_posix()}"
         for file in (ROOT / "templates").rglob("*.jinja")
     }
+    there |= {
+        f"toolcast/deployment/{file.name}"
+        for file in (ROOT / "examples" / "deployment").iterdir()
+    }
     assert there
     assert there <= held.keys()
     package = ROOT / "generator"

@@ -16,7 +16,7 @@ from tests.properties import tried
 from tests.rules.layout import findings_of, lay_out
 from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
-from toolcast.json_schema.schema_errors import ValueChecker, problems_with_schema
+from toolcast.json_schema.schema_errors import ValueChecker, find_schema_problems
 from toolcast.parsing.yaml_reader import AmbiguousScalar, parse_plain_scalar
 from toolcast.rules.schema import pattern
 
@@ -94,7 +94,7 @@ def test_a_schema_is_valid_where_jsonschema_says_so(
     address: str, value: dict[str, Any]
 ) -> None:
     value = {**value, "$schema": address}
-    found = list(problems_with_schema(JsonSchema(value)))
+    found = list(find_schema_problems(JsonSchema(value)))
     metaschema: Any = DIALECTS[address].META_SCHEMA
     oracle = DIALECTS[address](metaschema)
     # Of these two the libraries have metaschemas that differ in `enum` and `writeOnly`.
@@ -115,10 +115,10 @@ def test_a_value_is_valid_where_jsonschema_says_so(
     schema: dict[str, Any], value: Any
 ) -> None:
     graph = JsonSchema(schema)
-    if next(problems_with_schema(graph), None) or graph.references or graph.patterns:
+    if next(find_schema_problems(graph), None) or graph.references or graph.patterns:
         return
     for path, part in graph.subschemas.items():
-        if next(problems_with_schema(JsonSchema(part)), None):
+        if next(find_schema_problems(JsonSchema(part)), None):
             continue  # at a keyword that only older drafts have
         found = ValueChecker(graph).problem(value, path)
         assert (not found) == jsonschema.Draft202012Validator(part).is_valid(value)

@@ -1,1 +1,1 @@
-"""A JSON Schema of a tool: its parts, its dialect, its patterns, and values against it."""
+"""Analyze JSON Schemas: subschemas, references, dialects, and errors of values."""

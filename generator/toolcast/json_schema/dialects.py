@@ -1,4 +1,4 @@
-"""The dialects of JSON Schema: their keywords, which one a schema declares, the schema of each."""
+"""JSON Schema dialects: their keywords, their metaschemas, and which one a schema declares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DIALECTS = {
     "json-schema.org/draft-06/schema": "draft-06",
     "json-schema.org/draft-04/schema": "draft-04",
 }
-"""The dialects that can be validated, by the address of `$schema` without its scheme."""
+"""Supported dialects by the URI in `$schema`, without its scheme."""
 
 KEYWORDS = frozenset(
     (
@@ -29,7 +29,7 @@ KEYWORDS = frozenset(
         " contentEncoding contentMediaType contentSchema"
     ).split()
 )
-"""The keywords of 2020-12 and the drafts before."""
+"""The keywords of 2020-12 and all earlier drafts."""
 
 METASCHEMAS = {
     "2020-12": ("Draft202012Validator", "https://json-schema.org/draft/2020-12/schema"),
@@ -38,11 +38,11 @@ METASCHEMAS = {
     "draft-06": ("Draft6Validator", "http://json-schema.org/draft-06/schema#"),
     "draft-04": ("Draft4Validator", "http://json-schema.org/draft-04/schema#"),
 }
-"""The validator's class, in jsonschema-rs as in `jsonschema`, and its schema's address."""
+"""Class name of the validator, in jsonschema-rs and `jsonschema`, and metaschema URI."""
 
 
-def dialect_of(schema: Any) -> str | None:
-    """The dialect that a schema declares, 2020-12 by default; None for an unknown one."""
+def get_dialect(schema: Any) -> str | None:
+    """Return the dialect that a schema declares (default: 2020-12), or None if unknown."""
     declared = schema.get("$schema") if isinstance(schema, dict) else None
     if declared is None:
         return "2020-12"
@@ -53,22 +53,22 @@ def dialect_of(schema: Any) -> str | None:
 
 
 @cache
-def metaschema(dialect: str) -> Any:
-    """The validator of the schemas of a dialect, of jsonschema-rs."""
+def build_metaschema_validator(dialect: str) -> Any:
+    """Return the jsonschema-rs validator for schemas of a dialect."""
     import jsonschema_rs
 
     kind, address = METASCHEMAS[dialect]
-    # Metaschemas are part of the library: none is fetched.
+    # jsonschema-rs contains the metaschemas, so that nothing is fetched.
     return getattr(jsonschema_rs, kind)({"$ref": address}, validate_formats=False)
 
 
 def is_address(value: Any) -> bool:
-    """Whether a value of `$id` is one that validators can read: a URI reference."""
-    return bool(_addresses().is_valid(value))
+    """Return whether a value of `$id` is a URI reference, which validators require."""
+    return bool(_build_uri_validator().is_valid(value))
 
 
 @cache
-def _addresses() -> Any:
+def _build_uri_validator() -> Any:
     import jsonschema_rs
 
     return jsonschema_rs.Draft202012Validator(

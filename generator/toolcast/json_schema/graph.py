@@ -1,7 +1,7 @@
-"""A JSON Schema as a graph: subschemas, references, and loops among them.
+"""A JSON Schema as a graph: subschemas, references, and reference cycles.
 
-Nothing here follows a reference out of the schema, and nothing recurses: any value that a
-YAML file can hold is walked in time linear in its size.
+References are never followed out of the schema. All walks are iterative and linear in the
+schema's size, for any value that a YAML file can contain.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from toolcast_runtime.core.validation.references import (
 )
 
 from ..parsing.tree import SHARED, Path
-from .dialects import KEYWORDS, dialect_of, is_address, metaschema
+from .dialects import KEYWORDS, build_metaschema_validator, get_dialect, is_address
 
 _MANY_PATTERNS = 50
-_POINTING = frozenset([*REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
+_REFERENCE_KEYWORDS = frozenset([*REFERENCES, "$anchor", "$dynamicAnchor", "$id", "id"])
 
 
 class Reference(NamedTuple):
-    """One `$ref`.
+    """A `$ref` or another reference keyword.
 
     Attributes:
-        path: the way to the reference's text.
-        text: the reference itself.
-        target: the way to what it names; None when that is not in this schema.
+        path: path of the keyword.
+        text: the keyword's value.
+        target: path of the referenced subschema, or None if this schema does not contain it.
     """
 
     path: Path
@@ -47,18 +47,18 @@ class Reference(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether it stays within its own document."""
+        """Whether the reference points into its own document."""
         return self.text.startswith("#")
 
 
 class _Parts(NamedTuple):
-    """What one walk through a schema finds.
+    """Result of one walk through a schema.
 
     Attributes:
-        subschemas: as of `JsonSchema`.
-        anchors: the subschema that each anchor names.
-        pointers: the references, those by an anchor without their targets.
-        named: what is a schema only because a reference names it.
+        subschemas: see `JsonSchema.subschemas`.
+        anchors: path of the subschema of each anchor.
+        pointers: all references; those by anchor have no target yet.
+        named: see `JsonSchema.named`.
     """
 
     subschemas: dict[Path, dict[str, Any]]
@@ -68,38 +68,38 @@ class _Parts(NamedTuple):
 
 
 class JsonSchema:
-    """A schema, valid or not, with what the rules and the validation ask of it."""
+    """A schema, valid or not, with the properties that rules and validation use."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     @cached_property
     def dialect(self) -> str | None:
-        """The dialect; None when `$schema` names one that is not known."""
-        return dialect_of(self.value)
+        """The declared dialect, or None if `$schema` is unknown."""
+        return get_dialect(self.value)
 
     @cached_property
     def is_valid(self) -> bool:
-        """Whether it is valid in its dialect; false for an unknown one."""
+        """Whether the schema is valid in its dialect; false if the dialect is unknown."""
         if self.dialect is None:
             return False
-        checked = metaschema(self.dialect)
+        checked = build_metaschema_validator(self.dialect)
         return all(checked.is_valid(self.at(path)) for path in ((), *self.named))
 
     @property
     def named(self) -> list[Path]:
-        """The ways to values that are schemas only because a reference names them.
+        """Paths of values that are schemas only because a reference points to them.
 
-        The schema of a dialect does not look at them: shared definitions are such.
+        Metaschemas do not validate them. Shared definitions are an example.
         """
         return self._parts.named
 
     @cached_property
     def is_sound(self) -> bool:
-        """Whether a validator can follow it: valid, and all its references lead somewhere."""
+        """Whether validators can apply the schema: valid, all references resolve, no cycles."""
         return (
             self.is_valid
-            and not self.wrong_addresses
+            and not self.invalid_ids
             and all(reference.target is not None for reference in self.references)
             and not self.loops
             and not self.multiplies
@@ -108,14 +108,17 @@ class JsonSchema:
 
     @cached_property
     def work(self) -> Work:
-        """What checking values by it can cost, and by each part of it that has a default."""
-        with_default = (one for one in self.subschemas.values() if "default" in one)
-        # What contains others is read before them.
-        return Work(self.value, [*with_default, self.value])
+        """Cost estimate for validating values, by the schema and its parts with a default."""
+        parts_with_default = (
+            subschema
+            for subschema in self.subschemas.values()
+            if "default" in subschema
+        )
+        return Work(self.value, [*parts_with_default, self.value])
 
     @cached_property
-    def wrong_addresses(self) -> tuple[Path, ...]:
-        """Where the schema or a part of it gives itself an address that is none (RFC 3986)."""
+    def invalid_ids(self) -> tuple[Path, ...]:
+        """Paths of `$id` keywords whose value is not a URI reference (RFC 3986)."""
         keyword = "id" if self.dialect == "draft-04" else "$id"
         return tuple(
             (*path, keyword)
@@ -125,9 +128,9 @@ class JsonSchema:
 
     @property
     def subschemas(self) -> Mapping[Path, dict[str, Any]]:
-        """Every subschema that is a mapping, the schema itself first, by its path.
+        """All subschemas that are objects, by path; the schema itself is first.
 
-        What a local reference names counts as one, wherever it stands.
+        The target of a local reference counts as a subschema, whatever its path.
         """
         return self._parts.subschemas
 
@@ -137,37 +140,39 @@ class JsonSchema:
         anchors: dict[str, Path] = {}
         pointers: list[Reference] = []
         named: dict[Path, None] = {}
-        waiting: deque[tuple[Path, Any, bool]] = deque([((), self.value, False)])
-        while waiting:
-            path, schema, is_named = waiting.pop()
+        pending: deque[tuple[Path, Any, bool]] = deque([((), self.value, False)])
+        while pending:
+            path, schema, is_named = pending.pop()
             if path in found:
                 continue
             if is_named and not isinstance(schema, bool):
                 named[path] = None
             if not isinstance(schema, dict):
                 continue
-            if path == SHARED and _are_definitions(schema):
+            if path == SHARED and _is_definitions(schema):
                 continue
             found[path] = schema
-            held = [
-                ((*path, *steps), inner, False) for steps, inner in held_schemas(schema)
+            children = [
+                ((*path, *steps), child, False) for steps, child in held_schemas(schema)
             ]
-            waiting += reversed(held)
-            if _POINTING.isdisjoint(schema):
+            # The deque is a stack, so the first child is pushed last.
+            pending += reversed(children)
+            if _REFERENCE_KEYWORDS.isdisjoint(schema):
                 continue
-            _note_anchors(path, schema, anchors)
+            _collect_anchors(path, schema, anchors)
             for keyword in REFERENCES:
                 text = schema.get(keyword)
                 if isinstance(text, str):
-                    target = self._pointed(text)
+                    target = self._resolve_pointer(text)
                     pointers.append(Reference((*path, keyword), text, target))
                     if target is not None:
-                        waiting.appendleft((target, self.at(target), True))
+                        # Last, so that a target that is a subschema anyway is not "named".
+                        pending.appendleft((target, self.at(target), True))
         return _Parts(found, anchors, pointers, list(named))
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """Every reference, in the order of the schema."""
+        """All references, in the order of the schema."""
         subschemas, anchors, pointers, _ = self._parts
         if not pointers:
             return ()
@@ -184,7 +189,7 @@ class JsonSchema:
 
     @cached_property
     def patterns(self) -> tuple[tuple[Path, str, bool], ...]:
-        """Every regular expression: its path, its text, and whether it is a key."""
+        """All regular expressions: path, text, and whether it is a key of an object."""
         found: list[tuple[Path, str, bool]] = []
         for path, subschema in self.subschemas.items():
             if "pattern" in subschema and isinstance(subschema["pattern"], str):
@@ -197,48 +202,48 @@ class JsonSchema:
         return tuple(found)
 
     def at(self, path: Path) -> Any:
-        """The value at a path that the schema has."""
+        """Return the value at an existing path."""
         value = self.value
         for step in path:
             value = value[step]
         return value
 
-    def _pointed(self, text: str) -> Path | None:
-        """The path that `#` or `#/a/b` names, or None."""
+    def _resolve_pointer(self, text: str) -> Path | None:
+        """Return the path of a JSON pointer such as `#/a/b`, or None if it does not exist."""
         if text != "#" and not text.startswith("#/"):
             return None
         return steps_of(self.value, unquote(text[1:]))
 
     @cached_property
     def declared(self) -> DeclaredNames:
-        """The names of the members that it declares, in whatever way."""
+        """The property names that the schema declares with any keyword."""
         return DeclaredNames(self.value)
 
     @cached_property
     def multiplies(self) -> bool:
-        """Whether its references multiply beyond what a validator can follow."""
-        # Without references there are no more ways than places in the file.
+        """Whether references expand to more paths than a validator can follow."""
+        # Without references there are at most as many paths as values in the file.
         return bool(self.references) and multiplies(self.value)
 
     @cached_property
     def patterns_are_too_large(self) -> bool:
-        """Whether its patterns are more than a validator takes together."""
+        """Whether the patterns together are larger than a validator accepts."""
         return bool(self.patterns) and patterns_are_too_large(self.value)
 
     @property
     def has_too_many_patterns(self) -> bool:
-        """Whether even looking at each of them takes too long."""
+        """Whether there are too many patterns to check each one."""
         return self.patterns_are_too_large and len(self.patterns) > _MANY_PATTERNS
 
     @cached_property
     def loops(self) -> tuple[Reference, ...]:
-        """References that lead back to themselves without going into the data.
+        """References that lead back to themselves without descending into the value.
 
-        Checking any value against such a schema never ends. A tree, whose reference stands
-        below `properties` or `items`, is no loop.
+        Validating any value against such a schema does not terminate. A recursive type, whose
+        reference is below `properties` or `items`, is not a loop.
         """
-        by_place = self._by_place
-        if not by_place:
+        by_path = self._resolved_references
+        if not by_path:
             return ()
         state: dict[Path, bool] = {}
         found: list[Reference] = []
@@ -246,33 +251,33 @@ class JsonSchema:
             if start in state:
                 continue
             state[start] = True
-            stack = [(start, self._same_value(start))]
+            stack = [(start, self._list_applied_paths(start))]
             while stack:
-                here, following = stack[-1]
-                target = next(following, None)
+                current, successors = stack[-1]
+                target = next(successors, None)
                 if target is None:
-                    state[here] = False
+                    state[current] = False
                     stack.pop()
                 elif target not in state:
                     state[target] = True
-                    stack.append((target, self._same_value(target)))
+                    stack.append((target, self._list_applied_paths(target)))
                 elif state[target]:
-                    # Only a reference can lead back; the one nearest to the end is named.
-                    ring = [place for place, _ in stack]
-                    ring = ring[ring.index(target) :]
-                    places = [p for p in ring if p in by_place]
-                    found += [by_place[p] for p in places[-1:]]
+                    # Every cycle contains a reference; the last one is reported.
+                    cycle = [path for path, _ in stack]
+                    cycle = cycle[cycle.index(target) :]
+                    with_reference = [path for path in cycle if path in by_path]
+                    found += [by_path[path] for path in with_reference[-1:]]
         return tuple(dict.fromkeys(found))
 
     @cached_property
-    def _by_place(self) -> Mapping[Path, Reference]:
-        """The references that lead somewhere, by the subschemas that they stand in."""
+    def _resolved_references(self) -> Mapping[Path, Reference]:
+        """The references with a target, by the path of the subschema that contains them."""
         return {r.path[:-1]: r for r in self.references if r.target is not None}
 
-    def _same_value(self, path: Path) -> Iterator[Path]:
-        """The subschemas that a value of this one is checked against as well."""
+    def _list_applied_paths(self, path: Path) -> Iterator[Path]:
+        """Yield the subschemas that apply to the same value as the one at `path`."""
         schema = self.subschemas[path]
-        reference = self._by_place.get(path)
+        reference = self._resolved_references.get(path)
         if reference is not None and reference.target is not None:
             if reference.target in self.subschemas:
                 yield reference.target
@@ -280,31 +285,31 @@ class JsonSchema:
                 return
         if IN_PLACE.isdisjoint(schema):
             return
-        for steps, inner in held_schemas(schema):
-            if steps[0] in IN_PLACE and isinstance(inner, dict):
+        for steps, child in held_schemas(schema):
+            if steps[0] in IN_PLACE and isinstance(child, dict):
                 yield (*path, *steps)
 
-    def same_value(self, path: Path = ()) -> Iterator[dict[str, Any]]:
-        """A subschema and all others that apply to the same value, each once."""
-        seen: set[Path] = set()
-        waiting = [path] if path in self.subschemas else []
-        while waiting:
-            here = waiting.pop()
-            if here in seen:
+    def list_applied_schemas(self, path: Path = ()) -> Iterator[dict[str, Any]]:
+        """Yield a subschema and all others that apply to the same value, each once."""
+        visited: set[Path] = set()
+        pending = [path] if path in self.subschemas else []
+        while pending:
+            current = pending.pop()
+            if current in visited:
                 continue
-            seen.add(here)
-            yield self.subschemas[here]
-            waiting += self._same_value(here)
+            visited.add(current)
+            yield self.subschemas[current]
+            pending += self._list_applied_paths(current)
 
 
-def _are_definitions(value: Mapping[str, Any]) -> bool:
-    """Whether it is no schema but a toolset's definitions, which references name."""
+def _is_definitions(value: Mapping[str, Any]) -> bool:
+    """Return whether a value is an object of named definitions instead of a schema."""
     return KEYWORDS.isdisjoint(value) and all(
-        isinstance(inner, dict) for inner in value.values()
+        isinstance(definition, dict) for definition in value.values()
     )
 
 
-def _note_anchors(
+def _collect_anchors(
     path: Path, schema: Mapping[str, Any], anchors: dict[str, Path]
 ) -> None:
     for keyword in ("$anchor", "$dynamicAnchor"):

@@ -1,11 +1,11 @@
-"""What is wrong with a value by a schema, and with a schema by that of its dialect.
+"""Explain why a value does not match a schema, and why a schema is not valid.
 
-Whether it is valid is decided within bounded time by jsonschema-rs, which checks the arguments of
-calls as well. What that refused is put into words by `jsonschema`, whose errors know their place,
-their schema and what is wrong in each alternative. That is plain Python, so it is asked about
-small values only, has every pattern matched by jsonschema-rs (Python's `re` has no bound) and does
-not see schemas with what it would take long for. Where it is not asked, or finds nothing, the words of
-jsonschema-rs stand. A schema that is not valid itself checks nothing: that has rules of its own.
+jsonschema-rs decides whether a value is valid, in bounded time, as it does for the arguments of
+calls. `jsonschema` then produces the error messages, because its errors contain the path, the
+schema and the errors of each alternative. It is plain Python and can be slow, so it validates
+only small values and schemas without expensive keywords, and jsonschema-rs matches all patterns
+(Python's `re` has no time limit). If `jsonschema` is not used or finds no error, the messages
+are those of jsonschema-rs. An invalid schema explains nothing: rules report it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..suggestions import (
     format_quoted_list,
     format_types,
 )
-from .dialects import METASCHEMAS, metaschema
+from .dialects import METASCHEMAS, build_metaschema_validator
 from .graph import JsonSchema
 
 if TYPE_CHECKING:
@@ -38,80 +38,94 @@ _MOST_VALUES = 2_000
 _MOST_CHARACTERS = 200_000
 
 
-def refusals(
-    validator: Any, words: Any, value: Any, most_values: int = _MOST_VALUES
+def list_errors(
+    validator: Any, explainer: Any, value: Any, most_values: int = _MOST_VALUES
 ) -> Iterator[ValidationError]:
-    """What is wrong with a value that is refused, each thing once.
+    """Yield the errors of an invalid value, one for each path and keyword.
 
     Args:
-        validator: of jsonschema-rs, which has refused the value.
-        words: the same schema's of `worded`, if it has one.
-        value: any.
-        most_values: jsonschema-rs finds everything before it gives the first, which can take
-            much time and memory: in a value of more than this it is asked for the first alone.
+        validator: the jsonschema-rs validator that rejected the value.
+        explainer: the result of `build_explainer` for the same schema, or None.
+        value: the invalid value.
+        most_values: number of values in `value` up to which jsonschema-rs returns all errors.
+            It collects all errors before it returns the first, which is slow for large
+            values; for those only the first error is requested.
     """
     from referencing.exceptions import Unresolvable
 
     size, found = measure(value), list[Any]()
     is_small = size.values <= _MOST_VALUES and size.characters <= _MOST_CHARACTERS
-    if words is not None and is_small:
+    if explainer is not None and is_small:
         with suppress(ArithmeticError, RecursionError, Unresolvable):
-            found = list(words.iter_errors(value))
+            found = list(explainer.iter_errors(value))
     seen: set[tuple[Path, Any]] = set()
-    for error in found or _of_engine(validator, value, size.values <= most_values):
+    for error in found or _list_engine_errors(
+        validator, value, every=size.values <= most_values
+    ):
         key = tuple(error.path), error.validator
         if key not in seen:
             seen.add(key)
             yield error
 
 
-def worded(schema: Any, dialect: str, *, asserts_formats: bool = False) -> Any:
-    """The validator of `jsonschema` for a schema whose references all lead within it.
+def build_explainer(schema: Any, dialect: str, *, asserts_formats: bool = False) -> Any:
+    """Build the `jsonschema` validator that explains the errors of a schema.
 
     Args:
-        schema: without `$schema` below its root, and `patternProperties`.
-        dialect: the schema's, of `DIALECTS`.
-        asserts_formats: whether a text has to be of its `format`.
+        schema: an object without external references, `patternProperties`, or `$schema` below
+            its root.
+        dialect: a value of `DIALECTS`.
+        asserts_formats: whether `format` is validated.
     """
     from jsonschema import validators
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it ships no types
 
-    keywords = {"pattern": _asked("pattern"), "propertyNames": _names}
+    keywords = {
+        "pattern": _delegate_keyword("pattern"),
+        "propertyNames": _check_property_names,
+    }
     if asserts_formats:
-        keywords["format"] = _asked("format")
+        keywords["format"] = _delegate_keyword("format")
     library: Any = validators
     kind = library.extend(getattr(library, METASCHEMAS[dialect][0]), keywords)
-    # A part that names its dialect is given to that dialect's own validator, which uses `re`.
-    schema = {key: inner for key, inner in schema.items() if key != "$schema"}
-    # The registry that is taken where none is given would fetch what it does not know.
+    # With `$schema`, `jsonschema` would use that dialect's unmodified validator, with `re`.
+    schema = {key: value for key, value in schema.items() if key != "$schema"}
+    # The default registry fetches unknown URIs; this one does not.
     return kind(schema, registry=REGISTRY)
 
 
-def _asked(keyword: str) -> Callable[..., Iterator[ValidationError]]:
-    """A keyword as jsonschema-rs decides on it, in its words."""
+def _delegate_keyword(keyword: str) -> Callable[..., Iterator[ValidationError]]:
+    """Return a `jsonschema` keyword function that validates with jsonschema-rs."""
 
-    def errors(_: Any, expected: Any, value: Any, __: Any) -> Iterator[ValidationError]:
+    def check_keyword(
+        _: Any, expected: Any, value: Any, __: Any
+    ) -> Iterator[ValidationError]:
         if isinstance(value, str):
-            yield from _of_engine(_alone(keyword, expected), value, False)
+            validator = _build_keyword_validator(keyword, expected)
+            yield from _list_engine_errors(validator, value, every=False)
 
-    return errors
+    return check_keyword
 
 
-def _names(validator: Any, names: Any, value: Any, _: Any) -> Iterator[ValidationError]:
-    """`propertyNames`, each error at the name that it is about."""
+def _check_property_names(
+    validator: Any, names: Any, value: Any, _: Any
+) -> Iterator[ValidationError]:
+    """Validate `propertyNames` with the property's name in the path of each error."""
     for name in value if isinstance(value, dict) else ():
         yield from validator.descend(name, names, path=name)
 
 
 @lru_cache(maxsize=100)
-def _alone(keyword: str, expected: str) -> Any:
+def _build_keyword_validator(keyword: str, expected: str) -> Any:
     return build({keyword: expected}, asserts_formats=True)
 
 
-def _of_engine(validator: Any, value: Any, every: bool) -> Iterator[ValidationError]:
-    """What jsonschema-rs finds wrong with a value, or the first thing, in its words.
+def _list_engine_errors(
+    validator: Any, value: Any, *, every: bool
+) -> Iterator[ValidationError]:
+    """Yield every error, or only the first, that jsonschema-rs finds in a value.
 
-    A pattern whose match takes too long is no fault of the value and not counted.
+    A pattern that reaches the engine's match limit is not an error of the value; it is omitted.
     """
     import jsonschema_rs
 
@@ -123,20 +137,20 @@ def _of_engine(validator: Any, value: Any, every: bool) -> Iterator[ValidationEr
             validator.validate(value)
         except jsonschema_rs.ValidationError as error:
             errors = (error,)
-    return filter(None, map(_translated, errors))
+    return filter(None, map(_convert_error, errors))
 
 
-def _translated(error: jsonschema_rs.ValidationError) -> ValidationError | None:
-    """An error of jsonschema-rs as one of `jsonschema`."""
+def _convert_error(error: jsonschema_rs.ValidationError) -> ValidationError | None:
+    """Convert an error of jsonschema-rs to one of `jsonschema`; None for a match limit."""
     import jsonschema
 
     kind: Any = error.kind
     details = kind.as_dict()
     if kind.name == "propertyNames":
-        inner = _translated(details["error"])
-        if inner is not None and isinstance(inner.instance, str):
-            inner.path.append(inner.instance)
-        return inner
+        name_error = _convert_error(details["error"])
+        if name_error is not None and isinstance(name_error.instance, str):
+            name_error.path.append(name_error.instance)
+        return name_error
     if "error" in details:
         return None
     return jsonschema.ValidationError(
@@ -152,102 +166,105 @@ def _translated(error: jsonschema_rs.ValidationError) -> ValidationError | None:
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 SchemaProblem = tuple[Path, str, str]
-"""The path of a value in the schema, what is wrong with it, and what to do."""
+"""Path of a value in the schema, message, and help (may be empty)."""
 
 
-def problems_with_schema(schema: JsonSchema) -> Iterator[SchemaProblem]:
-    """The problems of a schema by the metaschema of its dialect; none for an unknown one."""
+def find_schema_problems(schema: JsonSchema) -> Iterator[SchemaProblem]:
+    """Yield the problems of a schema by its metaschema; none if the dialect is unknown."""
     if schema.dialect is None:
         return
     if schema.is_valid:
-        for path in schema.wrong_addresses:
-            help_ = "remove it: a tool's schema needs no address"
-            yield path, f"`{path[-1]}` is not an address (a URI reference)", help_
+        for path in schema.invalid_ids:
+            help_ = f"remove `{path[-1]}`: the schema of a tool does not need it"
+            yield path, f"`{path[-1]}` is not a URI reference", help_
         return
-    validator, words = metaschema(schema.dialect), _metaschema_words(schema.dialect)
-    seen: set[Path] = set()
+    validator = build_metaschema_validator(schema.dialect)
+    explainer = _build_metaschema_explainer(schema.dialect)
+    reported: set[Path] = set()
     for start in ((), *schema.named):
         part = schema.at(start)
         if validator.is_valid(part):
             continue
-        whole = "what a `$ref` names" if start else "the schema"
-        for error in map(_deepest, refusals(validator, words, part)):
+        label = "the target of a `$ref`" if start else "the schema"
+        for error in map(_find_deepest_error, list_errors(validator, explainer, part)):
             path = (*start, *error.absolute_path)
-            if path not in seen:
-                seen.add(path)
-                yield (path, *_schema_worded(error, whole))
+            if path not in reported:
+                reported.add(path)
+                yield (path, *_format_schema_error(error, label))
 
 
 @cache
-def _metaschema_words(dialect: str) -> Any:
+def _build_metaschema_explainer(dialect: str) -> Any:
     import jsonschema
 
-    # Its parts name their dialect, and match what stands in a schema by `re`: its patterns are
-    # simple ones.
+    # The metaschemas' parts have a `$schema`, so `jsonschema` matches their patterns with `re`.
+    # Those patterns are simple enough for that.
     kind: Any = getattr(jsonschema, METASCHEMAS[dialect][0])
-    return worded(kind.META_SCHEMA, dialect)
+    return build_explainer(kind.META_SCHEMA, dialect)
 
 
-def _deepest(error: ValidationError) -> ValidationError:
-    """The deepest error inside of an `anyOf`, where that is more precise."""
+def _find_deepest_error(error: ValidationError) -> ValidationError:
+    """Return the error with the longest path below an `anyOf`, as the most precise one."""
     while error.context:
-        deepest = max(error.context, key=lambda inner: len(inner.path))
+        deepest = max(error.context, key=lambda nested: len(nested.path))
         if not deepest.path:
             break
         error = deepest
     return error
 
 
-def _schema_worded(error: ValidationError, whole: str) -> tuple[str, str]:
+def _format_schema_error(error: ValidationError, label: str) -> tuple[str, str]:
+    """Return the message and help for an error; `label` names the schema as a whole."""
     path, value = tuple(error.absolute_path), error.instance
-    name = f"`{path[-1]}`" if path else whole
+    name = f"`{path[-1]}`" if path else label
     if path and isinstance(path[-1], int) and len(path) > 1:
         name = f"an entry of `{path[-2]}`"
     if path and (path[-1] == "type" or path[-2:-1] == ("type",)):
         if isinstance(value, str):
-            meant = (
+            help_ = (
                 did_you_mean(value, TYPES)
                 or f"the types are {format_quoted_list(TYPES)}"
             )
-            return f"`{value[:40]}` is no type of JSON Schema", meant
-        return f"{name} must be a type or a list of different types", ""
+            return f"`{value[:40]}` is not a JSON Schema type", help_
+        return f"{name} must be a type or an array of different types", ""
     if error.validator == "type":
-        asked = format_types(types_of(error))
-        return f"{name} must be {asked}, not {describe_value(value)}", _old_limit(
-            path, value
-        )
+        expected = format_types(get_expected_types(error))
+        message = f"{name} must be {expected}, not {describe_value(value)}"
+        return message, _suggest_newer_keyword(path, value)
     return f"{name}: {shortened(error.message)}", ""
 
 
-def types_of(error: ValidationError) -> list[str]:
-    """The types that an error of `type` asks for."""
+def get_expected_types(error: ValidationError) -> list[str]:
+    """Return the expected types of an error of the keyword `type`."""
     types: Any = error.validator_value
     return [types] if isinstance(types, str) else list(types)
 
 
-def _old_limit(path: Path, value: Any) -> str:
+def _suggest_newer_keyword(path: Path, value: Any) -> str:
+    """Return help for draft-04 keywords whose values later drafts changed, or ""."""
     if path[-1:] in (("exclusiveMinimum",), ("exclusiveMaximum",)) and value is True:
         limit = str(path[-1]).removeprefix("exclusive").lower()
-        return f"give `{path[-1]}` the number itself, and remove `{limit}`"
+        return f"set `{path[-1]}` to the number, and remove `{limit}`"
     if path[-1:] == ("required",) and isinstance(value, bool):
-        return "list the names in `required` of the object that has the properties"
+        return "list the names in `required` of the object that defines the properties"
     return ""
 
 
 _MOST_VISITS = 500
 _MOST_STEPS = 100_000
-_NOT_WORDED = frozenset(
+_EXPENSIVE_KEYWORDS = frozenset(
     "patternProperties unevaluatedItems unevaluatedProperties".split()
 )
-"""The first by `re`; for the others `jsonschema` tries again, at each level, what is below."""
+"""Keywords for which `jsonschema` is not used: it matches `patternProperties` with `re`, and
+evaluates subschemas again at each level for the `unevaluated...` keywords."""
 
 
 class ValueChecker:
-    """Checks values against one schema and its parts.
+    """Validator of values against one schema and its parts.
 
     Args:
-        schema: any.
-        asserts_formats: whether a text has to be of its `format`.
+        schema: a schema, valid or not.
+        asserts_formats: whether `format` is validated.
     """
 
     def __init__(self, schema: JsonSchema, *, asserts_formats: bool = False) -> None:
@@ -256,12 +273,14 @@ class ValueChecker:
         self._validators = PartValidators(schema.value, asserts_formats=asserts_formats)
 
     def problem(self, value: Any, path: Path = ()) -> str:
-        """What is wrong with a value; empty when nothing is.
+        """Return why a value does not match the schema, or "" if it matches.
+
+        Also returns "" if the schema itself is not sound.
 
         Args:
             value: a JSON value.
-            path: the way to the part that it is checked by, which has a default; the whole
-                schema where it is empty.
+            path: path of the subschema to validate against; it must have a `default`. Empty
+                for the whole schema.
         """
         if not self._schema.is_sound:
             return ""
@@ -270,48 +289,47 @@ class ValueChecker:
             value, size, self._schema.at(path)
         )
         if excess:
-            return f"it cannot be checked: {excess}"
+            return f"it cannot be validated: {excess}"
         try:
             validator = self._validators.of(tuple(path))
         except ValueError:
-            return ""  # a regular expression that is none
+            return ""  # The schema contains an invalid regular expression.
         if validator.is_valid(value):
             return ""
-        # Alternatives that come back to themselves have errors without end.
+        # Recursive alternatives can produce exponentially many errors.
         visits = most_visits(self._schema.value, size.levels, _MOST_VISITS)
         if visits is None:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
         steps = size.values * max(visits * self._schema.work.most_options, size.values)
-        words = None
-        if steps <= _MOST_STEPS and self._words is not None:
-            words = self._words
-            words = words.evolve(schema=self._schema.at(path)) if path else words
-        error = best_match(refusals(validator, words, value, most_values=0))
-        return "" if error is None else _value_worded(error)
+        explainer = self._explainer if steps <= _MOST_STEPS else None
+        if explainer is not None and path:
+            explainer = explainer.evolve(schema=self._schema.at(path))
+        error = best_match(list_errors(validator, explainer, value, most_values=0))
+        return "" if error is None else _format_value_error(error)
 
     @cached_property
-    def _words(self) -> Any:
-        """The validator of `worded`; None for a schema that it does not take."""
+    def _explainer(self) -> Any:
+        """The `jsonschema` validator of the schema, or None if it has expensive keywords."""
         schema = self._schema
         for path, part in schema.subschemas.items():
-            if not _NOT_WORDED.isdisjoint(part) or (path and "$schema" in part):
+            if not _EXPENSIVE_KEYWORDS.isdisjoint(part) or (path and "$schema" in part):
                 return None
         if schema.dialect is None or not isinstance(schema.value, dict):
             return None
-        return worded(
+        return build_explainer(
             schema.value, schema.dialect, asserts_formats=self._asserts_formats
         )
 
 
-def _value_worded(error: ValidationError) -> str:
-    """One error as a clause about `it`, or about the place in it."""
-    place = format_path(tuple(error.absolute_path))
-    subject = f"`{place}`" if place else "it"
+def _format_value_error(error: ValidationError) -> str:
+    """Format an error as a clause about the value (`it`) or about a path in it."""
+    path = format_path(tuple(error.absolute_path))
+    subject = f"`{path}`" if path else "it"
     if error.validator == "type":
-        return f"{subject} must be {format_types(types_of(error))}"
+        return f"{subject} must be {format_types(get_expected_types(error))}"
     if error.validator == "format":
         return f"{subject} must be {wanted(str(error.validator_value))}"
     message = shortened(error.message)
-    return f"{subject}: {message}" if place else message
+    return f"{subject}: {message}" if path else message

@@ -15,7 +15,7 @@ from toolcast_runtime.core.validation.explanation import shortened
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
-from ..json_schema.schema_errors import refusals, types_of, worded
+from ..json_schema.schema_errors import build_explainer, get_expected_types, list_errors
 from ..parsing.tree import Document, Path
 from ..parsing.yaml_reader import MAX_NODES, AmbiguousScalar, parse_plain_scalar
 from ..spec_language.spec_language import default, schema
@@ -92,7 +92,7 @@ def check_schema(
     if validator.is_valid(document.value):
         return
     words = _words(kind, extensions)
-    for error in refusals(validator, words, document.value, MAX_NODES):
+    for error in list_errors(validator, words, document.value, MAX_NODES):
         part: Any = error.schema
         if not isinstance(part, dict):  # where jsonschema-rs had to say it
             part = schema(kind, extensions)
@@ -122,7 +122,7 @@ def _validator(kind: str, extensions: tuple[str, ...]) -> Any:
 
 @cache
 def _words(kind: str, extensions: tuple[str, ...]) -> Any:
-    return worded(schema(kind, extensions), "2020-12")
+    return build_explainer(schema(kind, extensions), "2020-12")
 
 
 def _findings(
@@ -148,9 +148,9 @@ def _findings(
             yield document.source.error("spec/missing-key", path, message, help_)
         return
     if error.validator == "type":
-        wanted, given = format_types(types_of(error)), describe_value(value)
+        wanted, given = format_types(get_expected_types(error)), describe_value(value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
-        help_ = help_with_kind(types_of(error), value)
+        help_ = help_with_kind(get_expected_types(error), value)
     else:
         rule = "spec/invalid-value"
         message = f"{name}: {shortened(error.message)}"

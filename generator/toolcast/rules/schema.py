@@ -24,9 +24,9 @@ from toolcast_runtime.values.python_values import ENCODINGS
 
 from ..encoders.json_text import encode_compact_json
 from ..findings import Severity
-from ..json_schema.dialects import DIALECTS, KEYWORDS, dialect_of
+from ..json_schema.dialects import DIALECTS, KEYWORDS, get_dialect
 from ..json_schema.graph import JsonSchema
-from ..json_schema.schema_errors import ValueChecker, problems_with_schema
+from ..json_schema.schema_errors import ValueChecker, find_schema_problems
 from ..model.binding import definitions_in
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
@@ -204,12 +204,12 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
 def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, declared in schema.having("$schema"):
-        if declared is not None and dialect_of({"$schema": declared}) is None:
+        if declared is not None and get_dialect({"$schema": declared}) is None:
             known = ", ".join(DIALECTS.values())
             message = f"the dialect `{str(declared)[:80]}` is not known"
             help_ = f"the dialects are {known}; without `$schema` it is 2020-12"
             yield problem_at(schema.tool, path, message, help_)
-    for path, message, help_ in problems_with_schema(schema.graph):
+    for path, message, help_ in find_schema_problems(schema.graph):
         yield problem_at(schema.tool, (schema.field, *path), message, help_)
 
 
@@ -337,7 +337,7 @@ def _properties_of(
     patterns: list[str] = []
     # What a caller is not told it cannot send; what a handler gives nobody needs to guess.
     is_open, is_closed = schema.field == "returns", False
-    for part in schema.graph.same_value(path):
+    for part in schema.graph.list_applied_schemas(path):
         if isinstance(part.get("properties"), dict):
             known |= dict.fromkeys(part["properties"])
         if isinstance(part.get("patternProperties"), dict):

@@ -18,7 +18,7 @@ from ..analysis.network_reach import is_secret_text, secret_places, sent_variabl
 from ..analysis.uri_templates import problems_with_template, variables_of
 from ..findings import Location, Severity
 from ..json_schema.graph import JsonSchema
-from ..json_schema.schema_errors import problems_with_schema
+from ..json_schema.schema_errors import find_schema_problems
 from ..model.mcp_servers import McpServer, reference_problem
 from ..model.model import Actions, Toolset, ToolSpec, Workspace
 from ..model.spec_schema import named_schemas
@@ -102,7 +102,7 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
     if condition.dialect is None:
         help_ = "without `$schema` it is 2020-12"
         yield problem_at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
-    for path, message, help_ in problems_with_schema(condition):
+    for path, message, help_ in find_schema_problems(condition):
         yield problem_at(tool, (*_PATH, *path), message, help_)
     is_applied = condition.is_sound and _checker(condition.value) is not None
     if condition.is_valid and not is_applied:

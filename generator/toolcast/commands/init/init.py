@@ -105,8 +105,18 @@ _BESIDE = (
     metavar="PACKAGE",
     help="With --into or --minimal: the Python package of the tools' functions.",
 )
+@click.option(
+    "--deployment",
+    is_flag=True,
+    help="Add Docker, Compose, HAProxy and systemd files to the project in FOLDER.",
+)
 def command(
-    folder: str, name: str | None, into: bool, minimal: bool, handlers: str | None
+    folder: str,
+    name: str | None,
+    into: bool,
+    minimal: bool,
+    handlers: str | None,
+    deployment: bool,
 ) -> None:
     """Lay out a project that generates, checks and tests at once.
 
@@ -119,12 +129,22 @@ def command(
     to your Makefile, pyproject.toml, CI, .gitignore and .gitattributes. Where src/ has one
     package, the tools become a part of it. --minimal writes no example tool and no schemas:
     `toolcast new` writes the first tool.
+
+    --deployment adds Dockerfile, .dockerignore, compose.yaml, haproxy.cfg and a systemd unit
+    for one toolset of an existing project. --name selects the toolset if there are several.
     """
     from ...rendering.renderer import render
     from ...spec_language.spec_language import schema_text
     from .scaffold import in_the_way, refuse, write_new
 
     root = os.path.abspath(folder)
+    if deployment:
+        from .deployment import write_deployment
+
+        if into or minimal or handlers is not None:
+            fail("`--deployment` cannot be combined with other options than `--name`")
+        write_deployment(root, name)
+        return
     toolset = _toolset_name(root, name)
     if into or minimal:
         _lay_out_own(root, toolset, handlers, into=into, minimal=minimal)

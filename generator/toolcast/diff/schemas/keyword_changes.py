@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcast_runtime.core.validation.references import REFERENCES
 
-from ...json_schema.dialects import dialect_of
+from ...json_schema.dialects import get_dialect
 from ..change import ABSENT, key_of, same
 from .schema_pairs import (
     Difference,
@@ -249,7 +249,7 @@ def address_changes(pair: Pair) -> Iterator[Difference]:
         return
     addresses = [node.values.get("$schema") for node in pair.nodes]
     dialects = [
-        dialect_of({} if one is None else {"$schema": one}) for one in addresses
+        get_dialect({} if one is None else {"$schema": one}) for one in addresses
     ]
     if dialects[0] != dialects[1]:
         old, new = (

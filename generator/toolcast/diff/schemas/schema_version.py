@@ -15,7 +15,7 @@ from toolcast_runtime.core.validation.references import (
     in_place,
 )
 
-from ...json_schema.dialects import dialect_of
+from ...json_schema.dialects import get_dialect
 from ...parsing.tree import Path
 
 ANNOTATIONS = frozenset(
@@ -88,7 +88,7 @@ class SchemaSide:
         )
         self.references = References(root)
         self.dialect = root.get("$schema") if isinstance(root, dict) else None
-        self.draft = dialect_of(root)
+        self.draft = get_dialect(root)
         self.is_old = self.draft in _OLD
         self._has_prefix = self.draft == "2020-12"
         self._conjunctions: dict[int, Conjunction] = {}

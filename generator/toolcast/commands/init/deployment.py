@@ -1,0 +1,85 @@
+"""`toolcast init --deployment`: Docker, Compose, HAProxy and systemd files for a project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+
+from ...model.endpoints import EndpointPlan, endpoints, server_option, variable
+from ...model.model import Toolset, Workspace
+from ...package_data import read_deployment_file
+from ...reports.escaping import printable
+from ..exit_codes import fail, print_steps, workspace_or_end
+
+FILES = (".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg")
+UNIT = "my_tools@.service"
+"""The systemd unit; its name, like the text of the files, contains the example's toolset."""
+SECRETS = (
+    "secrets/token, secrets/state_key, secrets/ledger_url, secrets/database_password"
+)
+
+
+def write_deployment(root: str, toolset_name: str | None) -> None:
+    """Write the deployment files into a project and print the next steps.
+
+    Ends the program with exit code 2 if the project cannot be read or a file exists.
+    """
+    from .scaffold import in_the_way, refuse, write_new
+
+    workspace = workspace_or_end(root)
+    toolset = _select_toolset(workspace, toolset_name)
+    served = sorted(endpoints(toolset), key=lambda plan: plan.path != "/mcp/")
+    files = dict(_render_files(workspace, toolset, served[0]))
+    refuse(in_the_way(workspace.root, files))
+    write_new(workspace.root, files)
+    for path in files:
+        click.echo(printable(f"wrote {path}"))
+    other_clients = [
+        f"add a secret for the client `{plan.client}` to compose.yaml: {plan.token_variable}_FILE"
+        for plan in served[1:]
+    ]
+    print_steps(
+        [
+            "add secrets/ to .gitignore",
+            f"create {SECRETS}",
+            *other_clients,
+            "docker compose up --build --wait",
+        ]
+    )
+
+
+def _select_toolset(workspace: Workspace, name: str | None) -> Toolset:
+    names = [toolset.name for toolset in workspace.toolsets]
+    if name is None and len(names) == 1:
+        return workspace.toolsets[0]
+    if name not in names:
+        fail(
+            "`--name` must be a toolset of the project\n"
+            f"  help: use one of {', '.join(names)}"
+        )
+    return workspace.toolsets[names.index(name)]
+
+
+def _render_files(
+    workspace: Workspace, toolset: Toolset, endpoint: EndpointPlan
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and content of each file, with the toolset's names filled in."""
+    state_key = server_option(toolset, "state_key_variable")
+    module = ".".join(filter(None, (workspace.package, toolset.name)))
+    names = {
+        "generated.my_tools": module,
+        "MY_TOOLS_TOKEN": endpoint.token_variable,
+        "MY_TOOLS_STATE_KEY": state_key or variable(toolset, "STATE_KEY"),
+        "MY_TOOLS": variable(toolset),
+        "my_tools": toolset.name,
+        # Container names become host names, which have no underscores.
+        "my-tools": toolset.name.replace("_", "-"),
+    }
+    # One pass, because a toolset's own name may contain `my_tools`.
+    example_name = re.compile("|".join(names))
+    for name in (*FILES, UNIT):
+        text = read_deployment_file(name).decode("utf-8")
+        text = example_name.sub(lambda match: names[match[0]], text)
+        yield name.replace("my_tools", toolset.name), text.encode("utf-8")

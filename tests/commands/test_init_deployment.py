@@ -1,0 +1,84 @@
+"""`toolcast init --deployment`: the files of examples/deployment with a project's own names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from tests.commands.running import run
+
+FILES = {".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg"}
+TOOLSET = """\
+name: my_tools_two
+title: Two
+handlers: acme.agent
+clients: {support: {allow: "*"}, sales: {allow: "*", token_variable: SALES_TOKEN}}
+targets: {mcp: {client: support, state_key_variable: STATE_KEY}}
+"""
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_new_project_gets_files_with_the_names_of_its_toolset(tmp_path: Path) -> None:
+    run(tmp_path, "toolcast", "init", "--name", "shop_tools")
+    before = files(tmp_path)
+    done = run(tmp_path, "toolcast", "init", "--deployment")
+    written = files(tmp_path) - before
+    assert written == FILES | {"shop_tools@.service"}
+    assert [f"wrote {name}" in done.stdout for name in written] == [True] * 5
+    for name in written:
+        assert not re.search("my.tools", (tmp_path / name).read_text("utf-8"), re.I)
+    compose = yaml.safe_load((tmp_path / "compose.yaml").read_text("utf-8"))
+    assert compose["name"] == "shop-tools"
+    assert [
+        name for name in compose["services"]["tools"]["environment"] if "_FILE" in name
+    ] == [
+        "SHOP_TOOLS_TOKEN_FILE",
+        "SHOP_TOOLS_STATE_KEY_FILE",
+        "SHOP_TOOLS_LEDGER_FILE",
+    ]
+    dockerfile = (tmp_path / "Dockerfile").read_text("utf-8")
+    assert '"generated.shop_tools.mcp_server"' in dockerfile
+
+
+def test_clients_variables_and_the_output_package_are_the_toolsets(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs/toolset.yaml").write_text(TOOLSET, "utf-8")
+    (tmp_path / "toolcast.yaml").write_text(
+        "version: 1\ntoolsets: [specs]\nsources: [src]\noutput: src/acme/generated\n"
+        "targets: [registry, mcp]\n",
+        "utf-8",
+    )
+    done = run(tmp_path, "toolcast", "init", "--deployment", ".")
+    unit = (tmp_path / "my_tools_two@.service").read_text("utf-8")
+    assert "-m acme.generated.my_tools_two.mcp_server --http" in unit
+    assert re.findall(r"^Environment=(\w+_FILE)", unit, re.M) == [
+        "MY_TOOLS_TWO_TOKEN_SUPPORT_FILE",
+        "STATE_KEY_FILE",
+        "MY_TOOLS_TWO_LEDGER_FILE",
+    ]
+    assert "client `sales` to compose.yaml: SALES_TOKEN_FILE" in done.stdout
+
+
+def test_errors_write_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, "toolcast", "init", "--deployment", ".", expect=2)
+    assert "has no toolcast.yaml" in done.stderr
+    run(tmp_path, "toolcast", "init", "--name", "shop")
+    before = files(tmp_path)
+    done = run(
+        tmp_path, "toolcast", "init", "--deployment", "--name", "shops", expect=2
+    )
+    assert "`--name` must be a toolset of the project" in done.stderr
+    done = run(tmp_path, "toolcast", "init", "--deployment", "--minimal", expect=2)
+    assert "cannot be combined" in done.stderr
+    assert files(tmp_path) == before
+    (tmp_path / "compose.yaml").write_text("", "utf-8")
+    done = run(tmp_path, "toolcast", "init", "--deployment", expect=2)
+    assert "  compose.yaml\n" in done.stderr
+    assert files(tmp_path) == before | {"compose.yaml"}
