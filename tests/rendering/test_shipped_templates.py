@@ -111,7 +111,7 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 def test_what_no_encoder_made_is_not_printed(
     project_templates: Path, value: Any
 ) -> None:
-    with pytest.raises(TemplateFailure, match=r"one\.jinja:2: .*only encoded text"):
+    with pytest.raises(TemplateFailure, match=r"one\.jinja:2: .*templates can only print Code"):
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
