@@ -6,31 +6,36 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
+import sys
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
 from toolcast.diff.comparison import rules as change_rules
-from toolcast.encoders.markdown import encode_code_block
-from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
+from toolcast.extensions import COMMANDS, fields_of, missing, values
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in, rules
 from toolcast.spec_language.spec_language import schema
-from toolcast.targets.table import load_targets
+from toolcast.targets.table import targets
 from toolcast.targets.target import Target
 
 FOLDER = Path(__file__).parent
+# Tests load this file from its path, without its folder among the import paths.
+sys.path.insert(0, str(FOLDER))
+from environment_page import build_environment_page  # noqa: E402
+
 _RULES = FOLDER.parent / "generator" / "toolcast" / "rules"
-TARGETS = list(load_targets(()).values())
+TARGETS = list(targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
@@ -120,8 +125,9 @@ def pages() -> dict[str, str]:
         "targets.md": _targets_page(),
         "rules.md": _rules_page(),
         "changes.md": _changes_page(),
+        "environment.md": _NOTE + "\n" + build_environment_page(),
     }
-    if not list_missing(("letta",)):
+    if not missing(("letta",)):
         page = _extension_page("letta", "toolcast-letta")
         made["../letta/docs/reference.md"] = page
     return made
@@ -275,7 +281,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
 
 def _extension_page(name: str, distribution: str) -> str:
     """The fields, commands and rules that one of our own extensions brings."""
-    fields = load_fields((name,))
+    fields = fields_of((name,))
     parts = [_NOTE, f"# Reference of {distribution}\n"]
     for title, properties in (
         ("Fields of a tool", fields.tool),
@@ -284,37 +290,68 @@ def _extension_page(name: str, distribution: str) -> str:
     ):
         parts += [f"## {title}\n", *_fields({"properties": properties}), ""]
     parts.append("## Commands\n")
-    for _, command in load_contributions((name,), COMMANDS):
-        parts.append(_help_of(command, name, _context(toolcast, "toolcast"), 3))
+    for _, command in values((name,), COMMANDS):
+        parts += _group_of_commands(command, name)
     known = {rule.id for rule in built_in()}
-    parts.append("## Rules\n")
+    parts.append("## Rules\n\n`toolcast explain RULE` prints an example and its fix.\n")
     added = [rule for key, rule in sorted(rules((name,)).items()) if key not in known]
-    parts += [_rule(rule, "###") for rule in added]
+    parts += [_rule(rule) for rule in added]
     of_core = change_rules(())
     kinds = [rule for key, rule in change_rules((name,)).items() if key not in of_core]
-    return "\n".join([*parts, "## Kinds of changes\n", *_changes(kinds), ""])
+    parts.append("## Kinds of changes\n")
+    parts.append(
+        "`toolcast explain KIND` describes a kind. Grades that are not listed are safe.\n"
+    )
+    return "\n".join([*parts, *map(_change_grades, kinds), ""])
 
 
-def _rule(rule: Rule, heading: str = "##") -> str:
-    parts = [
-        f"{heading} {rule.id}\n",
-        f"*{rule.severity.word}{limit(rule)}.* {rule.text.purpose}\n",
-        textwrap.fill(rule.text.why, 90, break_on_hyphens=False) + "\n",
+def _change_grades(rule: ChangeRule) -> str:
+    grades = zip(AUDIENCES, rule.grades, strict=True)
+    unsafe = [f"{name} {grade.word}" for name, grade in grades if grade != Grade.SAFE]
+    return f"* `{rule.id}`: {', '.join(unsafe) or 'safe'}"
+
+
+def _group_of_commands(command: click.Command, name: str) -> Iterator[str]:
+    """Yield the help of a group's commands; options that most of them have appear once."""
+    parent = _context(command, name, _context(toolcast, "toolcast"))
+    yield f"### {parent.command_path}\n\n{_help(parent)}"
+    if not isinstance(command, click.Group):
+        return
+    contexts = [_context(sub, key, parent) for key, sub in command.commands.items()]
+    options = {context: _options(context) for context in contexts}
+    counts = Counter(record for records in options.values() for record in records)
+    common = [record for record in counts if counts[record] * 2 > len(contexts)]
+    yield f"#### Common options\n\n{_definition_list(common)}"
+    for context, records in options.items():
+        has_common = set(common) <= set(records)
+        own = [record for record in records if not has_common or record not in common]
+        usage = context.command.get_usage(context).removeprefix("Usage: ")
+        yield f"#### {context.command_path}\n\n{inspect.cleandoc(context.command.help or '')}\n"
+        yield f"`{usage}`{', with the common options.' if has_common else '.'}\n"
+        if own:
+            yield _definition_list(own)
+
+
+def _options(context: click.Context) -> list[tuple[str, str]]:
+    """Return the options of a command, as its help prints them, without `--help`."""
+    records = [
+        parameter.get_help_record(context)
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
     ]
-    for word, text in (("Found", rule.text.bad), ("Right", rule.text.good)):
-        if text:
-            parts.append(
-                f"{word}:\n\n{encode_code_block(text.rstrip(), _language(text))}\n"
-            )
-    return "\n".join(parts)
+    return [record for record in records if record is not None]
 
 
-def _language(text: str) -> str:
-    """`yaml` where the text is a mapping, else plain text."""
-    try:
-        return "yaml" if isinstance(yaml.safe_load(text), dict) else "text"
-    except yaml.YAMLError:
-        return "text"
+def _definition_list(records: Iterable[tuple[str, str]]) -> str:
+    formatter = click.HelpFormatter(width=88)
+    formatter.write_dl(list(records))
+    return f"```text\n{formatter.getvalue().rstrip()}\n```\n"
+
+
+def _rule(rule: Rule) -> str:
+    why = textwrap.fill(rule.text.why, 90, break_on_hyphens=False)
+    severity = f"*{rule.severity.word}{limit(rule)}.*"
+    return f"### {rule.id}\n\n{severity} {rule.text.purpose}\n\n{why}\n"
 
 
 def _commands_page() -> str:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 ELSEWHERE = (
     "*.md",
     "runtime/*.md",
+    "examples/README.md",
     "examples/*/README.md",
     "generator/toolcast/rules/*.md",
     "letta/*.md",
@@ -41,17 +42,17 @@ def anchor_of(heading: str, separator: str) -> str:
 
 
 def navigation() -> list[dict[str, list[str]]]:
-    """The groups of docs/index.md with their pages."""
+    """Return the sections of docs/index.md with their pages."""
     text = (ROOT / "docs/index.md").read_text("utf-8")
-    tables = re.findall(r"^\| ([^|\n]+) \| \|\n(.*?)(?=\n\n|\Z)", text, re.M | re.S)
+    sections = re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     return [
         {
             title: [
                 page.removeprefix("../")
-                for page in re.findall(r"^\| \[[^]]+\]\(([^)]+)\)", rows, re.M)
+                for page in re.findall(r"\[[^]]+\]\(([^)]+)\)", links)
             ]
         }
-        for title, rows in tables
+        for title, links in sections
     ]
 
 

@@ -34,8 +34,8 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
-class ExtensionFailure(Exception):
-    """A listed extension cannot be used; the text says which, and why."""
+class ExtensionError(Exception):
+    """Listed extension that cannot be used; the message names it and the reason."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def load_contributions(names: Sequence[str], group: str) -> Iterator[tuple[str, 
     """What the listed extensions bring to a group, each with words that name it.
 
     Raises:
-        ExtensionFailure: one cannot be loaded.
+        ExtensionError: one cannot be loaded.
     """
     for name in names:
         for entry in _installed().get(name, ()):
@@ -84,24 +84,24 @@ def load_fields(names: tuple[str, ...]) -> Fields:
     """The fields of all listed extensions.
 
     Raises:
-        ExtensionFailure: one is not `Fields`, or two extensions have a field in common.
+        ExtensionError: one is not `Fields`, or two extensions have a field in common.
     """
     tool: dict[str, Any] = {}
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
     for where, value in load_contributions(names, FIELDS):
         if not isinstance(value, Fields):
-            raise ExtensionFailure(f"{where} is not a toolcast Fields")
+            raise ExtensionError(f"{where} is not a toolcast Fields")
         for known, given in (
             (tool, value.tool),
             (toolset, value.toolset),
             (options, value.target_options),
         ):
             if not isinstance(given, Mapping):
-                raise ExtensionFailure(f"{where}: fields are a mapping of schemas")
+                raise ExtensionError(f"{where}: fields are a mapping of schemas")
             for key, schema in given.items():
                 if key in known:
-                    raise ExtensionFailure(f"`{key}` of {where} is there already")
+                    raise ExtensionError(f"`{key}` of {where} is there already")
                 known[key] = schema
     return Fields(tool, toolset, options)
 
@@ -117,7 +117,7 @@ def guard_function(
         what: who raises, as words of the message.
         passes: what the caller of the function tells by itself.
     """
-    raised_as_they_are: tuple[type[Exception], ...] = (ExtensionFailure, *passes)
+    raised_as_they_are: tuple[type[Exception], ...] = (ExtensionError, *passes)
 
     @wraps(function)
     def call(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
@@ -128,9 +128,7 @@ def guard_function(
         # It is other people's code, as what is loaded.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ExtensionFailure(
-                f"{what} raises {reason}{_line_of(error)}"
-            ) from error
+            raise ExtensionError(f"{what} raises {reason}{_line_of(error)}") from error
 
     return call
 
@@ -161,7 +159,7 @@ def _loaded(where: str, entry: EntryPoint) -> Any:
     # An extension is other people's code: whatever it raises, it is named.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
+        raise ExtensionError(f"{where} cannot be loaded: {reason}") from error
     _LOADED[entry.module] = None
     return value
 

@@ -9,11 +9,12 @@ from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
-MOST_SHOWN = 100
-"""How many findings of one file are printed; of the others, how many there are."""
-MOST_ALIKE = 5
-"""How many findings that say the same of different names are printed one by one."""
-_LONGEST = 600
+MAX_FINDINGS_SHOWN = 100
+"""Findings of one file that are printed; of the others, only their number."""
+MAX_SIMILAR_FINDINGS = 5
+"""Findings with one message about different names that are printed one by one."""
+_MAX_MESSAGE_CHARACTERS = 600
+"""Characters of a finding's message, or of its help."""
 _NAMES = re.compile(r"`[^`]*`|[0-9][0-9,.]*")
 
 
@@ -100,7 +101,7 @@ def group_similar(findings: Iterable[Finding]) -> list[Finding]:
         kinds.setdefault((finding.rule, finding.severity, *words), []).append(finding)
     shown: list[Finding] = []
     for first, *others in kinds.values():
-        if len(others) < MOST_ALIKE:
+        if len(others) < MAX_SIMILAR_FINDINGS:
             shown += [first, *others]
         else:
             places = tuple(other.location for other in others)
@@ -122,20 +123,23 @@ def limit_findings(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _readable(finding: Finding) -> Finding:
-    if len(finding.message) <= _LONGEST and len(finding.help) <= _LONGEST:
+    if (
+        len(finding.message) <= _MAX_MESSAGE_CHARACTERS
+        and len(finding.help) <= _MAX_MESSAGE_CHARACTERS
+    ):
         return finding
     return replace(finding, message=_cut(finding.message), help=_cut(finding.help))
 
 
 def _cut(text: str) -> str:
-    if len(text) <= _LONGEST:
+    if len(text) <= _MAX_MESSAGE_CHARACTERS:
         return text
-    half = _LONGEST // 2
+    half = _MAX_MESSAGE_CHARACTERS // 2
     return f"{text[:half]} ... {text[-half:]}"
 
 
 def _most(findings: list[Finding]) -> list[Finding]:
-    shown, others = findings[:MOST_SHOWN], findings[MOST_SHOWN:]
+    shown, others = findings[:MAX_FINDINGS_SHOWN], findings[MAX_FINDINGS_SHOWN:]
     if not others:
         return shown
     worst = max(finding.severity for finding in others)

@@ -6,7 +6,8 @@ import os
 
 from toolcast_runtime.core.safe_file import read_regular
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a data file of this package."""
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -19,7 +20,7 @@ def read_packaged(*path: str) -> bytes:
     Raises:
         OSError: the installation is not whole.
     """
-    return read_regular(os.path.join(_HERE, *path), _LARGEST)
+    return read_regular(os.path.join(_HERE, *path), _MAX_FILE_BYTES)
 
 
 def templates_folder() -> str:
@@ -41,7 +42,7 @@ def read_deployment_file(name: str) -> bytes:
     folder = os.path.join(_HERE, "deployment")
     if not os.path.isdir(folder):
         folder = os.path.join(_HERE, "..", "..", "examples", "deployment")
-    return read_regular(os.path.normpath(os.path.join(folder, name)), _LARGEST)
+    return read_regular(os.path.normpath(os.path.join(folder, name)), _MAX_FILE_BYTES)
 
 
 def package_folders() -> tuple[str, ...]:

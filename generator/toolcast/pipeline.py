@@ -22,7 +22,7 @@ from .rules.runner import by_their_authors, check_workspace, without_suppressed
 
 if TYPE_CHECKING:
     from .markdown_regions.regions import Document
-    from .rendering.renderer import TemplateFailure
+    from .rendering.renderer import TemplateRenderError
 
 
 class GenerationResult(NamedTuple):
@@ -80,17 +80,17 @@ def generate(
 
     # Templates are needed only from here on, so that a check that fails stays quick.
     from .markdown_regions.regions import fill_documents
-    from .rendering.output_shape import ShapeViolation
-    from .rendering.renderer import TemplateFailure
+    from .rendering.output_shape import OutputShapeError
+    from .rendering.renderer import TemplateRenderError
     from .targets.render_workspace import render_workspace
 
     progress.stage("rendering")
     try:
         files = render_workspace(workspace, progress.step)
-    except TemplateFailure as failure:
+    except TemplateRenderError as failure:
         problem = _of_template(workspace, failure)
         return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
-    except ShapeViolation as failure:
+    except OutputShapeError as failure:
         place = Location(WORKSPACE_FILE)
         problem = Finding("target/shape", Severity.ERROR, place, str(failure))
         return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
@@ -119,7 +119,7 @@ def _of_former_name(mention: Mention, help_: str) -> Finding:
     )
 
 
-def _of_template(workspace: Workspace, failure: TemplateFailure) -> Finding:
+def _of_template(workspace: Workspace, failure: TemplateRenderError) -> Finding:
     """At its line where it is the project's own."""
     place, message = Location(WORKSPACE_FILE), str(failure)
     if failure.template and workspace.templates is not None:

@@ -20,9 +20,12 @@ from typing import NamedTuple
 from toolcast_runtime.core.safe_file import read_regular
 from toolcast_runtime.core.safe_folder import Folder
 
-_EACH = 20
-_LARGEST = 256 * 1024 * 1024
-_MOST_PATHS = 100_000
+_MAX_DIGESTS_PER_PATH = 20
+"""Digests that are stored for one path."""
+_MAX_FILE_BYTES = 256 * 1024 * 1024
+"""Size of a file that is read."""
+_MAX_PATHS = 100_000
+"""Paths whose digests are stored, unless one run has more."""
 _PASSED_BY = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
 _PART = "\0\0\n"
 # The clock of a file system may be this much behind ours, or count whole seconds.
@@ -57,7 +60,7 @@ def find_outcome(root: str, command: str) -> RunOutcome | None:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        whole = hashlib.sha256(read_regular(path, _LARGEST)).hexdigest()
+        whole = hashlib.sha256(read_regular(path, _MAX_FILE_BYTES)).hexdigest()
         if not whole.startswith(digest):
             return None
     if recent:
@@ -207,8 +210,8 @@ def save_digests(root: str, digests: Mapping[str, str]) -> None:
         return
     for path, digest in digests.items():
         others = [other for other in known.pop(path, ()) if other != digest]
-        known[path] = [*others, digest][-_EACH:]
-    kept = list(known)[-max(_MOST_PATHS, len(digests)) :]
+        known[path] = [*others, digest][-_MAX_DIGESTS_PER_PATH:]
+    kept = list(known)[-max(_MAX_PATHS, len(digests)) :]
     text = "\0\n".join(f"{path}\0{' '.join(known[path])}" for path in kept)
     _write(root, "digests", text)
 
@@ -247,7 +250,7 @@ def _read(root: str, name: str) -> str:
         folder = _opened(root, create=False)
         if folder is not None:
             with folder:
-                data = folder.read(name, _LARGEST)
+                data = folder.read(name, _MAX_FILE_BYTES)
             return data.decode("utf-8", "surrogateescape")
     return ""
 

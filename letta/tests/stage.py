@@ -19,7 +19,7 @@ from letta.tests.toy import TOKEN, codes
 from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import Applied, Calls, Refused
+from toolcast_letta.plan.backend import Applied, Calls, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
@@ -122,7 +122,7 @@ class Stage:
         plan = self.plan(**overrides)
         assert codes(plan) == list(expected)
         before = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
-        with pytest.raises(Refused):
+        with pytest.raises(PlanRefusedError):
             self.apply(plan)
         after = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
         assert after == before

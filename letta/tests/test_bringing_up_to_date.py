@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.plan.backend import Applied, Refused
-from toolcast_letta.plan.desired_state import MissingSetting
+from toolcast_letta.plan.backend import Applied, PlanRefusedError
+from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.server_part import sync as syncing
-from toolcast_letta.state.baseline import AnotherRun
+from toolcast_letta.state.baseline import ConcurrentRunError
 from toolcast_letta.state.seal import StateError
 from toolcast_letta.v1.api import LettaError
 from toolcast_runtime.http import AdminRequest
@@ -81,9 +81,9 @@ DONE = Applied(3, 4, True, missed=())
             400,
             {"error": "`drop_stale` must be a list of names"},
         ),
-        (None, MissingSetting("set it"), 503, {"error": "set it"}),
-        (None, Refused("changed"), 409, {"error": "changed"}),
-        (None, AnotherRun("busy"), 409, {"error": "busy"}),
+        (None, MissingSettingError("set it"), 503, {"error": "set it"}),
+        (None, PlanRefusedError("changed"), 409, {"error": "changed"}),
+        (None, ConcurrentRunError("busy"), 409, {"error": "busy"}),
         (None, StateError("torn"), 503, {"error": "torn"}),
         (None, LettaError("away"), 502, {"error": "away"}),
         (None, (Plan(), None), 200, {"blockers": 0}),
@@ -141,10 +141,10 @@ UNREACHABLE = (Plan("unreachable"), None)
         ([(Plan("empty-list"), None), (Plan(), DONE)], [1, 5], "no: empty-list"),
         ([(Plan("capture"), None)], [1], "no: capture"),
         ([(Plan(), None)], [1], "the plan takes something away"),
-        ([MissingSetting("set it")], [1], "set it"),
-        ([Refused("changed")], [1], "changed"),
+        ([MissingSettingError("set it")], [1], "set it"),
+        ([PlanRefusedError("changed")], [1], "changed"),
         ([StateError("torn")], [1], "torn"),
-        ([AnotherRun("busy")], [1], "another process brings Letta up to date"),
+        ([ConcurrentRunError("busy")], [1], "another process brings Letta up to date"),
         ([ZeroDivisionError("oops")], [1], "oops"),
         (
             [LettaError("away")],
@@ -203,7 +203,7 @@ async def test_the_last_try_is_made_when_the_patience_ends(
     ],
 )
 def test_what_is_not_set_is_told(toolset: Any, environment: Any, problem: str) -> None:
-    with pytest.raises(MissingSetting, match=problem):
+    with pytest.raises(MissingSettingError, match=problem):
         syncing.connect(toolset, environment)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.report import plan_text
 
 THEIRS = {
@@ -103,14 +103,14 @@ def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> No
     toy = make_toy(agent_type="letta_v1_agent")
     plan = toy.plan()
     assert [one.code for one in plan.blockers] == ["agent-type"]
-    with pytest.raises(Refused, match="letta_v1_agent"):
+    with pytest.raises(PlanRefusedError, match="letta_v1_agent"):
         toy.apply(plan)
     assert toy.entry() is None
 
 
 def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
     from toolcast_letta.plan.plan import Plan
-    from toolcast_letta.state.seal import NotOurs, Seal
+    from toolcast_letta.state.seal import ForeignFileError, Seal
 
     file = tmp_path / "plan.json"
     plan = toy.plan()
@@ -121,7 +121,7 @@ def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
     text = file.read_text()
     assert "s3cret" not in text
     file.write_text(text.replace("exit_loop", "continue_loop"))
-    with pytest.raises(NotOurs, match="was changed after"):
+    with pytest.raises(ForeignFileError, match="was changed after"):
         Plan.load(file, Seal())
     assert toy.apply(loaded).changed
 

@@ -8,9 +8,9 @@ import pytest
 
 from letta.tests.fake_letta import Fault
 from letta.tests.toy import MCP, TOKEN, TOOLSET, codes
-from toolcast_letta.plan.backend import Refused
-from toolcast_letta.plan.desired_state import MissingSetting
-from toolcast_letta.v1.api import LettaApi, LettaError, Unsure
+from toolcast_letta.plan.backend import PlanRefusedError
+from toolcast_letta.plan.desired_state import MissingSettingError
+from toolcast_letta.v1.api import LettaApi, LettaError, UnverifiedStateError
 
 
 @pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
@@ -35,7 +35,7 @@ def test_the_cloud_is_never_changed(toy: Any) -> None:
     from toolcast_letta.state.baseline import Baselines
     from toolcast_letta.v1.server_backend import ServerBackend
 
-    with pytest.raises(Refused, match="Letta's cloud"):
+    with pytest.raises(PlanRefusedError, match="Letta's cloud"):
         apply_plan(plan, ServerBackend(api, Baselines(toy.state)), toy.desired())
 
 
@@ -55,7 +55,7 @@ def test_a_wrong_key_is_told_before_anything_else(toy: Any) -> None:
 
 def test_settings_that_the_environment_lacks(toy: Any) -> None:
     del toy.environment["TOY_MCP_TOKEN"]
-    with pytest.raises(MissingSetting, match="set TOY_MCP_TOKEN"):
+    with pytest.raises(MissingSettingError, match="set TOY_MCP_TOKEN"):
         toy.desired()
 
 
@@ -67,7 +67,7 @@ def test_a_url_of_the_mcp_server_that_is_none(toy: Any, url: str) -> None:
     text = toolset.read_text().replace(f'url: "{MCP}"', "url_env: TOY_MCP_URL")
     toolset.write_text(text)
     toy.environment["TOY_MCP_URL"] = url
-    with pytest.raises(MissingSetting, match="the MCP server's URL") as caught:
+    with pytest.raises(MissingSettingError, match="the MCP server's URL") as caught:
         toy.desired()
     assert "a:b" not in str(caught.value)
 
@@ -123,7 +123,7 @@ def test_a_change_is_sent_once(toy: Any, fault: Fault) -> None:
     toy.fake.faults.reset()
     toy.fake.faults.counts = lambda method, at: (method, at) == ("PATCH", path)
     toy.fake.faults.at[0] = fault
-    expected = LettaError if fault is Fault.LOCKED else Unsure
+    expected = LettaError if fault is Fault.LOCKED else UnverifiedStateError
     with pytest.raises(expected):
         toy.apply(plan)
     assert toy.fake.faults.seen.count(("PATCH", path)) == 1

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import Fault
-from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaError
 
@@ -90,7 +90,7 @@ def number_of_requests(
 
 @contextlib.contextmanager
 def may_fail() -> Iterator[None]:
-    with contextlib.suppress(LettaError, Refused):
+    with contextlib.suppress(LettaError, PlanRefusedError):
         yield
 
 

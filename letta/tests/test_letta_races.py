@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import Refused
-from toolcast_letta.state.baseline import AnotherRun, Baselines
+from toolcast_letta.plan.backend import PlanRefusedError
+from toolcast_letta.state.baseline import Baselines, ConcurrentRunError
 
 
 def stopped(toy: Any, plan: Any, *lines: str) -> None:
     names, rules = toy.names(), toy.rules()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(PlanRefusedError) as caught:
         toy.apply(plan)
     said = str(caught.value).split("\n")
     assert said == ["this has changed since the plan:", *lines, "plan again"]
@@ -36,7 +36,7 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
             toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
 
     toy.fake.faults.before = attach
-    with pytest.raises(Refused, match="keeper has got `by_hand`"):
+    with pytest.raises(PlanRefusedError, match="keeper has got `by_hand`"):
         toy.apply(plan)
     assert "by_hand" in toy.names()
     assert "search_notes" not in toy.names()
@@ -119,7 +119,9 @@ def test_one_apply_at_a_time(toy: Any) -> None:
     baselines = Baselines(toy.state)
     with (
         baselines.exclusive(),
-        pytest.raises(AnotherRun, match="another apply or rollback is under way"),
+        pytest.raises(
+            ConcurrentRunError, match="another apply or rollback is under way"
+        ),
     ):
         toy.apply(plan)
     assert toy.entry() is None
@@ -149,7 +151,7 @@ def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
     toy.deploy()
     toy.apply()
     names = toy.names()
-    with pytest.raises(Refused, match="somebody changed the rules of keeper"):
+    with pytest.raises(PlanRefusedError, match="somebody changed the rules of keeper"):
         apply_plan(older, toy.backend(state=tmp_path / "elsewhere"), desired)
     assert toy.names() == names
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from letta.tests.toy import TOOLS, TOOLSET
-from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.v1.api import LettaError
 
@@ -22,7 +22,7 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
             toy.world.delete_tool(gone.id)
 
     toy.fake.faults.before = lose
-    with pytest.raises(Refused, match="`end_day` is not in Letta's registry"):
+    with pytest.raises(PlanRefusedError, match="`end_day` is not in Letta's registry"):
         toy.apply(plan)
     assert toy.names() == before
 
@@ -97,7 +97,7 @@ def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
     plan = toy.plan()
     assert not plan.blockers
     toy.world.create_agent({"name": "other", "tools": ["end_day"]})
-    with pytest.raises(Refused, match="other agents have it"):
+    with pytest.raises(PlanRefusedError, match="other agents have it"):
         toy.apply(plan)
     assert toy.world.tool_named("end_day") is not None
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from toolcast_letta.commands import operations
-from toolcast_letta.plan.backend import Applied, BackendError, Calls, Refused
+from toolcast_letta.plan.backend import Applied, BackendError, Calls, PlanRefusedError
 from toolcast_letta.plan.plan import Overrides
-from toolcast_letta.state.baseline import AnotherRun
+from toolcast_letta.state.baseline import ConcurrentRunError
 from toolcast_letta.state.seal import StateError
-from toolcast_letta.v1.api import Unsure
+from toolcast_letta.v1.api import UnverifiedStateError
 
 DESIRED: Any = SimpleNamespace(for_agents=lambda names: ("for", *names), agents=())
 BACKEND: Any = SimpleNamespace()
@@ -180,12 +180,12 @@ def test_what_was_done_is_told(
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (Refused("no\nwhy"), 1, "refused: no\n  why\n"),
-        (AnotherRun("busy"), 1, "refused: busy\n"),
+        (PlanRefusedError("no\nwhy"), 1, "refused: no\n  why\n"),
+        (ConcurrentRunError("busy"), 1, "refused: busy\n"),
         (StateError("torn"), 1, "refused: torn\n"),
         (BackendError("away"), 1, "error: away\n"),
         (
-            Unsure("cut"),
+            UnverifiedStateError("cut"),
             1,
             "error: cut\n  help: whether it was done is not known; run it again\n",
         ),

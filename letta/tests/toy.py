@@ -13,7 +13,7 @@ from letta.tests.fake_letta import FakeLetta, PlantedServer, World
 from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import Applied, Calls, Refused
+from toolcast_letta.plan.backend import Applied, Calls, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
@@ -158,7 +158,7 @@ class Toy:
         plan = self.plan(**more)
         assert codes(plan) == list(expected)
         self.fake.faults.seen.clear()
-        with pytest.raises(Refused):
+        with pytest.raises(PlanRefusedError):
             self.apply(plan)
         assert self.fake.faults.seen == []
 

@@ -185,19 +185,20 @@ def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
 
 
-_MOST_LONG_TIMEOUT = 120.0
+_MAX_TIMEOUT_S = 120.0
+"""Time that a call of an attached tool has."""
 
 
 @rule("letta/long-timeout", on="tool", severity=Severity.ERROR)
 def long_timeout(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     timeout = where.toolset.timeout if tool.timeout is None else tool.timeout
-    if facts_of(tool).get("attached") and timeout > _MOST_LONG_TIMEOUT:
+    if facts_of(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
         own = tool.timeout is not None
         yield problem_at(
             tool,
             ("timeout",) if own else ("letta", "attached"),
             f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
-            f"; an attached tool has {_MOST_LONG_TIMEOUT:g} s",
+            f"; an attached tool has {_MAX_TIMEOUT_S:g} s",
             "set `timeout` lower, and let the tool hand long work over",
         )
 
@@ -217,16 +218,17 @@ def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             )
 
 
-_MOST_NAME_TOO_LONG = 48
+_MAX_NAME_CHARACTERS = 48
+"""Length of a tool name that Letta accepts."""
 
 
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
 def name_too_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if facts_of(tool).get("attached") and len(tool.name) > _MOST_NAME_TOO_LONG:
+    if facts_of(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
         yield problem_at(
             tool,
             ("name",),
-            f"the name has {len(tool.name)} characters; Letta takes {_MOST_NAME_TOO_LONG}",
+            f"the name has {len(tool.name)} characters; Letta takes {_MAX_NAME_CHARACTERS}",
             "shorten the name, or set `letta.attached: false`",
         )
 

@@ -99,7 +99,7 @@ def desired_by_specs(
     """What a toolset wants to be in Letta.
 
     Raises:
-        MissingSetting: the environment lacks something that the specs leave to it.
+        MissingSettingError: the environment lacks something that the specs leave to it.
     """
     offered = {tool.name for tool in offered_to_letta(toolset)}
     tools = (

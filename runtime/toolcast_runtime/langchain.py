@@ -22,9 +22,9 @@ except ImportError as error:
 
 from .core.calls.model_content import shown_blocks, unshown
 from .core.calls.worker_threads import run_sync
-from .core.context import Declined, ToolResponse
+from .core.context import DeclinedError, ToolResponse
 from .core.definitions.tool import Tool
-from .core.question import Answer, InputNeeded, Question
+from .core.question import Answer, InputRequiredError, Question
 from .core.registry import Registry, UnknownToolError
 
 __all__ = ["LangChainTools", "SpecTool"]
@@ -168,11 +168,11 @@ class _GraphInterrupt:
         """The answer that the graph was resumed with; as `AskPerson`.
 
         Raises:
-            InputNeeded: the graph has to stop for it.
-            Declined: no graph is running, or it was resumed with something else.
+            InputRequiredError: the graph has to stop for it.
+            DeclinedError: no graph is running, or it was resumed with something else.
         """
         if "langgraph" not in sys.modules:
-            raise Declined(_nobody(question))
+            raise DeclinedError(_nobody(question))
         from langgraph.errors import GraphBubbleUp
         from langgraph.types import interrupt
 
@@ -188,18 +188,20 @@ class _GraphInterrupt:
             given = interrupt(shown)
         except GraphBubbleUp as stop:
             put = partial(setattr, self, "raised", stop)
-            raise InputNeeded(round, put, is_repeated=True) from None
+            raise InputRequiredError(round, put, is_repeated=True) from None
         except (RuntimeError, KeyError):
             # Outside of a graph, and in one that cannot be resumed.
-            raise Declined(_nobody(question)) from None
+            raise DeclinedError(_nobody(question)) from None
         if not isinstance(given, Mapping) or given.get("action") not in _ACTIONS:
-            raise Declined(
+            raise DeclinedError(
                 "the graph was resumed with what is no answer: give `question` as it was"
                 " shown, `action` and `content`"
             )
         round, _, digest = str(given.get("question")).partition(".")
         if digest != question.digest:
-            raise Declined("the graph was resumed with the answer to another question")
+            raise DeclinedError(
+                "the graph was resumed with the answer to another question"
+            )
         return Answer(given["action"], given.get("content"), round)
 
 

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["SectionTexts", "Skill", "Skills"]
 
 MAIN = "SKILL.md"
-MOST_LINES = 499
-LONGEST = 20_000
-"""How many bytes a SKILL.md has at most: about 5,000 tokens."""
+MAX_LINES = 499
+"""Lines of a SKILL.md that the standard recommends."""
+MAX_BYTES = 20_000
+"""Size of a SKILL.md: about 5,000 tokens."""
 
 # A program may run !`...` and blocks that begin with ```!, put its arguments in the place of
 # $ARGUMENTS and $1, its folders in that of ${NAME}, and a file in that of @name.
@@ -146,7 +147,7 @@ def toolset_files(
 
 def is_long(text: str) -> bool:
     """Whether a SKILL.md is longer than the standard recommends."""
-    return text.count("\n") > MOST_LINES or len(text.encode("utf-8")) > LONGEST
+    return text.count("\n") > MAX_LINES or len(text.encode("utf-8")) > MAX_BYTES
 
 
 def tool_files(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:

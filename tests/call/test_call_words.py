@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.call.arguments import WrongWords, arguments_of, usage
+from toolcast.commands.call.arguments import ArgumentParseError, arguments_of, usage
 from toolcast_runtime.cli.arguments import likely
 from toolcast_runtime.core.definitions.tool import Tool
 
@@ -88,7 +88,7 @@ def test_words_add_to_json(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_words(words: list[str], json_text: str | None, lines: list[str]) -> None:
-    with pytest.raises(WrongWords) as told:
+    with pytest.raises(ArgumentParseError) as told:
         arguments_of(TOOL, words, json_text)
     assert str(told.value).split("\n") == lines
 

@@ -15,7 +15,7 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.access import Access, AccessError, Client
 from toolcast_runtime.core.override_file import OverrideFile
-from toolcast_runtime.core.safe_file import NoRegularFile, read_regular
+from toolcast_runtime.core.safe_file import NotRegularFileError, read_regular
 from toolcast_runtime.core.safe_folder import Folder, append_to
 
 NO_FILES = [
@@ -36,7 +36,10 @@ def test_what_is_no_regular_file_is_refused_and_named(
             read_regular(str(place), 100)
         assert caught.value.filename == str(place)
         assert caught.value.strerror
-    with Folder.at(str(tmp_path)) as folder, pytest.raises(NoRegularFile) as refused:
+    with (
+        Folder.at(str(tmp_path)) as folder,
+        pytest.raises(NotRegularFileError) as refused,
+    ):
         folder.read("place", 100)
     assert refused.value.filename == str(place)
 
@@ -54,7 +57,7 @@ def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
         return real(path, *more, **named)
 
     monkeypatch.setattr(os, "open", swapped)
-    with pytest.raises(NoRegularFile, match="this is a pipe"):
+    with pytest.raises(NotRegularFileError, match="this is a pipe"):
         read_regular(str(place), 100)
 
 

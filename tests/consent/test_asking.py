@@ -11,8 +11,8 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from toolcast_runtime.core.context import Declined
-from toolcast_runtime.core.question import InputNeeded, Question
+from toolcast_runtime.core.context import DeclinedError
+from toolcast_runtime.core.question import InputRequiredError, Question
 from toolcast_runtime.mcp.elicitation import (
     Elicitation,
     ProgressNotifications,
@@ -69,7 +69,7 @@ def test_each_era_is_asked_in_its_way() -> None:
 async def test_a_client_is_asked_that_shows_forms(
     declared: dict[str, Any], can: bool
 ) -> None:
-    with pytest.raises(InputNeeded if can else Declined) as ended:
+    with pytest.raises(InputRequiredError if can else DeclinedError) as ended:
         await RoundTrips(_context(**declared), None, None, None)(QUESTION)
     assert can or CANNOT in str(ended.value)
 
@@ -86,13 +86,13 @@ async def test_before_2026_the_server_waits_for_the_answer() -> None:
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, None)
     assert asked == [(("How many?", FORM), {"related_request_id": 7})]
     assert ask.result() is None
-    with pytest.raises(Declined, match="over this connection nobody can be asked"):
+    with pytest.raises(DeclinedError, match="over this connection nobody can be asked"):
         await Elicitation(_context(can_send_request=False, elicit_form=form))(QUESTION)
 
     async def refused(*_: Any, **__: Any) -> Any:
         raise MCPError(-1, "no")
 
-    with pytest.raises(Declined, match="the client gave no answer of a person's"):
+    with pytest.raises(DeclinedError, match="the client gave no answer of a person's"):
         await Elicitation(_context(elicit_form=refused))(QUESTION)
 
 
@@ -111,7 +111,7 @@ async def test_a_call_ends_with_what_it_needs() -> None:
     assert ask.result() is None
     needed = []
     for question in (QUESTION, Question("p", "Why?", FORM, "buy", {})):
-        with pytest.raises(InputNeeded) as ended:
+        with pytest.raises(InputRequiredError) as ended:
             await ask(question)
         needed.append(ended.value)
         ended.value.put()
@@ -134,12 +134,12 @@ async def test_an_answer_counts_for_what_was_shown() -> None:
     answer = await ask(QUESTION)
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, "r1")
     for state in (None, _state(asked={}), _state(asked={"q": OTHER.digest})):
-        with pytest.raises(InputNeeded):
+        with pytest.raises(InputRequiredError):
             await RoundTrips(_context(), {"q": _answer(n=3)}, state, None)(QUESTION)
-    with pytest.raises(InputNeeded):
+    with pytest.raises(InputRequiredError):
         await RoundTrips(_context(), {}, _state(), None)(QUESTION)
     odd: Any = {"q": object()}
-    with pytest.raises(Declined, match="the answer is none to a question"):
+    with pytest.raises(DeclinedError, match="the answer is none to a question"):
         await RoundTrips(_context(), odd, _state(), None)(QUESTION)
 
 
@@ -147,17 +147,17 @@ async def test_what_was_answered_is_known_in_the_next_round() -> None:
     known = {"question": QUESTION.digest, "action": "decline", "content": None}
     ask = RoundTrips(_context(), None, _state(answers={"q": known}), None)
     assert (await ask(QUESTION)).action == "decline"
-    with pytest.raises(InputNeeded) as ended:
+    with pytest.raises(InputRequiredError) as ended:
         await ask(Question("p", "Why?", FORM, "buy", {}))
     ended.value.put()
     found = ask.result()
     assert found is not None
     assert json.loads(found.request_state or "")["answers"] == {"q": known}
-    with pytest.raises(InputNeeded):
+    with pytest.raises(InputRequiredError):
         await ask(OTHER)
     later = RoundTrips(_context(), {"q": _answer(n=1)}, _state(), None)
     await later(QUESTION)
-    with pytest.raises(InputNeeded) as ended:
+    with pytest.raises(InputRequiredError) as ended:
         await later(Question("p", "Why?", FORM, "buy", {}))
     ended.value.put()
     found = later.result()
@@ -168,7 +168,7 @@ async def test_what_was_answered_is_known_in_the_next_round() -> None:
 
 
 async def test_who_cannot_ask_later_says_why() -> None:
-    with pytest.raises(Declined, match="there is no key"):
+    with pytest.raises(DeclinedError, match="there is no key"):
         await RoundTrips(_context(), None, None, "there is no key")(QUESTION)
     known = RoundTrips(_context(), {"q": _answer(n=1)}, _state(), "there is no key")
     assert (await known(QUESTION)).action == "accept"

@@ -254,7 +254,7 @@ def test_a_ledger_that_cannot_be_written_asks_nobody(
 def test_a_question_that_nobody_answers_is_in_the_ledger(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast_runtime.consent.questions.MOST_SECONDS", 0.05)
+    monkeypatch.setattr("toolcast_runtime.consent.questions.ANSWER_TIMEOUT_S", 0.05)
 
     async def never(question: Question) -> Answer:
         await asyncio.sleep(60)

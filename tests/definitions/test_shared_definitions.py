@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from tests.conftest import Project
-from toolcast.model.binding import MOST_COPIED
+from toolcast.model.binding import MAX_COPIED_VALUES
 from toolcast.model.loading import load_workspace
 
 DEFINITIONS = """\
@@ -195,7 +195,7 @@ def test_many_copies_are_bounded(make_project: Callable[..., Project]) -> None:
             for n in range(many)
         }
     )
-    values = MOST_COPIED // many + 10
+    values = MAX_COPIED_VALUES // many + 10
     large = json.dumps({"large": {"enum": list(range(values))}})
     project.write("specs/toy/definitions.yaml", large)
     begun = time.monotonic()
@@ -204,7 +204,7 @@ def test_many_copies_are_bounded(make_project: Callable[..., Project]) -> None:
     (finding,) = loaded.findings
     assert finding.rule == "yaml/too-large"
     assert finding.location.file == "specs/toy/definitions.yaml"
-    assert f"{MOST_COPIED:,} are the most" in finding.message
+    assert f"{MAX_COPIED_VALUES:,} are the most" in finding.message
 
 
 @pytest.mark.parametrize(

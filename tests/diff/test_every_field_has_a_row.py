@@ -18,7 +18,7 @@ from tests.test_structure import assert_none
 from toolcast.diff.comparison import rules
 from toolcast.diff.table import FILES, fields, language
 from toolcast.diff.walk import has_change
-from toolcast.extensions import ExtensionFailure, Fields
+from toolcast.extensions import ExtensionError, Fields
 from toolcast.package_data import read_packaged
 from toolcast.spec_language import spec_language
 from toolcast.spec_language.spec_language import parts
@@ -158,7 +158,7 @@ def test_a_mistyped_event_of_an_extension_is_refused(
 ) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
-    with pytest.raises(ExtensionFailure, match="lowred"):
+    with pytest.raises(ExtensionError, match="lowred"):
         spec_language.schema("tool", ("mistyped",))
 
 

@@ -12,8 +12,8 @@ import pytest
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.limits import (
-    MOST_LEVELS,
-    MOST_VALUES,
+    MAX_LEVELS,
+    MAX_VALUES,
     measure,
 )
 
@@ -194,7 +194,7 @@ def test_one_way_to_each_place_is_explained() -> None:
         ({1: 2}, "not text"),
         (b"x", "bytes"),
         ({1, 2}, "set"),
-        ([0] * MOST_VALUES, "values"),
+        ([0] * MAX_VALUES, "values"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else None,
 )
@@ -211,7 +211,7 @@ def test_a_value_that_holds_itself_ends() -> None:
 
 
 def test_the_bound_is_far_from_what_people_write() -> None:
-    assert problems(TREE, nested(MOST_LEVELS - 2, {}))[0] == []
+    assert problems(TREE, nested(MAX_LEVELS - 2, {}))[0] == []
     assert problems(CHOICE, nested(1, {"k": "and", "a": {"k": "or"}}))[0] == []
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.docs.walking import walk
 from tests.packaging.environments import build
+from tests.program import toolcast
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -32,6 +33,23 @@ def test_the_tutorial(tmp_path: Path) -> None:
         "handlers/find_order.py",
         "generated/shop_tools/tools/find_order.json",
     }
+
+
+@pytest.mark.slow
+def test_the_quickstart(tmp_path: Path) -> None:
+    page = (DOCS / "quickstart.md").read_text("utf-8")
+    assert walk(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
+
+
+@pytest.mark.slow
+def test_the_page_on_tests(tmp_path: Path) -> None:
+    for folder, command in (
+        (tmp_path, "init my-tools"),
+        (tmp_path / "my-tools", "generate"),
+    ):
+        assert toolcast(folder, *command.split()).returncode == 0
+    page = (DOCS / "testing.md").read_text("utf-8")
+    assert walk(page, tmp_path / "my-tools") == len(re.findall(r"^```sh$", page, re.M))
 
 
 @pytest.mark.slow

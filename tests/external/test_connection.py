@@ -82,7 +82,7 @@ async def opened(
         yield session
 
     monkeypatch.setattr(sessions, "opened_session", opened_session)
-    monkeypatch.setattr(module, "_BETWEEN_LISTS", 0.0)
+    monkeypatch.setattr(module, "_LIST_INTERVAL_S", 0.0)
 
     def make(lock: Lock | None = None, **settings: Any) -> Connection:
         server = ExternalServer("far", is_locked=lock is not None, **settings)
@@ -248,7 +248,7 @@ async def test_ten_changes_against_a_lock_are_told(
             "the tool's answer has the number inf",
             None,
         ),
-        (sessions.Refused("no\x1b[1m"), None, "no", None),
+        (sessions.RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
 async def test_an_answer_is_a_result_or_an_error(

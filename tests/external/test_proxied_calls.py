@@ -21,7 +21,7 @@ from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve
-from toolcast_runtime.external.session import Refused, opened_session
+from toolcast_runtime.external.session import RequestRefusedError, opened_session
 from toolcast_runtime.langchain import LangChainTools
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
@@ -100,7 +100,7 @@ async def test_who_can_be_asked_is_asked_in_each_round() -> None:
     asked = {"resultType": "input_required", "inputRequests": wanted}
     server = odd("newest")
     async with opened_session(server, resolve(server, os.environ), ask) as session:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RequestRefusedError) as refused:
             await session.call("answer", {"result": asked})
     rounds = re.fullmatch(
         r"the tool asked for input more than (\d+) times", str(refused.value)

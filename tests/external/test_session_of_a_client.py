@@ -13,7 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.external.session import Refused, Session, as_listed
+from toolcast_runtime.external.session import RequestRefusedError, Session, as_listed
 
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
 
@@ -100,10 +100,10 @@ async def test_a_list_is_read_page_by_page() -> None:
     assert await opened(client).list_tools() == [TOOL] * 3
     assert client.asked == [None, "2", "3"]
     client.pages = [page("again")]
-    with pytest.raises(Refused, match="its list of tools has more than"):
+    with pytest.raises(RequestRefusedError, match="its list of tools has more than"):
         await opened(client).list_tools()
     client.pages = [MCPError(-1, "busy")]
-    with pytest.raises(Refused, match="the tool's server refused: busy"):
+    with pytest.raises(RequestRefusedError, match="the tool's server refused: busy"):
         await opened(client).list_tools()
 
 
@@ -207,10 +207,12 @@ async def test_input_is_given_in_rounds_where_somebody_can() -> None:
     assert again.request_state == "s"
     assert again.input_responses["q"].content == {"key": "q"}
     client.answers = [needed()]
-    with pytest.raises(Refused, match="which nobody can give here"):
+    with pytest.raises(RequestRefusedError, match="which nobody can give here"):
         await opened(client).call("a", {})
     client.answers = [needed() for _ in range(99)]
-    with pytest.raises(Refused, match=r"asked for input more than \d+ times"):
+    with pytest.raises(
+        RequestRefusedError, match=r"asked for input more than \d+ times"
+    ):
         await opened(client, True).call("a", {})
 
 
@@ -222,10 +224,10 @@ async def test_after_a_mismatch_of_headers_the_list_is_read_and_the_call_made_ag
     client.answers = [MCPError(types.HEADER_MISMATCH, "other"), result()]
     assert (await opened(client).call("a", {}))["content"]
     client.answers = [MCPError(types.HEADER_MISMATCH, "x"), MCPError(-1, "still")]
-    with pytest.raises(Refused, match="the tool's server refused: still"):
+    with pytest.raises(RequestRefusedError, match="the tool's server refused: still"):
         await opened(client).call("a", {})
     client.answers = [MCPError(-1, "no"), result()]
-    with pytest.raises(Refused, match="the tool's server refused: no"):
+    with pytest.raises(RequestRefusedError, match="the tool's server refused: no"):
         await opened(client).call("a", {})
 
 
@@ -234,12 +236,14 @@ async def test_a_connection_that_is_lost_ends_the_session() -> None:
     client.answers = [MCPError(types.CONNECTION_CLOSED, "Connection closed")]
     session = opened(client)
     assert not session.is_lost
-    with pytest.raises(Refused, match="the connection to the tool's server was lost"):
+    with pytest.raises(
+        RequestRefusedError, match="the connection to the tool's server was lost"
+    ):
         await session.call("a", {})
     assert session.is_lost
     client.answers = [MCPError(-1, "no")]
     other = opened(client)
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefusedError):
         await other.call("a", {})
     assert not other.is_lost
 

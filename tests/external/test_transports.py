@@ -136,7 +136,7 @@ async def test_lines_are_messages_or_noise(
 async def test_a_message_has_so_many_bytes(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transports, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1 << 20)
     for more, reason in ((0, "it ended"), (1, "it sent a message of more than 1 MiB")):
         _, ending = await read(b"x" * ((1 << 20) + more))
         assert ending.reason == reason
@@ -182,7 +182,7 @@ def test_the_first_reason_counts() -> None:
 
 
 def test_a_message_has_sixteen_mebibytes_at_most() -> None:
-    assert server_process.MOST_BYTES == 16 << 20
+    assert server_process.MAX_MESSAGE_BYTES == 16 << 20
 
 
 class Answers(httpx2.AsyncBaseTransport):
@@ -232,7 +232,7 @@ async def asked(answer: Any) -> int:
 async def test_an_answer_that_is_no_stream_of_events_is_bounded(
     monkeypatch: pytest.MonkeyPatch, kind: str, more: int, is_read: bool
 ) -> None:
-    monkeypatch.setattr(transports, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1_000)
     answer = httpx2.Response(
         200, headers={"content-type": kind}, stream=Chunks(600, 400 + more)
     )

@@ -21,7 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.static_analysis.function_tool import FunctionTool, NoTool, read_function
+from toolcast.static_analysis.function_tool import (
+    FunctionTool,
+    FunctionToolError,
+    read_function,
+)
 from toolcast.static_analysis.modules import PythonModule
 
 
@@ -198,14 +202,14 @@ def test_what_is_taken_fits_the_function(of: Of, value: Any) -> None:
     ],
 )
 def test_what_no_value_can_be_of_is_told(annotation: str, says: str) -> None:
-    with pytest.raises(NoTool) as refused:
+    with pytest.raises(FunctionToolError) as refused:
         read(f"{BEGIN}def function(a: {annotation}): ...")
     assert says in str(refused.value)
 
 
 @pytest.mark.parametrize("more", ["", ", *, b: int", ", b: int = 2"])
 def test_a_default_before_a_slash_is_refused_like_any_argument_there(more: str) -> None:
-    with pytest.raises(NoTool) as refused:
+    with pytest.raises(FunctionToolError) as refused:
         read(f"def function(a: int = 1, /{more}): ...")
     assert "`a` can be given by place only" in str(refused.value)
 
@@ -221,7 +225,7 @@ DEEP = {
 
 @pytest.mark.parametrize("annotation", DEEP.values(), ids=DEEP)
 def test_what_is_nested_deep_is_told_and_no_traceback(annotation: str) -> None:
-    with pytest.raises(NoTool):
+    with pytest.raises(FunctionToolError):
         read(f"{BEGIN}def function(a: {annotation}) -> {annotation}: ...")
 
 
@@ -231,6 +235,6 @@ def test_bases_that_lead_to_each_other_in_many_ways_cost_no_time() -> None:
         for n in range(11)
     )
     begun = time.monotonic()
-    with pytest.raises(NoTool):
+    with pytest.raises(FunctionToolError):
         read(f"{BEGIN}{classes}class C11: ...\ndef function(a: C0): ...")
     assert time.monotonic() - begun < 5

@@ -319,7 +319,7 @@ def test_a_host_is_taken_as_it_is() -> None:
 def test_values_of_a_body_are_counted_before_it_is_read(
     body: bytes, is_too_many: bool
 ) -> None:
-    assert (request_limits.crowding(body) > request_limits.MOST_VALUES) == is_too_many
+    assert (request_limits.crowding(body) > request_limits.MAX_VALUES) == is_too_many
 
 
 def test_a_body_of_too_many_values_is_refused(server: Served) -> None:

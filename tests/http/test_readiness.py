@@ -135,8 +135,8 @@ def test_a_ledger_that_does_not_answer_in_time(
     registry = Registry(package, handlers=name, ledger=settings)
     is_free = asyncio.Event()
     monkeypatch.setattr(registry.calls, "check_ledger", is_free.wait)
-    monkeypatch.setattr("toolcast_runtime.http.app._PATIENCE", 0.01)
-    monkeypatch.setattr("toolcast_runtime.http.app._BETWEEN", 0)
+    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0)
     caplog.set_level("INFO", "toolcast.http")
     late = (503, {**WHOLE, "status": "not ready", "ledger": "failed"})
     assert asked(registry, 2) == [late, late]
@@ -194,7 +194,7 @@ def test_however_often_it_is_asked_it_looks_once_a_second(
         await check()
 
     monkeypatch.setattr(registry.calls, "check_ledger", noted)
-    monkeypatch.setattr("toolcast_runtime.http.app._BETWEEN", 0.2)
+    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0.2)
     answers = asked(registry, 20, 0.02)
     assert answers == [(200, WHOLE)] * 20
     assert 2 <= len(looks) <= 5

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolcast.importing.conflicts import (
-    WrongPreference,
+    InvalidPreferenceError,
     disagreements,
     preference,
 )
@@ -413,5 +413,5 @@ def test_preference(words: list[str], chosen: dict[str, str]) -> None:
     ],
 )
 def test_wrong_preference(words: list[str], told: str) -> None:
-    with pytest.raises(WrongPreference, match=told):
+    with pytest.raises(InvalidPreferenceError, match=told):
         preference(words, [of({}, "x/a.json"), of({}, "y/b.json")])

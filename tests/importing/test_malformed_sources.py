@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.importing.source_file import MOST_BYTES, read_source, source_in
+from toolcast.importing.source_file import MAX_SOURCE_BYTES, read_source, source_in
 from toolcast.mcp_client.server_listing import ListingError
 
 
@@ -138,4 +138,4 @@ def test_100_megabytes(tmp_path: Path) -> None:
         stream.truncate(100 * 1024 * 1024)
     with pytest.raises(ListingError, match="larger than 64 MiB"):
         read_source(str(tmp_path / "large.json"))
-    assert MOST_BYTES == 64 * 1024 * 1024
+    assert MAX_SOURCE_BYTES == 64 * 1024 * 1024

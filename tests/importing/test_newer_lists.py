@@ -19,7 +19,7 @@ from toolcast.importing.importing import Imported, importing
 from toolcast.importing.source_file import source_in
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, Workspace
-from toolcast.refactoring.project_edit import Refusal
+from toolcast.refactoring.project_edit import EditRefusedError
 from toolcast.refactoring.writing import write
 
 ROOT = Path(__file__).parents[2]
@@ -352,7 +352,7 @@ def test_a_long_history_is_followed(server: str, steps: int, tmp_path: Path) -> 
         before, tools = tools, edited(tools, chance)
         try:
             told = sync(tmp_path, tools, force=chance.random() < 0.5)
-        except Refusal as refusal:
+        except EditRefusedError as refusal:
             # Of some lists no tool can be taken.
             assert all(f"`{one['name']}`" in str(refusal) for one in tools)
             continue

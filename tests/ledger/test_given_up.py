@@ -14,7 +14,7 @@ import pytest
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime import current_call
 from toolcast_runtime.core.calls import worker_threads
-from toolcast_runtime.core.calls.worker_threads import MOST_GIVEN_UP, run_sync
+from toolcast_runtime.core.calls.worker_threads import MAX_ABANDONED_CALLS, run_sync
 
 Seen = list[str]
 # Long enough that a handler's thread has begun on a busy machine, too.
@@ -90,7 +90,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
 
     handlers.stuck = stubborn if how == "async" else lambda: release.wait()
     handlers.other = lambda: "works"
-    calls = [kept.call("stuck", timeout=TIMEOUT) for _ in range(MOST_GIVEN_UP)]
+    calls = [kept.call("stuck", timeout=TIMEOUT) for _ in range(MAX_ABANDONED_CALLS)]
     for answer in await asyncio.gather(*calls):
         assert answer.error == "the tool gave no answer within 0.5 s"
     refused = await kept.call("stuck", timeout=TIMEOUT)
@@ -98,10 +98,10 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     assert (await kept.call("other")).result == "works"
     told: list[logging.LogRecord] = []
     async with asyncio.timeout(20):
-        while len(told) < MOST_GIVEN_UP:
+        while len(told) < MAX_ABANDONED_CALLS:
             await asyncio.sleep(0.01)
             told = [r for r in caplog.records if "still runs" in r.getMessage()]
-    assert len(told) == MOST_GIVEN_UP
+    assert len(told) == MAX_ABANDONED_CALLS
     assert told[-1].levelno == logging.WARNING
     assert "a handler of stuck" in told[-1].getMessage()
     release.set()

@@ -47,7 +47,7 @@ async def test_a_long_record_is_left_to_the_thread(
     kept: Kept, handed_over: list[str]
 ) -> None:
     await kept.call("echo")
-    text = "x" * (sqlite_ledger._MOST_AT_ONCE + 1)
+    text = "x" * (sqlite_ledger._MAX_INLINE_RECORD_CHARACTERS + 1)
     assert (await kept.call("echo", {"text": text})).success
     assert handed_over == ["started", "started", "ok"]
     assert (await kept.call("echo")).success
@@ -57,7 +57,7 @@ async def test_a_long_record_is_left_to_the_thread(
 async def test_the_log_does_not_grow_without_end(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_ledger, "_MOST_IN_LOG", 100_000)
+    monkeypatch.setattr(sqlite_ledger, "_MAX_LOG_BYTES", 100_000)
     for number in range(200):
         assert (await kept.call("echo", {"n": number})).success
     log = kept.path.with_name(kept.path.name + "-wal")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.kept_ledger import HANDLERS, Kept
 from toolcast_runtime.core.calls import worker_threads
-from toolcast_runtime.core.calls.worker_threads import MOST_GIVEN_UP
+from toolcast_runtime.core.calls.worker_threads import MAX_ABANDONED_CALLS
 from toolcast_runtime.ledger import Record
 
 Sink = Callable[[Any, list[Record]], Any]
@@ -63,18 +63,18 @@ async def test_a_function_that_hangs_takes_nobody_elses_threads(
     tmp_path: Path, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After 16 calls that it has kept, further ones are refused at once."""
-    monkeypatch.setattr("toolcast_runtime.ledger.recorder._PATIENCE", 0.2)
+    monkeypatch.setattr("toolcast_runtime.ledger.recorder._SINK_TIMEOUT_S", 0.2)
     release = threading.Event()
     handlers.sink = lambda record: release.wait(60)
     handlers.work = lambda: 1
     kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
     try:
         for _ in range(2):
-            calls = [kept.call("work") for _ in range(MOST_GIVEN_UP)]
+            calls = [kept.call("work") for _ in range(MAX_ABANDONED_CALLS)]
             answers = await asyncio.gather(*calls)
             assert not any(answer.success for answer in answers)
         given_up = [t for t in threading.enumerate() if t.name == f"{HANDLERS}:sink"]
-        assert len(given_up) <= MOST_GIVEN_UP
+        assert len(given_up) <= MAX_ABANDONED_CALLS
         async with asyncio.timeout(5):
             assert await asyncio.to_thread(lambda: 1) == 1
     finally:

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from tests.safety.payloads import PAYLOADS
 from toolcast.encoders.markdown import encode_cell, encode_code_span, encode_table_row
-from toolcast.markdown_regions.content import UnknownRegionError, render_region
+from toolcast.markdown_regions.content import RegionError, render_region
 from toolcast.markdown_regions.regions import find_regions
 from toolcast.model.loading import load_workspace
 
@@ -133,7 +133,7 @@ def test_marks_that_ask_for_what_there_is_not(
     words: str, message: str, help_: str, make_project: MakeProject
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
-    with pytest.raises(UnknownRegionError) as raised:
+    with pytest.raises(RegionError) as raised:
         content(project, words)
     assert message in str(raised.value)
     assert raised.value.help.startswith(help_)

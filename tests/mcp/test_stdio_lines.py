@@ -19,7 +19,7 @@ import pytest
 
 from tests.forked_servers import Process, run, start
 from tests.mcp.servers import meta
-from toolcast_runtime.stdio.framing import MOST_BYTES
+from toolcast_runtime.stdio.framing import MAX_LINE_BYTES
 
 SERVER = "generated.unkind.mcp_server"
 PATIENCE = 60.0
@@ -112,7 +112,7 @@ def test_pieces_are_put_together(unkind: Path) -> None:
         assert text_of(json.loads(process.stdout.readline())) == "ü€😀" * 50
 
 
-LONG = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * MOST_BYTES + b'"}'
+LONG = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * MAX_LINE_BYTES + b'"}'
 SURROGATE = (
     b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\\ud800"}}'
 )

@@ -177,7 +177,7 @@ async def test_what_changes_in_a_session_is_refused(
 ) -> None:
     if not telling:
         monkeypatch.setattr(connection, "_REFRESH_SECONDS", 0.1)
-        monkeypatch.setattr(connection, "_BETWEEN_LISTS", 0.1)
+        monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.1)
     tools = locked([file], [LISTED], *["watches"] * telling)
     held = await tools.find_tool("send")
     assert held is not None

@@ -20,10 +20,10 @@ from toolcast_runtime.oauth import access_tokens as asking
 from toolcast_runtime.oauth.access_tokens import (
     AccessTokens,
     AuthorizationServer,
-    NotThere,
+    AuthorizationServerError,
+    InvalidTokenError,
     Questions,
-    TokenRefused,
-    TooMany,
+    TooManyRequestsError,
 )
 
 URL = "https://shop.example/mcp"
@@ -112,7 +112,7 @@ async def test_an_answer_about_a_token_is_checked(
         assert await tokens.claims("t", URL) == world.answer
         assert await tokens.claims("t", f"{URL}/") == world.answer
     else:
-        with pytest.raises(TokenRefused, match=f"^{problem}$"):
+        with pytest.raises(InvalidTokenError, match=f"^{problem}$"):
             await tokens.claims("t", URL)
 
 
@@ -121,7 +121,7 @@ async def test_a_token_has_16_kibibytes_at_most(
     world: World, length: int, asked: int
 ) -> None:
     world.answer = {"active": False}
-    with pytest.raises(TokenRefused):
+    with pytest.raises(InvalidTokenError):
         await _tokens(introspection=True).claims("t" * length, URL)
     assert world.asked == asked
 
@@ -133,7 +133,7 @@ async def test_an_inactive_token_is_asked_for_again_after_ten_seconds(
     tokens = _tokens(introspection=True)
     for later, asked in ((0.0, 1), (9.9, 1), (10.0, 2)):
         world.now = 1_000_000.0 + later
-        with pytest.raises(TokenRefused, match="not active"):
+        with pytest.raises(InvalidTokenError, match="not active"):
             await tokens.claims("t", URL)
         assert world.asked == asked
 
@@ -167,7 +167,7 @@ async def test_a_signed_token_is_checked(
     if problem is None:
         assert (await _tokens().claims(token, URL))["aud"] == URL
     else:
-        with pytest.raises(TokenRefused, match=f"^{problem}$"):
+        with pytest.raises(InvalidTokenError, match=f"^{problem}$"):
             await _tokens().claims(token, URL)
 
 
@@ -201,11 +201,13 @@ async def test_keys_that_cannot_be_fetched_hold_for_an_hour(world: World) -> Non
     world.answer = {"keys": [_key()]}
     server = _server()
     assert await server.key("one", "ES256") is not None
-    world.answer = NotThere("gone")
+    world.answer = AuthorizationServerError("gone")
     world.now += 3_600
     assert await server.key("one", "ES256") is not None
     world.now += 1
-    with pytest.raises(NotThere, match="the keys of the authorization server"):
+    with pytest.raises(
+        AuthorizationServerError, match="the keys of the authorization server"
+    ):
         await server.key("one", "ES256")
     world.answer = {"keys": [_key()]}
     world.now += 30
@@ -239,7 +241,7 @@ async def test_keys_are_those_that_sign(
 )
 async def test_no_keys_open_nothing(world: World, answer: dict[str, Any]) -> None:
     world.answer = answer
-    with pytest.raises(NotThere):
+    with pytest.raises(AuthorizationServerError):
         await _server().key("one", "ES256")
 
 
@@ -264,9 +266,12 @@ async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
     for _ in range(9):
         await asyncio.sleep(0)
     assert asked == [*range(8)]
-    with pytest.raises(TooMany) as refused:
+    with pytest.raises(TooManyRequestsError) as refused:
         await questions.answer(b"one more", ask(24))
-    assert (refused.value.retry_after, NotThere.retry_after) == ("1", "30")
+    assert (refused.value.retry_after, AuthorizationServerError.retry_after) == (
+        "1",
+        "30",
+    )
     done.set()
     answers = await asyncio.gather(*waiting, again)
     assert [one["number"] for one in answers] == [*range(24), 0]
@@ -307,7 +312,7 @@ async def test_an_answer_is_a_small_object(
         if problem is None:
             assert await asking.fetch(ISSUER, form, ("id", "s")) == json.loads(body)
         else:
-            with pytest.raises(NotThere, match=problem):
+            with pytest.raises(AuthorizationServerError, match=problem):
                 await asking.fetch(ISSUER, form)
     assert [request.method for request in sent] == ["GET", "POST"]
     assert sent[0].headers["accept-encoding"] == "identity"

@@ -71,7 +71,7 @@ async def test_what_is_packed_is_not_unpacked(
 
     client = partial(httpx2.AsyncClient, transport=httpx2.MockTransport(answer))
     monkeypatch.setattr(httpx2, "AsyncClient", client)
-    with pytest.raises(asking.NotThere, match="answers no JSON object"):
+    with pytest.raises(asking.AuthorizationServerError, match="answers no JSON object"):
         await asking.fetch(issuer.url)
     assert asked[0].headers["accept-encoding"] == "identity"
 
@@ -295,10 +295,10 @@ def test_keys_of_long_ago_hold_no_longer(
             assert await server.tools(token) == ["who"]
             issuer.is_down = True
             assert await server.tools(token) == ["who"]
-            monkeypatch.setattr(asking, "_LONGEST", 0.0)
+            monkeypatch.setattr(asking, "_MAX_KEY_AGE_S", 0.0)
             assert (await server.ask(token)).status_code == 503
             issuer.is_down = False
-            monkeypatch.setattr(asking, "_LONGEST", 60.0)
+            monkeypatch.setattr(asking, "_MAX_KEY_AGE_S", 60.0)
             assert await server.tools(token) == ["who"]
 
     asyncio.run(works())

@@ -15,9 +15,9 @@ from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.oauth import access_tokens as asking
 from toolcast_runtime.oauth.access_tokens import (
     AuthorizationServer,
-    NotThere,
+    AuthorizationServerError,
     Questions,
-    TooMany,
+    TooManyRequestsError,
 )
 
 assert world  # the fixture
@@ -47,7 +47,7 @@ async def test_a_question_has_five_seconds(given: list[float]) -> None:
         await asyncio.sleep(60)
         return {}
 
-    with pytest.raises(NotThere, match=r"^no answer within 5 s$"):
+    with pytest.raises(AuthorizationServerError, match=r"^no answer within 5 s$"):
         await Questions().answer(b"t", ask)
     assert given == [5.0]
 
@@ -62,7 +62,9 @@ async def test_an_answer_that_is_not_given_away_has_five_seconds(
         raise TimeoutError
 
     monkeypatch.setattr(asking.httpx2, "AsyncClient", client)
-    with pytest.raises(NotThere, match=f"^{ISSUER} cannot be reached: TimeoutError$"):
+    with pytest.raises(
+        AuthorizationServerError, match=f"^{ISSUER} cannot be reached: TimeoutError$"
+    ):
         await asking.fetch(ISSUER)
     assert (given, made) == ([5.0], [(5.0, False)])
 
@@ -76,7 +78,7 @@ async def test_keys_have_ten_seconds(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(asking, "fetch", fetch)
-    with pytest.raises(NotThere, match="are not to be had"):
+    with pytest.raises(AuthorizationServerError, match="are not to be had"):
         await _server().key("one", "ES256")
     assert given == [10.0]
     assert "cannot be fetched: no answer within 10 s" in caplog.text
@@ -129,7 +131,7 @@ async def test_an_issuer_of_another_name_is_not_asked(
     world: World, named: Any, told: str
 ) -> None:
     world.answer = {"issuer": named, "jwks_uri": f"{ISSUER}/keys"}
-    with pytest.raises(NotThere) as refused:
+    with pytest.raises(AuthorizationServerError) as refused:
         await _server(jwks_uri=None).introspection_uri()
     assert str(refused.value).endswith(told)
     assert world.asked == 2
@@ -143,7 +145,9 @@ async def test_metadata_says_where_to_ask(world: World) -> None:
     assert world.asked == 1
     for unsafe in ("http://a.example", 7):
         world.answer = {"issuer": ISSUER, "introspection_endpoint": unsafe}
-        with pytest.raises(NotThere, match="no usable `introspection_endpoint`"):
+        with pytest.raises(
+            AuthorizationServerError, match="no usable `introspection_endpoint`"
+        ):
             await _server(jwks_uri=None).introspection_uri()
     assert await _server(introspection_uri="x").introspection_uri() == "x"
 
@@ -153,7 +157,7 @@ async def test_twenty_four_wait_for_keys(world: World) -> None:
     server = _server()
     for _ in range(24):
         await server._line.acquire()
-    with pytest.raises(TooMany):
+    with pytest.raises(TooManyRequestsError):
         await server.key("one", "ES256")
     server._line.release()
     assert await server.key("one", "ES256") is not None

@@ -12,9 +12,9 @@ from toolcast_runtime.http import OAuth, Scope
 from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.mcp.sdk_server import IDENTITY
 from toolcast_runtime.oauth.access_tokens import (
-    NotThere,
-    TokenRefused,
-    TooMany,
+    AuthorizationServerError,
+    InvalidTokenError,
+    TooManyRequestsError,
 )
 from toolcast_runtime.oauth.resource_server import (
     ResourceServer,
@@ -75,9 +75,9 @@ def _asked(response: Any) -> tuple[int, str]:
         ({"sub": 7, "scope": "shop"}, 401, set()),
         ({"sub": "a\nb", "scope": "shop"}, 401, set()),
         ({"scope": "shop"}, 401, set()),
-        (TokenRefused("no"), 401, set()),
-        (NotThere("gone"), 503, set()),
-        (TooMany("full"), 503, set()),
+        (InvalidTokenError("no"), 401, set()),
+        (AuthorizationServerError("gone"), 503, set()),
+        (TooManyRequestsError("full"), 503, set()),
     ],
 )
 async def test_a_token_opens_the_endpoint_by_a_scope(
@@ -94,7 +94,7 @@ async def test_a_token_opens_the_endpoint_by_a_scope(
     found, asked = _asked(refused)
     assert found == status and IDENTITY not in scope
     if status == 503:
-        seconds = "1" if isinstance(claims, TooMany) else "30"
+        seconds = "1" if isinstance(claims, TooManyRequestsError) else "30"
         assert refused.headers["retry-after"] == seconds
     else:
         error = {401: "invalid_token", 403: "insufficient_scope"}[found]

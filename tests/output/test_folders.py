@@ -12,8 +12,8 @@ import pytest
 from click.testing import Result
 
 from toolcast_runtime.core import safe_folder
-from toolcast_runtime.core.safe_file import NoRegularFile
-from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_file import NotRegularFileError
+from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None
     (top / "file").symlink_to(tmp_path / "victim")
     with Folder.at(str(top)) as opened:
         assert opened.descriptor is None
-        with pytest.raises(LinkInTheWay):
+        with pytest.raises(SymlinkError):
             opened.below("link/deeper", create=True)
         with pytest.raises(FileExistsError):
             opened.write("file", b"x", is_new=True)
-        with pytest.raises(NoRegularFile):
+        with pytest.raises(NotRegularFileError):
             opened.read("file", 10)
         opened.write("file", b"new")
         opened.write("other", b"new")
@@ -76,7 +76,7 @@ def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         st_reparse_tag = 0xA0000003
 
     monkeypatch.setattr(Folder, "lstat", lambda self, name: Status())
-    with Folder.at(str(tmp_path)) as opened, pytest.raises(LinkInTheWay):
+    with Folder.at(str(tmp_path)) as opened, pytest.raises(SymlinkError):
         opened.below("junction")
 
 

@@ -244,7 +244,7 @@ def test_links_and_pipes_are_refused(
 def test_more_than_people_would_open_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(package, "_LARGEST", 1 << 20)
+    monkeypatch.setattr(package, "_MAX_ARCHIVE_BYTES", 1 << 20)
     (project.root / "handlers/data.bin").write_bytes(b"x" * ((1 << 20) + 1))
     done = toolcast(project.root, "package")
     assert done.returncode == 2

@@ -16,7 +16,7 @@ from tests.properties import tried
 from toolcast.parsing.tree import Span
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
-    AmbiguousScalar,
+    ScalarError,
     parse_plain_scalar,
     read_yaml,
 )
@@ -138,7 +138,7 @@ def test_plain_word_is_to_pyyaml_what_it_is_here_or_is_refused(text: str) -> Non
     text = text.strip()
     try:
         value = parse_plain_scalar(text)
-    except AmbiguousScalar as error:
+    except ScalarError as error:
         assert str(error)
         return
     assert KINDS[type(value)] == pyyaml_kind(text)
@@ -151,7 +151,7 @@ def test_every_short_word_of_a_number_is_what_it_is_to_pyyaml() -> None:
             word = "".join(letters)
             try:
                 value = parse_plain_scalar(word)
-            except AmbiguousScalar:
+            except ScalarError:
                 continue
             if KINDS[type(value)] != pyyaml_kind(word):
                 wrong.append(word)
@@ -190,7 +190,7 @@ def test_every_short_word_of_a_number_is_what_it_is_to_pyyaml() -> None:
     ],
 )
 def test_word_that_readers_disagree_about(text: str) -> None:
-    with pytest.raises(AmbiguousScalar):
+    with pytest.raises(ScalarError):
         parse_plain_scalar(text)
 
 

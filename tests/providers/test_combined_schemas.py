@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.providers.combined_schemas import (
-    Inexact,
+    InexactError,
     exclude_each_other,
     is_of_type,
     merged,
@@ -173,7 +173,7 @@ def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> Non
 )
 def test_two_schemas_are_not_one(first: Schema, second: Schema, keyword: str) -> None:
     """The keyword is told that no one schema can say."""
-    with pytest.raises(Inexact) as refused:
+    with pytest.raises(InexactError) as refused:
         merged(first, second)
     assert refused.value.args == (keyword,)
 

@@ -11,7 +11,7 @@ import yaml
 
 from toolcast_runtime.providers.dialect import (
     Dialect,
-    Inexpressible,
+    InexpressibleError,
     Loss,
     References,
 )
@@ -72,7 +72,7 @@ def test_a_schema_in_a_dialect(number: int) -> None:
     schema.setdefault("$defs", DEFINITIONS)
     try:
         found = rendered_schema(schema, dialect, "do")
-    except Inexpressible as error:
+    except InexpressibleError as error:
         path = "/".join(map(str, error.path[1:]))
         assert f"{path} {error.keyword}: {error.why}" == case["refused"]
         return

@@ -10,7 +10,7 @@ import pytest
 from toolcast_runtime.providers.dialect import (
     Dialect,
     Effect,
-    Inexpressible,
+    InexpressibleError,
     Losses,
     References,
     Severity,
@@ -170,7 +170,7 @@ def test_a_reference_that_names_nothing_is_an_error() -> None:
 def test_a_closed_dialect_says_no_schema_that_holds_itself() -> None:
     tree: Schema = {"type": "object", "properties": {"below": {"$ref": "#/$defs/n"}}}
     closed = Dialect(source="", is_closed=True, references=References.INLINED)
-    with pytest.raises(Inexpressible) as refused:
+    with pytest.raises(InexpressibleError) as refused:
         _rendered(closed, {"$ref": "#/$defs/n"}, {"n": tree})
     assert (refused.value.keyword, refused.value.why) == ("$ref", "holds itself")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcast.parsing.yaml_reader import read_yaml
-from toolcast.refactoring.spec_text import CannotEdit, SpecText
+from toolcast.refactoring.spec_text import SpecText, UneditableValueError
 
 Edit = Callable[[SpecText], None]
 
@@ -216,7 +216,7 @@ def test_a_layout_that_is_not_edited_is_refused_or_edited_right(text: str) -> No
     meant = {**document.value, "list": document.value["list"][:-1]}
     try:
         after = edited(text, remove)
-    except CannotEdit as error:
+    except UneditableValueError as error:
         assert "a.yaml" in str(error)
         return
     again, _ = read_yaml("a.yaml", after)

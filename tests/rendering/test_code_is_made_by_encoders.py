@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from tests.module_graph import DISTRIBUTIONS
 from tests.test_structure import assert_none
-from toolcast.encoders.code import Code, NotEncoded
+from toolcast.encoders.code import Code, UnencodedTextError
 from toolcast.encoders.markdown import encode_inline, interpolate
 
 ENCODERS = DISTRIBUTIONS["toolcast"] / "encoders"
@@ -158,23 +158,23 @@ def test_types_and_encoders_are_nobodys_concern(text: str) -> None:
 
 
 def test_code_that_is_forged_at_run_time_is_refused() -> None:
-    with pytest.raises(NotEncoded, match="only encoders may create it"):
+    with pytest.raises(UnencodedTextError, match="only encoders may create it"):
         Code("text")
-    with pytest.raises(NotEncoded):
+    with pytest.raises(UnencodedTextError):
         encode_inline("x").__class__("text")
-    with pytest.raises(NotEncoded):
+    with pytest.raises(UnencodedTextError):
         list(map(Code, ["text"]))
     for words in ("text", Markup("text")):
-        with pytest.raises(NotEncoded):
+        with pytest.raises(UnencodedTextError):
             interpolate("{}", words)  # type: ignore[arg-type]
 
 
 def test_a_table_of_texts_gets_nothing_into_code() -> None:
-    with pytest.raises(NotEncoded):
+    with pytest.raises(UnencodedTextError):
         encode_inline("x").translate({ord("x"): '"""'})
 
 
 def test_a_module_with_a_name_like_markupsafes_is_nobody_special() -> None:
     for name in ("markupsafe_more", "markupsafe2.inner", "toolcast.encoders_too"):
-        with pytest.raises(NotEncoded):
+        with pytest.raises(UnencodedTextError):
             eval("Code('text')", {"__name__": name, "__package__": name, "Code": Code})

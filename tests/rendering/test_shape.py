@@ -11,9 +11,9 @@ from toolcast.pipeline import generate
 from toolcast.rendering.output_shape import (
     JsonShape,
     MarkdownShape,
+    OutputShapeError,
     PythonShape,
     Shape,
-    ShapeViolation,
     TextShape,
     get_shape_type,
     verify_shape,
@@ -57,7 +57,7 @@ def test_a_hole_in_an_encoder_writes_nothing(
     ],
 )
 def test_python_that_nobody_predicted(text: str) -> None:
-    with pytest.raises(ShapeViolation):
+    with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("docstring",)))
 
 
@@ -73,7 +73,7 @@ def test_python_that_nobody_predicted(text: str) -> None:
 )
 def test_a_block_imports_one_name_and_calls_what_is_known(body: str) -> None:
     text = f"if A:\n    {body}\n"
-    with pytest.raises(ShapeViolation):
+    with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("if A",), frozenset(["y"])))
 
 
@@ -97,7 +97,7 @@ def test_python_of_its_shape() -> None:
     ],
 )
 def test_markdown_that_nobody_predicted(text: str, problem: str) -> None:
-    with pytest.raises(ShapeViolation, match=problem):
+    with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), MarkdownShape(("## A",)))
 
 
@@ -118,7 +118,7 @@ def test_fenced_headings_are_text() -> None:
     ],
 )
 def test_json_that_nobody_predicted(text: str, problem: str) -> None:
-    with pytest.raises(ShapeViolation, match=problem):
+    with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), JsonShape(("a",)))
 
 
@@ -126,7 +126,7 @@ def test_json_that_nobody_predicted(text: str, problem: str) -> None:
     "text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"]
 )
 def test_plain_text_that_nobody_predicted(text: str) -> None:
-    with pytest.raises(ShapeViolation):
+    with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), TextShape(2))
 
 
@@ -138,7 +138,7 @@ def test_json_and_plain_text_of_their_shapes() -> None:
 
 @pytest.mark.parametrize("shape", [None, (), "docstring", ("docstring",), PythonShape])
 def test_what_is_no_shape_is_none(shape: object) -> None:
-    with pytest.raises(ShapeViolation, match="the view has no `shape`"):
+    with pytest.raises(OutputShapeError, match="the view has no `shape`"):
         verify_shape("t", b"", shape)
 
 
@@ -163,9 +163,9 @@ def test_a_projects_own_template_may_hold_what_stands_in_it() -> None:
     known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
     markdown = MarkdownShape(("## A",))
     verify_shape("t", b"# A of our house\n", markdown, known)
-    with pytest.raises(ShapeViolation, match="Other"):
+    with pytest.raises(OutputShapeError, match="Other"):
         verify_shape("t", b"# A of our house\n\n## Other tool\n", markdown, known)
     python = PythonShape(("docstring",))
     verify_shape("t", b"from os import getcwd\ngetcwd()\n", python, known)
-    with pytest.raises(ShapeViolation, match="system"):
+    with pytest.raises(OutputShapeError, match="system"):
         verify_shape("t", b"from os import getcwd\nos.system()\n", python, known)

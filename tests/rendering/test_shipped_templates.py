@@ -10,10 +10,10 @@ import pytest
 from jinja2 import meta
 from markupsafe import Markup
 
-from toolcast.encoders.code import NotEncoded
+from toolcast.encoders.code import UnencodedTextError
 from toolcast.encoders.markdown import encode_inline
 from toolcast.rendering.renderer import (
-    TemplateFailure,
+    TemplateRenderError,
     create_environment,
     lint_template,
     render,
@@ -111,17 +111,19 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 def test_what_no_encoder_made_is_not_printed(
     project_templates: Path, value: Any
 ) -> None:
-    with pytest.raises(TemplateFailure, match=r"one\.jinja:2: .*templates can only print Code"):
+    with pytest.raises(
+        TemplateRenderError, match=r"one\.jinja:2: .*templates can only print Code"
+    ):
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
 def test_a_missing_field_fails_at_its_line(project_templates: Path) -> None:
-    with pytest.raises(TemplateFailure, match=r"one\.jinja:2: .*value"):
+    with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*value"):
         render("one.jinja", SimpleNamespace(), (str(project_templates),))
 
 
 def test_a_missing_template_fails(project_templates: Path) -> None:
-    with pytest.raises(TemplateFailure, match="two"):
+    with pytest.raises(TemplateRenderError, match="two"):
         render("two.jinja", SimpleNamespace(), (str(project_templates),))
 
 
@@ -143,7 +145,7 @@ def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> 
     ],
 )
 def test_code_refuses_plain_text(join: Any) -> None:
-    with pytest.raises(NotEncoded):
+    with pytest.raises(UnencodedTextError):
         join(encode_inline("a {} %s"))
 
 
@@ -162,5 +164,5 @@ def test_projects_template_is_held_to_the_lint(
     """`~` joins text without asking the gate, so the lint stands before it."""
     (project_templates / "sly.jinja").write_text(f"\n\n{text}\n")
     view = SimpleNamespace(value="plain")
-    with pytest.raises(TemplateFailure, match=r"sly\.jinja:3: .* is not allowed"):
+    with pytest.raises(TemplateRenderError, match=r"sly\.jinja:3: .* is not allowed"):
         render("sly.jinja", view, (str(project_templates),))

@@ -307,12 +307,12 @@ def test_half_of_a_surrogate_pair_in_a_text_is_an_escape_as_it_was() -> None:
     )
 
 
-@pytest.mark.parametrize("places", [worker_threads.MOST_THREADS, 0])
+@pytest.mark.parametrize("places", [worker_threads.MAX_THREADS, 0])
 async def test_others_are_answered_while_a_large_result_is_shaped(
     monkeypatch: pytest.MonkeyPatch, places: int
 ) -> None:
     """But for where every thread is taken: then it is shaped all the same."""
-    monkeypatch.setattr(worker_threads, "MOST_THREADS", places)
+    monkeypatch.setattr(worker_threads, "MAX_THREADS", places)
     monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.01)
 
     async def whole(*_: Any) -> Any:

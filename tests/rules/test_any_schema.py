@@ -17,7 +17,7 @@ from tests.rules.layout import findings_of, lay_out
 from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
 from toolcast.json_schema.schema_errors import ValueChecker, find_schema_problems
-from toolcast.parsing.yaml_reader import AmbiguousScalar, parse_plain_scalar
+from toolcast.parsing.yaml_reader import ScalarError, parse_plain_scalar
 from toolcast.rules.schema import pattern
 
 WORDS = st.sampled_from(
@@ -136,6 +136,6 @@ def test_any_text_is_judged_as_pattern(text: str) -> None:
 def test_any_plain_word_has_one_meaning(text: str) -> None:
     try:
         value = parse_plain_scalar(text)
-    except AmbiguousScalar:
+    except ScalarError:
         return
     assert value is None or isinstance(value, (str, int, float, bool))

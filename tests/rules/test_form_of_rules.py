@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tests.module_graph import DISTRIBUTIONS
 from tests.test_structure import assert_none
 from toolcast.diff.comparison import rules as kinds_of_changes
-from toolcast.model.binding import MOST_COPIED
+from toolcast.model.binding import MAX_COPIED_VALUES
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -60,7 +60,7 @@ def test_the_page_says_the_limits_of_a_file() -> None:
         in told.purpose
     )
     assert f"at most {MAX_LARGE_NUMBERS}:" in told.why
-    assert f"at most {MOST_COPIED:,} values" in told.why
+    assert f"at most {MAX_COPIED_VALUES:,} values" in told.why
 
 
 def test_no_page_is_without_its_rules() -> None:

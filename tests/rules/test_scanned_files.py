@@ -126,7 +126,7 @@ def test_a_path_that_is_none_of_the_project(project: Project, path: str) -> None
 def test_more_files_than_are_searched_are_told_of(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast.analysis.former_names._MOST_FILES", 3)
+    monkeypatch.setattr("toolcast.analysis.former_names._MAX_FILES", 3)
     for number in range(4):
         project.write(f"docs/{number}.md", "search_memory\n")
     loaded = load_workspace(str(project.root))

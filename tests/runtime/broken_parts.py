@@ -15,7 +15,7 @@ import pytest
 import toolcast_runtime
 from tests.mcp.servers import MODERN, sent
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import Declined, Registry, current_call
+from toolcast_runtime import DeclinedError, Registry, current_call
 from toolcast_runtime.consent import Answer
 
 RUNTIME = "toolcast_runtime"
@@ -61,7 +61,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         for _ in range(2):
             try:
                 current_call().ask_sync(FORM, "Who?")
-            except Declined:
+            except DeclinedError:
                 continue
             done.append("stubborn")
         return "done"

@@ -15,7 +15,7 @@ import weakref
 import pytest
 
 from toolcast_runtime.core.calls import worker_threads
-from toolcast_runtime.core.calls.worker_threads import MOST_THREADS, in_thread
+from toolcast_runtime.core.calls.worker_threads import MAX_THREADS, in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 
@@ -62,10 +62,10 @@ async def test_there_are_never_more_threads_than_places() -> None:
     for _ in range(5):
         calls = [
             in_thread(lambda: idents.add(threading.get_ident()))
-            for _ in range(2 * MOST_THREADS)
+            for _ in range(2 * MAX_THREADS)
         ]
         await asyncio.gather(*calls)
-    assert len(idents) <= MOST_THREADS
+    assert len(idents) <= MAX_THREADS
 
 
 async def test_more_than_the_most_are_refused_until_one_is_free(
@@ -73,11 +73,11 @@ async def test_more_than_the_most_are_refused_until_one_is_free(
 ) -> None:
     monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.05)
     release = threading.Event()
-    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MOST_THREADS)]
+    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MAX_THREADS)]
     await asyncio.sleep(0)
     result, error = await in_thread(lambda: "late")
     assert result is None
-    assert f"busy with {MOST_THREADS} calls" in str(error)
+    assert f"busy with {MAX_THREADS} calls" in str(error)
     release.set()
     await asyncio.gather(*hung)
     assert await in_thread(lambda: "now") == ("now", None)
@@ -88,13 +88,13 @@ async def test_more_than_the_most_wait_in_turn_for_a_place() -> None:
         time.sleep(0.005)
         return number
 
-    calls = [in_thread(lambda n=n: work(n)) for n in range(4 * MOST_THREADS)]
-    assert await asyncio.gather(*calls) == [(n, None) for n in range(4 * MOST_THREADS)]
+    calls = [in_thread(lambda n=n: work(n)) for n in range(4 * MAX_THREADS)]
+    assert await asyncio.gather(*calls) == [(n, None) for n in range(4 * MAX_THREADS)]
 
 
 async def test_who_waits_and_goes_leaves_its_place_to_others() -> None:
     release = threading.Event()
-    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MOST_THREADS)]
+    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MAX_THREADS)]
     await asyncio.sleep(0)
     late = [asyncio.create_task(in_thread(lambda: "late")) for _ in range(10)]
     await asyncio.sleep(0)
@@ -103,8 +103,8 @@ async def test_who_waits_and_goes_leaves_its_place_to_others() -> None:
     release.set()
     assert await asyncio.gather(*late[1::2]) == [("late", None)] * 5
     await asyncio.gather(*hung)
-    again = [in_thread(lambda: 1) for _ in range(MOST_THREADS)]
-    assert await asyncio.gather(*again) == [(1, None)] * MOST_THREADS
+    again = [in_thread(lambda: 1) for _ in range(MAX_THREADS)]
+    assert await asyncio.gather(*again) == [(1, None)] * MAX_THREADS
 
 
 async def test_each_call_has_its_caller_s_context_and_leaves_none() -> None:

@@ -21,7 +21,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 
 from toolcast_runtime.stdio.framing import LineSplitter, RawJson, line_of
 from toolcast_runtime.stdio.streams import (
-    MOST_UNSENT,
+    MAX_UNSENT_BYTES,
     SOME_UNSENT,
     Incoming,
     Outgoing,
@@ -186,13 +186,13 @@ async def test_nothing_more_is_taken_from_a_client_that_leaves_too_much_unread()
     None
 ):
     async with wire(pipe) as made:
-        made.outgoing.write(b"x" * (MOST_UNSENT + (1 << 20)))
+        made.outgoing.write(b"x" * (MAX_UNSENT_BYTES + (1 << 20)))
         made.request(1)
         receiving = asyncio.create_task(made.incoming.receive())
         await asyncio.sleep(0.05)
         assert not receiving.done()
         assert made.outgoing.unanswered == set()
-        await made.all_read(MOST_UNSENT + (1 << 20))
+        await made.all_read(MAX_UNSENT_BYTES + (1 << 20))
         async with asyncio.timeout(30):
             received = await receiving
         assert isinstance(received.message, JSONRPCRequest)

@@ -18,7 +18,7 @@ import pytest
 from toolcast.analysis import token_costs
 from toolcast.analysis.token_costs import (
     ENCODINGS,
-    NoVocabulary,
+    VocabularyError,
     estimated_tokens,
     exact_count,
 )
@@ -101,13 +101,13 @@ def test_tokens_are_counted_by_the_vocabulary_of_the_folder(
 def test_another_file_is_not_taken_for_the_vocabulary(vocabularies: Path) -> None:
     pytest.importorskip("tiktoken")
     (vocabularies / ENCODINGS["cl100k_base"].file).write_bytes(b"YQ== 0\n")
-    with pytest.raises(NoVocabulary, match="is not the vocabulary of cl100k_base"):
+    with pytest.raises(VocabularyError, match="is not the vocabulary of cl100k_base"):
         exact_count("cl100k_base")
 
 
 def test_a_vocabulary_that_is_not_there_is_not_fetched(vocabularies: Path) -> None:
     pytest.importorskip("tiktoken")
-    with pytest.raises(NoVocabulary, match="No such file"):
+    with pytest.raises(VocabularyError, match="No such file"):
         exact_count("o200k_base")
 
 
@@ -115,5 +115,5 @@ def test_a_vocabulary_that_is_not_there_is_not_fetched(vocabularies: Path) -> No
 def test_a_pipe_is_not_waited_for(vocabularies: Path) -> None:
     pytest.importorskip("tiktoken")
     os.mkfifo(vocabularies / ENCODINGS["o200k_base"].file)
-    with pytest.raises(NoVocabulary, match="pipe"):
+    with pytest.raises(VocabularyError, match="pipe"):
         exact_count("o200k_base")

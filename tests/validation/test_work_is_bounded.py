@@ -10,7 +10,7 @@ import pytest
 
 from toolcast_runtime.core.validation.bounds import Work
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.limits import MOST_DIGITS, measure, pattern_cost
+from toolcast_runtime.core.validation.limits import MAX_DIGITS, measure, pattern_cost
 
 # The bound is 50 ms on a quiet machine; without it each of these takes a second and more.
 MOST_SECONDS = 0.4
@@ -123,7 +123,7 @@ def test_a_hostile_value_is_refused_or_checked_soon(what: str) -> None:
         ("large integers that differ", "`uniqueItems`"),
         ("an enum of objects", "200,000 values"),
         ("a mixed enum", "`enum`"),
-        ("long numbers", f"{MOST_DIGITS} digits"),
+        ("long numbers", f"{MAX_DIGITS} digits"),
         ("exact division", "`multipleOf`"),
         ("many alternatives", "`pattern`"),
         ("what is not evaluated", "`unevaluatedItems`"),

@@ -15,7 +15,7 @@ import pytest
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeAdapter
 from typing_extensions import TypedDict
 
-from toolcast_runtime.core.context import NotTaken
+from toolcast_runtime.core.context import ArgumentConversionError
 from toolcast_runtime.values.models import ModelOfArguments, disagreements
 
 T = TypeVar("T")
@@ -274,7 +274,7 @@ def test_what_a_class_has_no_field_for_is_refused_by_name(class_: Any) -> None:
     """As for handlers with keywords, also where the schema lets it in."""
     model = model_of(class_)
     model.of({"n": 1})
-    with pytest.raises(NotTaken) as refused:
+    with pytest.raises(ArgumentConversionError) as refused:
         model.of({"n": 1, "limitt": 2})
     assert refused.value.problems == ["`limitt` is not a parameter"]
 
@@ -316,7 +316,10 @@ def test_a_refusal_of_the_whole_names_no_argument(
         def __post_init__(self) -> None:
             raise ValueError("hunter2")
 
-    with caplog.at_level(logging.INFO), pytest.raises(NotTaken) as refused:
+    with (
+        caplog.at_level(logging.INFO),
+        pytest.raises(ArgumentConversionError) as refused,
+    ):
         model_of(Refusing).of({"n": 1})
     said = "they are valid by the schema, and refused by the tool"
     assert refused.value.problems == [said]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, field_validator
 
-from toolcast_runtime.core.context import NotTaken
+from toolcast_runtime.core.context import ArgumentConversionError
 from toolcast_runtime.values.models import (
     ModelOfArguments,
     disagreements,
@@ -305,7 +305,10 @@ def test_ten_arguments_that_a_class_refuses_are_told(
     made = type("Made", (Refusing,), {"__annotations__": annotations})
     schema = of(*names, **dict.fromkeys(names, TEXT))
     model = ModelOfArguments(made, schema, has_values=False)
-    with caplog.at_level("INFO", "toolcast"), pytest.raises(NotTaken) as refused:
+    with (
+        caplog.at_level("INFO", "toolcast"),
+        pytest.raises(ArgumentConversionError) as refused,
+    ):
         model.of(dict.fromkeys(names, "s3cret"))
     assert refused.value.problems == [
         f"`{name}` is valid by the schema, and refused by the tool"

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from toolcast_runtime.core.context import NotTaken
+from toolcast_runtime.core.context import ArgumentConversionError
 from toolcast_runtime.values.models import (
     ModelOfArguments,
     ModelOfResult,
@@ -25,7 +25,7 @@ DAY = {"type": "string", "format": "date"}
 def _problems(schema: Any, value: Any) -> list[str]:
     try:
         PythonValues({"properties": {"a": schema}}).of({"a": value})
-    except NotTaken as refused:
+    except ArgumentConversionError as refused:
         return list(refused.problems)
     return []
 
@@ -142,7 +142,7 @@ class _Named(BaseModel):
 
 
 def _refused_by(model: ModelOfArguments, arguments: Any) -> list[str]:
-    with pytest.raises(NotTaken) as refused:
+    with pytest.raises(ArgumentConversionError) as refused:
         model.of(arguments)
     return list(refused.value.problems)
 

@@ -21,7 +21,7 @@ from toolcast_runtime.values.annotated_types import (
     Table,
 )
 
-from ..static_analysis.annotations import Unknown, read_annotation
+from ..static_analysis.annotations import UnknownTypeError, read_annotation
 from ..static_analysis.classes import DictField, typed_dict_fields
 from ..static_analysis.module_names import Definition, ModuleNames
 from ..static_analysis.modules import PythonModule, shown
@@ -36,7 +36,7 @@ _WRAPPERS = frozenset(["NotRequired", "Required", "ReadOnly", "Final", "Annotate
 _TAKES = {"int": {"int", "float"}, "bool": {"bool", "int", "float"}}
 _MAX_DEPTH = 12
 # Annotations that one comparison may look at.
-_MOST_LOOKS = 2_000
+_MAX_COMPARED_ANNOTATIONS = 2_000
 
 
 class _Kind(NamedTuple):
@@ -74,12 +74,12 @@ class Annotations:
 
     def not_taken(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a parameter with this annotation is given and does not take."""
-        self._left, self._takes = _MOST_LOOKS, True
+        self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, True
         return list(self._compared(given, self._module, node, place, 0))
 
     def not_allowed(self, wanted: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a function with this result gives and the schema does not allow."""
-        self._left, self._takes = _MOST_LOOKS, False
+        self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, False
         return list(self._compared(wanted, self._module, node, place, 0))
 
     def _compared(
@@ -192,7 +192,7 @@ class Annotations:
             module, node = waiting.pop()
             try:
                 said = read_annotation(self._names, module, node)
-            except Unknown:
+            except UnknownTypeError:
                 return None
             meaning, parts, node = said.meaning, list(said.parts), said.node
             if isinstance(meaning, Definition):

@@ -23,9 +23,12 @@ from .tool_names import (
     tool_names,
 )
 
-_MOST_FILES = 20_000
-_LARGEST = 1024 * 1024
-_MOST_MENTIONS = 1_000
+_MAX_FILES = 20_000
+"""Files that one search reads; the others are reported as not searched."""
+_MAX_FILE_BYTES = 1024 * 1024
+"""Size of a file that is searched."""
+_MAX_MENTIONS = 1_000
+"""Mentions that one search returns; it stops there."""
 _PASSED_BY = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])
 _CODE = (".py", ".pyi")
 _PROSE = (".md", ".txt", ".rst", ".mdx")
@@ -91,18 +94,18 @@ def scanned(workspace: Workspace) -> Scan:
         for path, problem in _files(workspace, entry):
             if problem:
                 problems.append((index, problem))
-            elif path not in seen and len(seen) < _MOST_FILES:
+            elif path not in seen and len(seen) < _MAX_FILES:
                 seen.add(path)
                 mentions += _in_file(
                     workspace, path, quick, patterns[not path.endswith(_PROSE)]
                 )
-            if len(seen) >= _MOST_FILES or len(mentions) >= _MOST_MENTIONS:
+            if len(seen) >= _MAX_FILES or len(mentions) >= _MAX_MENTIONS:
                 break
-    if len(seen) >= _MOST_FILES:
+    if len(seen) >= _MAX_FILES:
         problems.append(
-            (0, f"more than {_MOST_FILES:,} files: the others are not searched")
+            (0, f"more than {_MAX_FILES:,} files: the others are not searched")
         )
-    return Scan(tuple(mentions[:_MOST_MENTIONS]), tuple(problems))
+    return Scan(tuple(mentions[:_MAX_MENTIONS]), tuple(problems))
 
 
 def _files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
@@ -149,7 +152,9 @@ def _in_file(
     pattern: re.Pattern[str] | None,
 ) -> Iterator[Mention]:
     try:
-        data = read_regular(os.path.join(workspace.root, path), _LARGEST, follow=False)
+        data = read_regular(
+            os.path.join(workspace.root, path), _MAX_FILE_BYTES, follow=False
+        )
     except OSError:
         return
     if pattern is None or not quick.search(data) or b"\0" in data[:8192]:

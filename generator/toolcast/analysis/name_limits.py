@@ -21,13 +21,14 @@ LANGCHAIN_LOSES = {
 }
 """Names of parameters that LangChain takes for its own, and what becomes of them."""
 
-_MOST = 64
+_MAX_NAME_CHARACTERS = 64
+"""Length of a tool name that OpenAI, Anthropic and Bedrock accept."""
 
 
 def name_problem(name: str) -> str:
     """Why not every provider takes a tool's name; empty when every one does."""
-    if len(name) > _MOST:
-        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MOST}"
+    if len(name) > _MAX_NAME_CHARACTERS:
+        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MAX_NAME_CHARACTERS}"
     if "." in name:
         return "has a dot, which OpenAI, Anthropic and Bedrock refuse"
     if not (name[0].isalpha() or name[0] == "_"):

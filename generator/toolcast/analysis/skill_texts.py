@@ -21,8 +21,10 @@ from ..encoders.yaml_block import (
 from ..model.model import Section, Toolset, ToolSpec
 from .prompt_docs import sections_of, usage_lines
 
-LONGEST_NAME = 64
-LONGEST_DESCRIPTION = 1024
+MAX_NAME_CHARACTERS = 64
+"""Length of a skill's name."""
+MAX_DESCRIPTION_CHARACTERS = 1024
+"""Length of a skill's description; longer ones are cut."""
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
@@ -90,7 +92,9 @@ def _opening(instructions: str) -> str:
     plain: list[str] = []
     for part in re.split(r"\n\s*\n", instructions.strip()):
         text = " ".join([*plain, *part.split()])
-        if plain and (len(text) > LONGEST_DESCRIPTION or _NOT_PLAIN.search(part)):
+        if plain and (
+            len(text) > MAX_DESCRIPTION_CHARACTERS or _NOT_PLAIN.search(part)
+        ):
             break
         if not _NOT_PLAIN.search(part):
             plain = [text]
@@ -100,9 +104,9 @@ def _opening(instructions: str) -> str:
 def _as_allowed(text: str) -> str:
     """A text as validators take it: without angle brackets, and not too long."""
     text = text.translate(_BRACKETS)
-    if len(text) <= LONGEST_DESCRIPTION:
+    if len(text) <= MAX_DESCRIPTION_CHARACTERS:
         return text
-    return text[: LONGEST_DESCRIPTION - 3].rpartition(" ")[0].rstrip() + "..."
+    return text[: MAX_DESCRIPTION_CHARACTERS - 3].rpartition(" ")[0].rstrip() + "..."
 
 
 def guidance_of(toolset: Toolset) -> Code:

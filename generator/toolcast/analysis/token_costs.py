@@ -43,7 +43,8 @@ def list_tokens(tool: ToolSpec) -> int:
 
 FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
 """The environment variable by which tiktoken, too, knows the folder of vocabularies."""
-_LARGEST = 16 * 1024 * 1024
+_MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
+"""Size of an encoding's vocabulary file."""
 _CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 
@@ -88,31 +89,31 @@ ENCODINGS = {
 """The encodings that can be counted with, the newest first."""
 
 
-class NoVocabulary(Exception):
-    """An encoding cannot be used here; the text says why."""
+class VocabularyError(Exception):
+    """Token encoding whose vocabulary is not available; the message has the reason."""
 
 
 def exact_count(name: str) -> Count:
     """What counts the tokens of an encoding.
 
     Raises:
-        NoVocabulary: tiktoken is not installed, or its vocabulary not there.
+        VocabularyError: tiktoken is not installed, or its vocabulary not there.
     """
     encoding = ENCODINGS[name]
     try:
         import tiktoken
     except ImportError as error:
-        raise NoVocabulary("tiktoken is not installed") from error
+        raise VocabularyError("tiktoken is not installed") from error
     folder = os.environ.get(FOLDER_VARIABLE, "")
     if not folder:
-        raise NoVocabulary(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
+        raise VocabularyError(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
     path = os.path.join(folder, encoding.file)
     try:
-        data = read_regular(path, _LARGEST)
+        data = read_regular(path, _MAX_VOCABULARY_BYTES)
     except OSError as error:
-        raise NoVocabulary(f"{path}: {error.strerror or error}") from error
+        raise VocabularyError(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(data).hexdigest() != encoding.digest:
-        raise NoVocabulary(f"{path} is not the vocabulary of {name}")
+        raise VocabularyError(f"{path} is not the vocabulary of {name}")
     made = tiktoken.Encoding(
         name, pat_str=encoding.pattern, mergeable_ranks=_ranks(data), special_tokens={}
     )

@@ -94,11 +94,12 @@ _MENTION = re.compile(
     r"(?![\w/\\=>(-]|\.\w|[\"']?:)"
 )
 _PARTS = re.compile(r"[_.-]|(?<=[a-z0-9])(?=[A-Z])")
-_MOST_NEIGHBOURS = 40
-"""Of the tools whose names begin or end alike, so many are compared."""
-_MOST_WORDS = 2_000
-"""So many words that are no tool's name are compared: texts with more are no prose."""
-_LONGEST_NAME = 128
+_MAX_NEIGHBORS = 40
+"""Tools with the same first, or the same last, name part that are compared with a word."""
+_MAX_UNKNOWN_WORDS = 2_000
+"""Words without a tool of that name that are compared; texts with more are not prose."""
+_MAX_NAME_CHARACTERS = 128
+"""Length of a word that can be a tool name."""
 
 
 @lru_cache(maxsize=8)
@@ -142,9 +143,9 @@ class ToolNames:
             return
         found = (match[1] or match[2] for match in _MENTION.finditer(text))
         for word in dict.fromkeys(found):
-            if len(word) <= _LONGEST_NAME and word.casefold() not in self._known:
+            if len(word) <= _MAX_NAME_CHARACTERS and word.casefold() not in self._known:
                 help_ = self._helps.get(word)
-                if help_ is None and len(self._helps) >= _MOST_WORDS:
+                if help_ is None and len(self._helps) >= _MAX_UNKNOWN_WORDS:
                     return
                 if help_ is None:
                     help_ = self._helps[word] = self._help(word)
@@ -155,8 +156,8 @@ class ToolNames:
         """What to write instead; empty where the word resembles no tool's name."""
         parts = _parts(word)
         near = [
-            *self._by_end.get((parts[0], True), ())[:_MOST_NEIGHBOURS],
-            *self._by_end.get((parts[-1], False), ())[:_MOST_NEIGHBOURS],
+            *self._by_end.get((parts[0], True), ())[:_MAX_NEIGHBORS],
+            *self._by_end.get((parts[-1], False), ())[:_MAX_NEIGHBORS],
         ]
         name, likeness = max(
             ((name, _likeness(parts, other)) for name, other in near),

@@ -114,7 +114,8 @@ def _of_prompt(spec: PromptSpec) -> Iterator[tuple[str, str]]:
 
 
 _WORDS = 400
-_LONGEST = 800
+_MAX_TEXT_CHARACTERS = 800
+"""Characters of a text in the catalog; longer ones are cut."""
 
 
 def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[st
         against: what a person calls that state; empty without one.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     worst = _worst(comparison.changes)
     tools, toolsets = [], []
@@ -293,7 +294,11 @@ def _text(value: Any) -> str | None:
     """A text on one side of a change, cut where it is long; None of other values."""
     if not isinstance(value, str):
         return None
-    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+    return (
+        value
+        if len(value) <= _MAX_TEXT_CHARACTERS
+        else f"{value[:_MAX_TEXT_CHARACTERS]}…"
+    )
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -68,9 +68,9 @@ _PLACES = {
 
 
 _FAILURES = (
-    ("toolcast.extensions", "ExtensionFailure"),
-    ("toolcast.rendering.renderer", "TemplateFailure"),
-    ("toolcast.rendering.output_shape", "ShapeViolation"),
+    ("toolcast.extensions", "ExtensionError"),
+    ("toolcast.rendering.renderer", "TemplateRenderError"),
+    ("toolcast.rendering.output_shape", "OutputShapeError"),
 )
 """Errors of a project's extensions and templates, which end a command with their text."""
 
@@ -158,16 +158,16 @@ def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
 
     `arguments` are the command line's; they may name the project.
     """
-    from ..extensions import COMMANDS, ExtensionFailure, load_contributions
+    from ..extensions import COMMANDS, ExtensionError, load_contributions
     from .options import listed_extensions, named_project
 
     found: dict[str, click.Command] = {}
     for name in listed_extensions(named_project(arguments)):
         for where, value in load_contributions([name], COMMANDS):
             if not isinstance(value, click.Command):
-                raise ExtensionFailure(f"{where} is not a click command")
+                raise ExtensionError(f"{where} is not a click command")
             if name in _COMMANDS:
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the command `{name}` of {where} is there already"
                 )
             found[name] = value

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from ..findings import Finding, has_errors
-from ..git.commit import CommitFiles, ShallowClone, find_merge_base, resolve_commit
-from ..git.program import GitFailure
+from ..git.commit import CommitFiles, ShallowCloneError, find_merge_base, resolve_commit
+from ..git.program import GitError
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Workspace
 from ..parsing.project_files import ProjectFiles
@@ -56,9 +56,9 @@ def sides_or_end(root: str, against: str | None) -> Sides:
             return Sides(None, after, name)
         before, was = _loaded(root, files, known, name)
         return Sides(before, after, name, (was, found))
-    except ShallowClone as clone:
+    except ShallowCloneError as clone:
         fail(str(clone))
-    except GitFailure as failure:
+    except GitError as failure:
         _no_side(str(failure))
 
 
@@ -76,7 +76,7 @@ def _commit(root: str, against: str) -> str | None:
     if against and not is_path:
         try:
             return resolve_commit(root, against)
-        except GitFailure:
+        except GitError:
             if not os.path.isdir(against):
                 raise
     if not against or not os.path.isdir(against):

@@ -22,9 +22,10 @@ from .options import complete_tools, dry_run_option, project_option, toolset_opt
 
 if TYPE_CHECKING:
     from ..model.model import Workspace
-    from ..refactoring.project_edit import Left, Owned, ProjectEdit, Refusal
+    from ..refactoring.project_edit import EditRefusedError, Left, Owned, ProjectEdit
 
-_MOST_LEFT = 100
+_MAX_MENTIONS_SHOWN = 100
+"""Remaining mentions that are printed; of the others, only their number."""
 
 _toolset_option = toolset_option("The tool's toolset, where several have such a tool.")
 
@@ -46,8 +47,8 @@ def _run_edit(
     Args:
         may_lose: files may be removed that git could not give back.
     """
-    from ..refactoring.project_edit import Refusal, tool_of, unified_diff
-    from ..refactoring.spec_text import CannotEdit
+    from ..refactoring.project_edit import EditRefusedError, tool_of, unified_diff
+    from ..refactoring.spec_text import UneditableValueError
     from ..refactoring.writing import refuse_loss, write
 
     workspace = to_edit_or_end(project)
@@ -59,9 +60,9 @@ def _run_edit(
             refuse_loss(root, owned.toolset.folder, edit)
         if not dry_run:
             write(root, edit)
-    except Refusal as refusal:
+    except EditRefusedError as refusal:
         _refuse(refusal)
-    except CannotEdit as error:
+    except UneditableValueError as error:
         tell_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
@@ -73,7 +74,7 @@ def _run_edit(
     print_steps(edit.steps)
 
 
-def _refuse(refusal: Refusal) -> NoReturn:
+def _refuse(refusal: EditRefusedError) -> NoReturn:
     if refusal.is_usage:
         fail(str(refusal))
     if refusal.findings:
@@ -96,11 +97,11 @@ def _tell_left(left: tuple[Left, ...]) -> None:
     click.echo("\nLeft for you to decide:")
     # A line is found in several ways, and is one decision.
     left = tuple({(one.file, one.line): one for one in reversed(left)}.values())[::-1]
-    for one in left[:_MOST_LEFT]:
+    for one in left[:_MAX_MENTIONS_SHOWN]:
         where = f"{one.file}:{one.line}:{one.column}" if one.line else one.file
         click.echo(printable(f"  {where}: {one.text}"))
-    if len(left) > _MOST_LEFT:
-        click.echo(f"  and {len(left) - _MOST_LEFT} more")
+    if len(left) > _MAX_MENTIONS_SHOWN:
+        click.echo(f"  and {len(left) - _MAX_MENTIONS_SHOWN} more")
 
 
 @click.command(name="rename")

@@ -85,11 +85,11 @@ def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Works
 
 def limits_or_end(words: str) -> Limits:
     """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
-    from ..diff.review.verdict import BadLimit, limits
+    from ..diff.review.verdict import InvalidLimitError, limits
 
     try:
         return limits(words)
-    except BadLimit as bad:
+    except InvalidLimitError as bad:
         fail(f"--fail-on: {bad}")
 
 
@@ -125,7 +125,7 @@ def write_or_end(
     Ends the program with exit code 2 where it cannot be written. Such a file is called `what`,
     and `example` is a name of one.
     """
-    from toolcast_runtime.core.safe_file import NoRegularFile
+    from toolcast_runtime.core.safe_file import NotRegularFileError
     from toolcast_runtime.core.safe_folder import Folder
 
     folder, name = os.path.split(os.path.abspath(output))
@@ -148,7 +148,7 @@ def write_or_end(
             if mark not in there:
                 fail(f"{output} is there and is no {what}\n  help: name another file")
             opened.write(name, data)
-    except NoRegularFile:
+    except NotRegularFileError:
         fail(f"{output} is there and is no regular file\n  help: name another file")
     except OSError as error:
         fail(f"{output}: {error.strerror or error}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..importing.conflicts import (
-    WrongPreference,
+    InvalidPreferenceError,
     disagreements,
     json_of_disagreements,
     lines_of_disagreements,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ..importing.importing import Imported
     from ..model.model import Workspace
-    from ..refactoring.project_edit import Refusal
+    from ..refactoring.project_edit import EditRefusedError
 
 
 def one_source_or_end(
@@ -66,7 +66,7 @@ def one_source_or_end(
         fail(f"{twice} is given twice")
     try:
         chosen = preference(preferred, sources)
-    except WrongPreference as error:
+    except InvalidPreferenceError as error:
         fail(f"--prefer: {error}")
     if len(sources) == 1:
         return sources[0]
@@ -96,7 +96,8 @@ def one_source_or_end(
     return reconciled(sources, chosen)
 
 
-_MOST_NOTES = 40
+_MAX_NOTES = 40
+"""Notes on an import that are printed; of the others, only their number."""
 
 
 @click.command(name="import")
@@ -138,7 +139,7 @@ def command(
     is not listed any more goes, and its name is reserved.
     """
     from ..importing.importing import importing
-    from ..refactoring.project_edit import Refusal, unified_diff
+    from ..refactoring.project_edit import EditRefusedError, unified_diff
     from ..refactoring.writing import write
 
     sources = [*_read(files), *_live(given)]
@@ -152,7 +153,7 @@ def command(
         imported = importing(workspace, source, toolset, keep=keep, force=force)
         if not dry_run:
             write(workspace.root, imported.edit)
-    except Refusal as refusal:
+    except EditRefusedError as refusal:
         _refuse(refusal)
     if format_ == "json":
         click.echo(_json(imported, toolset))
@@ -207,7 +208,7 @@ def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
     return sources
 
 
-def _refuse(refusal: Refusal) -> None:
+def _refuse(refusal: EditRefusedError) -> None:
     print_findings(list(refusal.findings), "text")
     tell_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
@@ -248,10 +249,10 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         click.echo(f"  help: {help_}")
     for line in imported.refused:
         click.echo(f"left out: {printable(line)}")
-    for note in imported.notes[:_MOST_NOTES]:
+    for note in imported.notes[:_MAX_NOTES]:
         click.echo(f"note: {note}")
-    if len(imported.notes) > _MOST_NOTES:
-        click.echo(f"note: and {len(imported.notes) - _MOST_NOTES} more")
+    if len(imported.notes) > _MAX_NOTES:
+        click.echo(f"note: and {len(imported.notes) - _MAX_NOTES} more")
     click.echo(
         f"{counted(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
         f" {imported.unchanged} unchanged, in the toolset {toolset}",

@@ -27,7 +27,8 @@ from ..reports.escaping import printable
 from .exit_codes import USAGE, counted, fail, print_findings, project_root, write_or_end
 from .options import complete_toolsets, project_option
 
-_LARGEST = 64 * 1024 * 1024
+_MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
+"""Size of all files of an archive together."""
 _MANIFEST = "package/manifest.json"
 _MARK = b'"generated": "by Toolcast from '
 _TEXTS = re.compile(r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I)
@@ -113,7 +114,7 @@ def _held(
     if toolset.handlers:
         top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
         wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
-    room, names = _LARGEST, {path.casefold(): path for path in held}
+    room, names = _MAX_ARCHIVE_BYTES, {path.casefold(): path for path in held}
     with Folder.at(workspace.root) as root:
         for source, first in wanted:
             for path, data in _below(root, source, first, workspace.output):
@@ -122,7 +123,9 @@ def _held(
                 held.setdefault(path, data)
                 room -= len(data)
                 if room < 0:
-                    fail(f"more than {_LARGEST >> 20} MiB would be in the archive")
+                    fail(
+                        f"more than {_MAX_ARCHIVE_BYTES >> 20} MiB would be in the archive"
+                    )
     return held
 
 
@@ -158,7 +161,7 @@ def _below(
                     fail(f"{path} is called like a secret\n  help: {help_}")
                 else:
                     path = posixpath.relpath(path, source)
-                    yield path, folder.read(name, _LARGEST + 1)
+                    yield path, folder.read(name, _MAX_ARCHIVE_BYTES + 1)
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:

@@ -10,8 +10,10 @@ from typing import TextIO
 
 from ..pipeline import Progress
 
-_PATIENCE = 0.5
-_BETWEEN = 0.1
+_FIRST_DELAY_S = 0.5
+"""Time before the progress line is first shown."""
+_UPDATE_INTERVAL_S = 0.1
+"""Time between two updates of the progress line."""
 
 
 class ProgressLine(Progress):
@@ -19,7 +21,7 @@ class ProgressLine(Progress):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._next = time.monotonic() + _PATIENCE
+        self._next = time.monotonic() + _FIRST_DELAY_S
         self._stage = ""
         self._count = 0
         self._width = 0
@@ -45,7 +47,7 @@ class ProgressLine(Progress):
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + _BETWEEN
+        self._next = now + _UPDATE_INTERVAL_S
         count = f" {self._count:,} files" if self._count else ""
         line = f"{self._stage}{count}"
         self._stream.write(f"\r{line.ljust(self._width)}")

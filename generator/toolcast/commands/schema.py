@@ -20,7 +20,8 @@ from ..spec_language.spec_language import SCHEMAS, schema_text
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a file that is read."""
 
 
 @click.command(name="schema")
@@ -114,7 +115,7 @@ def _read(project: Folder, path: str) -> str | None:
     above, _, name = path.rpartition("/")
     try:
         with project.below(above) as folder:
-            return folder.read(name, _LARGEST).decode("utf-8")
+            return folder.read(name, _MAX_FILE_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:

@@ -263,7 +263,7 @@ def _model(toolset: Toolset, given: Mapping[str, Any]) -> ChatModel | None:
         return None
     from importlib.util import find_spec
 
-    from toolcast_runtime.router import ChatModel, NoChoice
+    from toolcast_runtime.router import ChatModel, RoutingError
 
     if find_spec("httpx") is None:
         fail(
@@ -288,7 +288,7 @@ def _model(toolset: Toolset, given: Mapping[str, Any]) -> ChatModel | None:
         )
     try:
         is_there = model.is_configured()
-    except NoChoice as error:
+    except RoutingError as error:
         fail(str(error))
     if not is_there:
         fail(f"the `router:` of `{toolset.name}` has no address in this environment")

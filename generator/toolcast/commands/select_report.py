@@ -36,11 +36,16 @@ if TYPE_CHECKING:
     from ..model.model import Toolset, ToolSpec
 
 _WIDTH = 80
-_MOST_TOOLS = 40
-_LONGEST_TOOL = 48
-_MOST_WORDS = 6
-_LONGEST_NAME = 28
-_MOST_NAMED = 30
+_MAX_TOOLS = 40
+"""Tools that the report lists for one message."""
+_MAX_TOOL_CHARACTERS = 48
+"""Width of the column of tool names."""
+_MAX_WORDS = 6
+"""Decisive words in the comparison of two or more tools."""
+_MAX_HEADING_CHARACTERS = 28
+"""Width of a tool name as the heading of a column."""
+_MAX_NAMES_SHOWN = 30
+"""Names of tools without cases that are listed."""
 NO_CASES = """\
 no selection cases
 
@@ -139,12 +144,12 @@ def _standings(route: Route, number: int, value: Mapping[str, Any]) -> str:
     lines = _wrapped(head, hang="")
     # Where all are shown, those that no word speaks for would be a list of their own.
     silent = [] if route.doubt else [n for n in route.names if n not in scores]
-    order = [*scores, *silent][:_MOST_TOOLS]
-    width = min(max(map(len, order), default=0), _LONGEST_TOOL)
+    order = [*scores, *silent][:_MAX_TOOLS]
+    width = min(max(map(len, order), default=0), _MAX_TOOL_CHARACTERS)
     for name in order:
         mark = "+" if name in always else "*" if name in route.names else " "
         score = f"{scores[name]:.0%}" if name in scores else "-"
-        shown = _cut(name, _LONGEST_TOOL)
+        shown = _cut(name, _MAX_TOOL_CHARACTERS)
         given = _given(value["words"], name, _WIDTH - width - 11)
         lines.append(f"{score:>5} {mark} {shown:{width}}  {given}".rstrip())
     more = len(scores) + len(silent) - len(order)
@@ -304,7 +309,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = format_first(selection.uncovered, _MOST_NAMED)
+    without = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
     yield from _wrapped(f"{text}; without: {without}" if without else text)
 
 
@@ -324,14 +329,14 @@ def _table(trial: Trial) -> Iterator[str]:
         names = [str(trial.tool), *(name for name in names if name != trial.tool)]
     if not names:
         return
-    heads = [_cut(name, _LONGEST_NAME) for name in names]
+    heads = [_cut(name, _MAX_HEADING_CHARACTERS) for name in names]
     widths = [max(len(head), 6) for head in heads]
     columns = "  ".join(h.rjust(w) for h, w in zip(heads, widths, strict=True))
     yield f"    {'word':16}  {columns}"
     decisive = sorted(
         trial.words.items(), key=lambda item: -_difference(item[1], names)
     )
-    for word, parts in decisive[:_MOST_WORDS]:
+    for word, parts in decisive[:_MAX_WORDS]:
         cells = (f"{parts[n]:.0%}" if n in parts else "-" for n in names)
         row = "  ".join(c.rjust(w) for c, w in zip(cells, widths, strict=True))
         yield f"    {_cut(word, 16):16}  {row}"

@@ -121,7 +121,7 @@ def _count(encoding: str | None) -> Count:
     from ..analysis.token_costs import (
         ENCODINGS,
         FOLDER_VARIABLE,
-        NoVocabulary,
+        VocabularyError,
         estimated_tokens,
         exact_count,
     )
@@ -131,7 +131,7 @@ def _count(encoding: str | None) -> Count:
     known_or_end("encoding", encoding, ENCODINGS)
     try:
         return exact_count(encoding)
-    except NoVocabulary as error:
+    except VocabularyError as error:
         fail(
             f"{encoding} cannot be counted: {error}\n"
             f"  help: `pip install tiktoken`, and let {FOLDER_VARIABLE} name a folder that"

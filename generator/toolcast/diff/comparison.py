@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from ..extensions import CHANGES, ExtensionFailure, guard_function, load_contributions
+from ..extensions import CHANGES, ExtensionError, guard_function, load_contributions
 from ..mcp_client.server_listing import ServerListing
 from ..model.model import Toolset, Workspace
 from . import access, cross_field_changes, selection_cases, servers, text_changes
@@ -87,7 +87,7 @@ def compare(
         today: the day that decides whether a removal was announced; default: the clock's.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     matched = match(before, after, today)
     changes = list(matched.changes)
@@ -140,7 +140,7 @@ def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     """Every kind of change by its id.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     return {**rows(extensions), **RULES_BY_ID}
 
@@ -168,12 +168,12 @@ def _functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
     """Those of listed extensions.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, or is no `ChangeFunctions`.
+        ExtensionError: one cannot be loaded, or is no `ChangeFunctions`.
     """
     found = []
     for where, value in load_contributions(extensions, CHANGES):
         if not isinstance(value, ChangeFunctions):
-            raise ExtensionFailure(f"{where} is not a toolcast ChangeFunctions")
+            raise ExtensionError(f"{where} is not a toolcast ChangeFunctions")
         found.append(_held(where, value))
     return tuple(found)
 

@@ -94,7 +94,7 @@ def effects_of(
     Of a toolset that comes or goes the change itself says all there is to say.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     # A text is counted once: most are the same on both sides.
     count = cache(estimated_tokens)

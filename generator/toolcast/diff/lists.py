@@ -51,8 +51,10 @@ _WORDS = {
     "prompts": "prompt",
 }
 _ALIKE = 0.8
-_MOST_COMPARED = 2_000
-_MOST_PAIRS = 400
+_MAX_COMPARED_CHARACTERS = 2_000
+"""Characters of each of two texts whose similarity is computed."""
+_MAX_PAIRS = 400
+"""Pairs of removed and added entries that are compared to find a renamed one."""
 _INSTRUCTIONS = "listing.instructions/changed"
 _RENAMED = "tool/renamed-without-former-name"
 _UNSAID = "listing.tool/changed"
@@ -313,7 +315,7 @@ def _renamed(
         if twin is not None:
             del free_old[name], free_new[twin]
             yield name, twin
-    if len(free_old) * len(free_new) > _MOST_PAIRS:
+    if len(free_old) * len(free_new) > _MAX_PAIRS:
         return
     scores = sorted(
         (
@@ -333,7 +335,7 @@ def _but_its_name(definition: Mapping[str, Any]) -> str:
 
 
 def _likeness(one: str, other: str) -> float:
-    pair = one[:_MOST_COMPARED], other[:_MOST_COMPARED]
+    pair = one[:_MAX_COMPARED_CHARACTERS], other[:_MAX_COMPARED_CHARACTERS]
     matcher = SequenceMatcher(None, *pair, autojunk=False)
     if matcher.quick_ratio() < _ALIKE:
         return 0.0

@@ -25,8 +25,10 @@ from .table import row_of, told
 _BREAKING = Grades(prompt=Grade.BREAKING)
 # A tool that loses so much of what is said to it is another tool to who talks to it.
 _LOST_TOOL = 0.5
-_MOST_QUOTED = 3
-_LONGEST_QUOTE = 60
+_MAX_QUOTED = 3
+"""Messages of cases that a change quotes."""
+_MAX_QUOTE_CHARACTERS = 60
+"""Characters of a quoted message."""
 
 LOST, WON = "selection/case-lost", "selection/case-won"
 LOWER, HIGHER = "selection/rank-lower", "selection/rank-higher"
@@ -141,8 +143,8 @@ def _outcome(
     is_most = rule is LOST and tool is not None and not about.is_near
     is_most = is_most and len(messages) >= _LOST_TOOL * meant
     was, is_now = _PASSING.get(rule, (None, None))
-    quotes = ", ".join(_quote(one) for one in messages[:_MOST_QUOTED])
-    more = len(messages) - _MOST_QUOTED
+    quotes = ", ".join(_quote(one) for one in messages[:_MAX_QUOTED])
+    more = len(messages) - _MAX_QUOTED
     if more > 0:
         quotes += f" and {more} more"
     source = first.owner.source
@@ -178,8 +180,8 @@ def _told_of(about: _About, number: int, meant: int) -> str:
 
 def _quote(one: _Moved) -> str:
     text = " ".join(one.message.split())
-    if len(text) > _LONGEST_QUOTE:
-        text = f"{text[: _LONGEST_QUOTE - 3]}..."
+    if len(text) > _MAX_QUOTE_CHARACTERS:
+        text = f"{text[: _MAX_QUOTE_CHARACTERS - 3]}..."
     ranks = ""
     if one.before != one.after:
         ranks = f" ({one.before or 'unfound'} -> {one.after or 'unfound'})"

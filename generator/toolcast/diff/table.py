@@ -165,7 +165,7 @@ def rows(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     """The kinds of changes of fields, with those of listed extensions, and of `rows.yaml`.
 
     Raises:
-        ExtensionFailure: an extension's field is one that is there already.
+        ExtensionError: an extension's field is one that is there already.
     """
     found = dict(_own_rows())
     for kind in FILES:
@@ -182,7 +182,7 @@ def language(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
     """The annotated fields of a kind of file, and what follows from several of them.
 
     Raises:
-        ExtensionFailure: an extension's field is one that is there already.
+        ExtensionError: an extension's field is one that is there already.
     """
     node: Mapping[str, Any] = annotated(kind, extensions)
     for place, added in _data()["fields"].items():

@@ -15,7 +15,7 @@ from markupsafe import Markup
 _ALLOWED_MODULES = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 
 
-class NotEncoded(TypeError):
+class UnencodedTextError(TypeError):
     """Raised when text that no encoder created is used as `Code`."""
 
 
@@ -26,13 +26,13 @@ class Code(Markup):
     unchanged. Joining it with plain text raises an error.
 
     Raises:
-        NotEncoded: a module that is not an encoder creates it.
+        UnencodedTextError: a module that is not an encoder creates it.
     """
 
     def __new__(cls, text: str = "") -> Self:
         caller = sys._getframe(1).f_globals.get("__name__")
         if not isinstance(caller, str) or not f"{caller}.".startswith(_ALLOWED_MODULES):
-            raise NotEncoded(
+            raise UnencodedTextError(
                 f"module `{caller}` creates Code; only encoders may create it\n"
                 "  help: use an encoder of toolcast.encoders, for Python, Markdown, JSON,"
                 " YAML or plain text"
@@ -45,7 +45,7 @@ class Code(Markup):
         """Return Code unchanged.
 
         Raises:
-            NotEncoded: the value is not Code.
+            UnencodedTextError: the value is not Code.
         """
         if isinstance(s, Code):
             return s
@@ -55,13 +55,13 @@ class Code(Markup):
         """Raise an error: Markup.translate would insert the table's strings unescaped.
 
         Raises:
-            NotEncoded: always.
+            UnencodedTextError: always.
         """
         self._reject(table)
 
     @staticmethod
     def _reject(value: object) -> NoReturn:
-        raise NotEncoded(
+        raise UnencodedTextError(
             f"cannot print a value of type {type(value).__name__}: no encoder created it"
         )
 
@@ -70,6 +70,6 @@ def join_lines(lines: Iterable[Code]) -> Code:
     """Join lines with newlines.
 
     Raises:
-        NotEncoded: a line is plain text.
+        UnencodedTextError: a line is plain text.
     """
     return Code("\n").join(lines)

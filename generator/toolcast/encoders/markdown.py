@@ -46,7 +46,7 @@ def interpolate(template: LiteralString, *values: Code) -> Code:
     """Replace each `{}` of a literal template with an encoded value.
 
     Raises:
-        NotEncoded: a value is plain text.
+        UnencodedTextError: a value is plain text.
     """
     return Code(template.format(*map(Code.escape, values)))
 
@@ -64,7 +64,7 @@ def compose_blocks(
     """Return the composed prompt blocks by name, each below the header.
 
     Raises:
-        NotEncoded: the header is plain text.
+        UnencodedTextError: the header is plain text.
     """
     texts = blocks.compose(tools, cli_tools)
     return {
@@ -76,7 +76,7 @@ def join_values(values: Iterable[Code]) -> Code:
     """Join encoded values with commas.
 
     Raises:
-        NotEncoded: a value is plain text.
+        UnencodedTextError: a value is plain text.
     """
     return Code(", ").join(values)
 
@@ -136,7 +136,7 @@ def encode_table_row(cells: Iterable[Code]) -> Code:
     """Encode one row of a table.
 
     Raises:
-        NotEncoded: a cell is plain text.
+        UnencodedTextError: a cell is plain text.
     """
     return Code("| {} |").format(Code(" | ").join(cells))
 

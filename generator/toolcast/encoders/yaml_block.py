@@ -182,7 +182,7 @@ def build_toolset_skill(
     The front matter is encoded here; all other text must be encoded already.
 
     Raises:
-        NotEncoded: the title, the guidance or text of a section is plain text.
+        UnencodedTextError: the title, the guidance or text of a section is plain text.
     """
     _require_code([title, guidance])
     for section in sections:
@@ -198,7 +198,7 @@ def build_tool_skill(
     """Return the files of a tool's own skill by path.
 
     Raises:
-        NotEncoded: a text of the tool is plain text.
+        UnencodedTextError: a text of the tool is plain text.
     """
     _require_code([tool.name, tool.summary, *tool.usage])
     return tool_files(front_matter, tool)

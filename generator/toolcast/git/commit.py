@@ -7,17 +7,17 @@ import posixpath
 import stat
 from collections.abc import Mapping, Sequence
 
-from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..parsing.project_files import Entry
-from .program import GitFailure, find_repository, run_git
+from .program import GitError, find_repository, run_git
 
 _MAIN_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 # Files that are likely to be read next, so that one call of git reads them together.
 _PREFETCHED = (".yaml", ".yml", ".toml")
 
 
-class ShallowClone(Exception):
+class ShallowCloneError(Exception):
     """Raised when a shallow clone lacks the requested commit."""
 
     def __init__(self, reference: str) -> None:
@@ -32,17 +32,17 @@ def resolve_commit(root: str, reference: str) -> str:
     """Return the id of the commit that a branch, a tag or another revision refers to.
 
     Raises:
-        GitFailure: no such commit exists.
-        ShallowClone: the commit is not in this shallow clone.
+        GitError: no such commit exists.
+        ShallowCloneError: the commit is not in this shallow clone.
     """
     commit = _find_commit(root, reference)
     if commit is not None:
         return commit
     if _is_shallow(root):
-        raise ShallowClone(reference)
+        raise ShallowCloneError(reference)
     # Without git or a repository this raises a more precise error.
     run_git(root, ["rev-parse", "--git-dir"])
-    raise GitFailure(f"`{reference}` is not a commit of this repository")
+    raise GitError(f"`{reference}` is not a commit of this repository")
 
 
 def find_merge_base(root: str) -> str:
@@ -51,24 +51,24 @@ def find_merge_base(root: str) -> str:
     The main branch is the remote's, or else the local `main` or `master`.
 
     Raises:
-        GitFailure: no main branch exists, or it shares no history with the current commit.
-        ShallowClone: the merge base is not in this shallow clone.
+        GitError: no main branch exists, or it shares no history with the current commit.
+        ShallowCloneError: the merge base is not in this shallow clone.
     """
     run_git(root, ["rev-parse", "--git-dir"])
     branch = next((name for name in _MAIN_BRANCHES if _find_commit(root, name)), None)
     if branch is None:
         if _is_shallow(root):
-            raise ShallowClone("the main branch")
+            raise ShallowCloneError("the main branch")
         if _find_commit(root, "HEAD") is None:
-            raise GitFailure("the repository has no commit yet")
+            raise GitError("the repository has no commit yet")
         names = ", ".join(_MAIN_BRANCHES[1:-1])
-        raise GitFailure(f"no branch is named {names} or {_MAIN_BRANCHES[-1]}")
+        raise GitError(f"no branch is named {names} or {_MAIN_BRANCHES[-1]}")
     base = _read_line(root, "merge-base", branch, "HEAD")
     if base is not None:
         return base
     if _is_shallow(root):
-        raise ShallowClone(branch)
-    raise GitFailure(f"the current commit shares no history with {branch}")
+        raise ShallowCloneError(branch)
+    raise GitError(f"the current commit shares no history with {branch}")
 
 
 def _find_commit(root: str, name: str) -> str | None:
@@ -84,7 +84,7 @@ def _read_line(root: str, *arguments: str) -> str | None:
     """Return the output line of a git command; None if it fails."""
     try:
         return run_git(root, arguments).decode("utf-8", "replace").strip()
-    except GitFailure:
+    except GitError:
         return None
 
 
@@ -107,7 +107,7 @@ class CommitFiles:
         """Return the bytes of a file.
 
         Raises:
-            NoRegularFile: the path is a folder, a symbolic link or a submodule.
+            NotRegularFileError: the path is a folder, a symbolic link or a submodule.
             OSError: the path does not exist, or the file is larger than `most` bytes.
         """
         folder, name = posixpath.split(posixpath.normpath(path))
@@ -116,7 +116,7 @@ class CommitFiles:
             raise FileNotFoundError(None, "the file does not exist in the commit", path)
         mode, blob, size = entries[name]
         if not stat.S_ISREG(mode):
-            raise NoRegularFile(None, "not a regular file in the commit", path)
+            raise NotRegularFileError(None, "not a regular file in the commit", path)
         if size >= most:
             raise OSError(None, f"the file has {size:,} bytes in the commit", path)
         if blob not in self._blobs:
@@ -163,7 +163,7 @@ class CommitFiles:
             command = ["ls-tree", "--full-tree", "-z", "--long", "--end-of-options"]
             try:
                 output = run_git(self._root, [*command, self._tree + folder])
-            except GitFailure as failure:
+            except GitError as failure:
                 message = "the folder does not exist in the commit"
                 raise FileNotFoundError(None, message, folder) from failure
             records = output.split(b"\0")[:-1]
@@ -174,7 +174,7 @@ class CommitFiles:
         stdin = "".join(f"{blob}\n" for blob in blobs).encode()
         try:
             output = run_git(self._root, ["cat-file", "--batch"], stdin)
-        except GitFailure as failure:
+        except GitError as failure:
             raise OSError(None, str(failure)) from failure
         for blob in blobs:
             header, _, rest = output.partition(b"\n")

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .program import GitFailure, run_git
+from .program import GitError, run_git
 
 
 class GitIndex(NamedTuple):
@@ -55,7 +55,7 @@ def read_index(root: str, output: str) -> GitIndex | None:
     """
     try:
         listing = run_git(root, ["ls-files", "--stage", "-z", "--", output])
-    except GitFailure:
+    except GitError:
         return None
     return _parse_listing(listing, f"{output}/")
 

@@ -66,7 +66,7 @@ _ENVIRONMENT = {
 }
 
 
-class GitFailure(Exception):
+class GitError(Exception):
     """Raised when git cannot be run or fails; the message is git's own if it has one."""
 
 
@@ -79,17 +79,17 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
         stdin: the bytes for git's standard input.
 
     Raises:
-        GitFailure: git is not installed, the project is not in a repository, or git fails
+        GitError: git is not installed, the project is not in a repository, or git fails
             or exceeds the timeout.
     """
     real = os.path.realpath(root)
     git, path = _find_program(real)
     if git is None:
-        raise GitFailure("git is not installed")
+        raise GitError("git is not installed")
     if find_repository(root) is None:
-        raise GitFailure("the project is not in a git repository")
+        raise GitError("the project is not in a git repository")
     if _has_special_files(root):
-        raise GitFailure("the repository's `.git` folder contains special files")
+        raise GitError("the repository's `.git` folder contains special files")
     import subprocess
 
     environment = {
@@ -111,10 +111,10 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise GitFailure(f"git cannot be run: {error}") from error
+        raise GitError(f"git cannot be run: {error}") from error
     if process.returncode != 0:
         message = process.stderr.decode("utf-8", "replace").strip()
-        raise GitFailure(message or f"git exited with status {process.returncode}")
+        raise GitError(message or f"git exited with status {process.returncode}")
     return process.stdout
 
 

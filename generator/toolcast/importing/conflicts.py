@@ -17,8 +17,10 @@ from .formats import Source
 
 Path = tuple[str | int, ...]
 
-_LONGEST = 70
-_MOST_NAMED = 8
+_MAX_VALUE_CHARACTERS = 70
+"""Characters of a value in a message."""
+_MAX_NAMES_SHOWN = 8
+"""Tool names in a message."""
 _MAPS = frozenset(["properties", "$defs", "definitions", "patternProperties"])
 _WHOLE = frozenset(["default", "const", "examples", "example"])
 # The order of these says nothing.
@@ -74,7 +76,9 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
                 ):
                     lost.setdefault(spec_field, []).append(tool["name"])
         for spec_field, tools in lost.items():
-            named = format_first([escaped(name, 60) for name in tools], _MOST_NAMED)
+            named = format_first(
+                [escaped(name, 60) for name in tools], _MAX_NAMES_SHOWN
+            )
             forms = " and ".join(source.forms)
             yield (
                 f"{source.name} is in {forms}, which has no `{spec_field}`: that of"
@@ -169,7 +173,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return escaped(", ".join(one or '""' for one in value), 400) or "none"
     return escaped(
-        encode_exact(value) if not isinstance(value, str) else value, _LONGEST
+        encode_exact(value) if not isinstance(value, str) else value,
+        _MAX_VALUE_CHARACTERS,
     )
 
 
@@ -213,8 +218,8 @@ def _kind_of_value(one: Disagreement) -> str:
     return "" if one.location.rpartition(".")[2] == one.kind else f" ({one.kind})"
 
 
-class WrongPreference(ValueError):
-    """A word of `--prefer` names no source, or no tool."""
+class InvalidPreferenceError(ValueError):
+    """Value of `--prefer` that does not name a source or a tool."""
 
 
 def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str]:
@@ -224,7 +229,7 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str
     name, or by its number from 1.
 
     Raises:
-        WrongPreference: there is no such source or tool, or two words say it of one.
+        InvalidPreferenceError: there is no such source or tool, or two words say it of one.
     """
     preferred: dict[str, str] = {}
     known = {tool["name"] for one in sources for tool in one.listing.tools}
@@ -235,14 +240,14 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str
         chosen = whole or named.get(source)
         if chosen is None:
             there = ", ".join(f"`{one.name}`" for one in sources)
-            raise WrongPreference(
+            raise InvalidPreferenceError(
                 f"`{escaped(source)}` names none of the sources; there are {there}"
             )
         if tool and tool not in known:
-            raise WrongPreference(f"no source has a tool `{escaped(tool)}`")
+            raise InvalidPreferenceError(f"no source has a tool `{escaped(tool)}`")
         if preferred.setdefault(tool, chosen) != chosen:
             about = f" for `{escaped(tool)}`" if tool else ""
-            raise WrongPreference(f"two sources are preferred{about}")
+            raise InvalidPreferenceError(f"two sources are preferred{about}")
     return preferred
 
 

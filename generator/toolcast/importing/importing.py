@@ -18,8 +18,13 @@ from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
 from ..parsing.project_files import DiskFiles
 from ..project import WORKSPACE_FILE
 from ..refactoring.free_names import free_file_names
-from ..refactoring.project_edit import Editing, ProjectEdit, Refusal, specs_after
-from ..refactoring.spec_text import CannotEdit
+from ..refactoring.project_edit import (
+    Editing,
+    EditRefusedError,
+    ProjectEdit,
+    specs_after,
+)
+from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import schema_text
 from ..suggestions import format_first
 from .formats import Source
@@ -114,8 +119,10 @@ def _clients(source: Source) -> dict[str, Any]:
     return clients
 
 
-_MOST_NAMED = 8
-_LONGEST_REASON = 400
+_MAX_NAMES_SHOWN = 8
+"""Names in a note."""
+_MAX_REASON_CHARACTERS = 400
+"""Characters of the reason why a tool is not imported."""
 _PASSED = ("name/former-alive", "prompt/other-tools")
 """Errors that texts of a server may bring, which only it can write otherwise."""
 
@@ -170,7 +177,7 @@ def importing(
         force: removes specs that a person has added to, and more than half of the tools.
 
     Raises:
-        Refusal: the specs could not be what the source says; with their findings.
+        EditRefusedError: the specs could not be what the source says; with their findings.
     """
     toolset = next((one for one in workspace.toolsets if one.name == name), None)
     there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
@@ -194,11 +201,11 @@ def importing(
                 places[spec.source.file] = listed
                 try:
                     changed[spec.name] = _change(editing, spec, tool)
-                except CannotEdit as error:
+                except UneditableValueError as error:
                     odd[listed] = str(error)
         before, after = ({}, {}) if odd else editing.files()
-    except CannotEdit as error:
-        raise Refusal(f"{error}", "make this change by hand") from None
+    except UneditableValueError as error:
+        raise EditRefusedError(f"{error}", "make this change by hand") from None
     changed = {tool: fields for tool, fields in changed.items() if fields}
     orders = [tool.order for tool in there.values() if tool.order is not None]
     last = int(max(orders, default=0))
@@ -220,7 +227,7 @@ def importing(
     if made is None:
         rest = source.without({tool: f"`{tool}`: {why}" for tool, why in odd.items()})
         if not rest.listing.tools:
-            raise Refusal("\n".join(rest.refused.values()))
+            raise EditRefusedError("\n".join(rest.refused.values()))
         return importing(workspace, rest, name, keep=keep, force=force)
     notes = _differences(made, name, here.tools.values())
     distinct = [
@@ -256,7 +263,7 @@ def _change(
     """Makes a spec say what the tool is; the names of the fields that change.
 
     Raises:
-        CannotEdit: it cannot say that; then the edit is of no use.
+        UneditableValueError: it cannot say that; then the edit is of no use.
     """
     tree = spec.source.tree
     spec_fields = said_of(tree, tool)
@@ -292,8 +299,10 @@ def _refuse_taken(root: str, files: Mapping[str, bytes]) -> None:
     there = DiskFiles(root)
     taken = [path for path in files if there.is_there(path)]
     if taken:
-        named = ", ".join(taken[:_MOST_NAMED])
-        raise Refusal(f"{named} is there already, and is no spec of such a tool")
+        named = ", ".join(taken[:_MAX_NAMES_SHOWN])
+        raise EditRefusedError(
+            f"{named} is there already, and is no spec of such a tool"
+        )
 
 
 def _tried(
@@ -308,14 +317,14 @@ def _tried(
         places: the names of the tools that are imported, by the files of their specs.
 
     Raises:
-        Refusal: something else would have errors.
+        EditRefusedError: something else would have errors.
     """
     try:
         return specs_after(workspace, edit.after, passed=_PASSED)
-    except Refusal as refusal:
+    except EditRefusedError as refusal:
         for one in refusal.findings:
             if one.location.file in places:
-                words = escaped(f"{one.rule}: {one.message}", _LONGEST_REASON)
+                words = escaped(f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS)
                 odd.setdefault(places[one.location.file], words)
         if not odd:
             raise
@@ -359,6 +368,6 @@ def _left_out(source: Source) -> list[str]:
         entries = source.listing.entries(kind)
         if entries:
             names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
-            named = format_first(names, _MOST_NAMED)
+            named = format_first(names, _MAX_NAMES_SHOWN)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

@@ -53,7 +53,7 @@ def decided(
     reserved here is left out. A spec that is removed leaves its name reserved.
 
     Raises:
-        CannotEdit: a file that names it has a layout that is not edited.
+        UneditableValueError: a file that names it has a layout that is not edited.
     """
     tools, notes = _called_here(toolset, source.listing.tools)
     readings = (source.listing, source.listing.again or source.listing)

@@ -16,11 +16,13 @@ from toolcast_runtime.core.validation.limits import measure
 
 from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import ListingError
-from ..parsing.exact_json import JsonProblem, read_json
+from ..parsing.exact_json import JsonError, read_json
 from .formats import Source, source_of
 
-MOST_BYTES = 64 * 1024 * 1024
-_MOST_TOLD = 20
+MAX_SOURCE_BYTES = 64 * 1024 * 1024
+"""Size of a file that is imported."""
+_MAX_PROBLEMS_SHOWN = 20
+"""Problems of one file that are listed."""
 _PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -44,11 +46,13 @@ def read_listed(path: str) -> Source:
 def _bytes_of(path: str) -> bytes:
     shown = escaped(path, 1000)
     try:
-        data = read_regular(path, MOST_BYTES + 1)
+        data = read_regular(path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
-    if len(data) > MOST_BYTES:
-        raise ListingError(f"{shown}: larger than {MOST_BYTES >> 20} MiB") from None
+    if len(data) > MAX_SOURCE_BYTES:
+        raise ListingError(
+            f"{shown}: larger than {MAX_SOURCE_BYTES >> 20} MiB"
+        ) from None
     return data
 
 
@@ -85,7 +89,7 @@ def _listed_in(data: bytes, name: str) -> Source:
     shown = escaped(name, 1000)
     try:
         value, twice = _json_or_lines(data)
-    except JsonProblem as problem:
+    except JsonError as problem:
         place = f"{shown}:{problem.line}:{problem.column}"
         raise ListingError(f"{place}: no JSON: {problem}{_hint(data, name)}") from None
     if twice:
@@ -98,8 +102,8 @@ def _listed_in(data: bytes, name: str) -> Source:
 
 
 def _told_at(place: str, problems: list[str]) -> str:
-    more = len(problems) - _MOST_TOLD
-    told = problems[:_MOST_TOLD] + ([f"and {more} more"] if more > 0 else [])
+    more = len(problems) - _MAX_PROBLEMS_SHOWN
+    told = problems[:_MAX_PROBLEMS_SHOWN] + ([f"and {more} more"] if more > 0 else [])
     return "\n".join(f"{place}{one}" for one in told)
 
 
@@ -107,7 +111,7 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     """The value of a JSON text, or the list of those that stand a line each."""
     try:
         return read_json(data)
-    except JsonProblem as problem:
+    except JsonError as problem:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
         is_lines = problem.line > 1 and len(lines) > 1 and lines[0][-1:] == b"}"
         if not is_lines or not lines[0].startswith(b"{"):
@@ -118,8 +122,8 @@ def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
         if line.strip():
             try:
                 value, keys = read_json(line)
-            except JsonProblem as problem:
-                raise JsonProblem(str(problem), number, problem.column) from None
+            except JsonError as problem:
+                raise JsonError(str(problem), number, problem.column) from None
             values.append(value)
             twice |= dict.fromkeys(keys)
     return values, tuple(twice)
@@ -173,7 +177,7 @@ def _hint(data: bytes, name: str) -> str:
 def _duplicates(data: bytes, name: str, twice: tuple[str, ...]) -> Iterator[str]:
     """A line for each object that has a key twice, with the object's place."""
     text = data.decode("utf-8-sig")
-    places = list(_objects_with_duplicates(text))[:_MOST_TOLD]
+    places = list(_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]
     for start, key in places:
         line = text.count("\n", 0, start) + 1
         column = start - text.rfind("\n", 0, start)

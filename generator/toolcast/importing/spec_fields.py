@@ -13,7 +13,8 @@ from ..encoders.yaml_block import encode_entry
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
 
-_LONGEST_SUMMARY = 200
+_MAX_SUMMARY_CHARACTERS = 200
+"""Length of a line that can be a summary."""
 _TASKS = {
     "rule": "expose/task-support",
     "reason": "The server that it comes from runs it as a task only.",
@@ -61,7 +62,7 @@ def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_line(text: Any) -> bool:
     is_one = isinstance(text, str) and text.splitlines() == [text]
-    return is_one and bool(text.strip()) and len(text) <= _LONGEST_SUMMARY
+    return is_one and bool(text.strip()) and len(text) <= _MAX_SUMMARY_CHARACTERS
 
 
 def _summary_of(tool: Mapping[str, Any]) -> str:

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     import jsonschema_rs
     from jsonschema import ValidationError
 
-_MOST_VALUES = 2_000
-_MOST_CHARACTERS = 200_000
+_MAX_VALUES = 2_000
+"""Values inside a document up to which all errors are collected."""
+_MAX_CHARACTERS = 200_000
+"""Characters of a document up to which all errors are collected."""
 
 
 def list_errors(
-    validator: Any, explainer: Any, value: Any, most_values: int = _MOST_VALUES
+    validator: Any, explainer: Any, value: Any, most_values: int = _MAX_VALUES
 ) -> Iterator[ValidationError]:
     """Yield the errors of an invalid value, one for each path and keyword.
 
@@ -54,7 +56,7 @@ def list_errors(
     from referencing.exceptions import Unresolvable
 
     size, found = measure(value), list[Any]()
-    is_small = size.values <= _MOST_VALUES and size.characters <= _MOST_CHARACTERS
+    is_small = size.values <= _MAX_VALUES and size.characters <= _MAX_CHARACTERS
     if explainer is not None and is_small:
         with suppress(ArithmeticError, RecursionError, Unresolvable):
             found = list(explainer.iter_errors(value))
@@ -250,8 +252,8 @@ def _suggest_newer_keyword(path: Path, value: Any) -> str:
     return ""
 
 
-_MOST_VISITS = 500
-_MOST_STEPS = 100_000
+_MAX_VISITS = 500
+_MAX_STEPS = 100_000
 _EXPENSIVE_KEYWORDS = frozenset(
     "patternProperties unevaluatedItems unevaluatedProperties".split()
 )
@@ -297,13 +299,13 @@ class ValueChecker:
         if validator.is_valid(value):
             return ""
         # Recursive alternatives can produce exponentially many errors.
-        visits = most_visits(self._schema.value, size.levels, _MOST_VISITS)
+        visits = most_visits(self._schema.value, size.levels, _MAX_VISITS)
         if visits is None:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
         steps = size.values * max(visits * self._schema.work.most_options, size.values)
-        explainer = self._explainer if steps <= _MOST_STEPS else None
+        explainer = self._explainer if steps <= _MAX_STEPS else None
         if explainer is not None and path:
             explainer = explainer.evolve(schema=self._schema.at(path))
         error = best_match(list_errors(validator, explainer, value, most_values=0))

@@ -24,7 +24,7 @@ _MAX_VALUE_LENGTH = 60
 _MAX_SCHEMA_DEPTH = 8
 
 
-class RegionError(Exception):
+class DocumentError(Exception):
     """Raised when a region or a document cannot be used.
 
     Attributes:
@@ -36,7 +36,7 @@ class RegionError(Exception):
         self.help = help
 
 
-class UnknownRegionError(RegionError):
+class RegionError(DocumentError):
     """Raised when a marker requests content that does not exist."""
 
 
@@ -48,22 +48,22 @@ def render_region(arguments: Sequence[str], workspace: Workspace) -> str:
         workspace: the workspace that the content describes.
 
     Raises:
-        UnknownRegionError: the kind is unknown, or an argument is missing or names
+        RegionError: the kind is unknown, or an argument is missing or names
             something that does not exist.
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     kind, *names = arguments or ("",)
     if kind not in _REGIONS:
         usages = (f"`{name} {usage}`" for name, (usage, _) in _REGIONS.items())
         help_ = did_you_mean(kind, _REGIONS) or f"use {' or '.join(usages)}"
-        raise UnknownRegionError(f"unknown region `{kind}`", help_)
+        raise RegionError(f"unknown region `{kind}`", help_)
     usage, render = _REGIONS[kind]
     parameters = usage.split()
     max_names = len(parameters)
     min_names = sum(not parameter.startswith("[") for parameter in parameters)
     if not min_names <= len(names) <= max_names:
         help_ = f"write `<!-- toolcast: {kind} {usage} -->`"
-        raise UnknownRegionError(f"`{kind}` needs the arguments {usage}", help_)
+        raise RegionError(f"`{kind}` needs the arguments {usage}", help_)
     toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
     _validate_name(toolsets, "toolset", names[0])
     return str(join_lines(render(workspace, toolsets[names[0]], names[1:])))
@@ -71,7 +71,7 @@ def render_region(arguments: Sequence[str], workspace: Workspace) -> str:
 
 def _validate_name(known: Mapping[str, object], kind: str, name: str) -> None:
     if name not in known:
-        raise UnknownRegionError(f"unknown {kind} `{name}`", suggest_name(name, known))
+        raise RegionError(f"unknown {kind} `{name}`", suggest_name(name, known))
 
 
 def _render_table(

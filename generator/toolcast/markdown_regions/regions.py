@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import NoRegularFile
-from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_file import NotRegularFileError
+from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 from ..findings import Finding, Location, Severity
 from ..model.model import Workspace
-from .content import RegionError, UnknownRegionError, render_region
+from .content import DocumentError, RegionError, render_region
 
 _BOM = b"\xef\xbb\xbf"
 _OPENING_MARKER = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
@@ -182,14 +182,14 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
     Nothing is written. Documents behind symbolic links are not read.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     documents: list[Document] = []
     findings: list[Finding] = []
     for index, path in enumerate(workspace.documents):
         try:
             data = _read_document(workspace, path)
-        except RegionError as error:
+        except DocumentError as error:
             findings.append(
                 workspace.source.error(
                     "spec/document",
@@ -224,16 +224,16 @@ def _read_document(workspace: Workspace, path: str) -> bytes:
     """Read a document of the project.
 
     Raises:
-        RegionError: the file cannot be used; the message continues a sentence that begins
+        DocumentError: the file cannot be used; the message continues a sentence that begins
             with its path.
     """
     output = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(output):
-        raise RegionError(
+        raise DocumentError(
             "is in the output folder", "list a file outside of the output folder"
         )
     if not {".", ".."}.isdisjoint(path.split("/")):
-        raise RegionError(
+        raise DocumentError(
             "contains `.` or `..`", "write the path below the folder of toolcast.yaml"
         )
     below, _, name = path.rpartition("/")
@@ -242,27 +242,27 @@ def _read_document(workspace: Workspace, path: str) -> bytes:
             project = stack.enter_context(Folder.at(workspace.root))
             folder = stack.enter_context(project.below(below))
             data = folder.read(name, MAX_DOCUMENT_BYTES + 1)
-    except LinkInTheWay as error:
-        raise RegionError(
+    except SymlinkError as error:
+        raise DocumentError(
             "is a symbolic link or below one", "list the file that the link refers to"
         ) from error
-    except NoRegularFile as error:
-        raise RegionError(f"cannot be used: {error.strerror}") from error
+    except NotRegularFileError as error:
+        raise DocumentError(f"cannot be used: {error.strerror}") from error
     except FileNotFoundError as error:
         help_ = "create it with the markers of a region, or remove it from `documents`"
-        raise RegionError("does not exist", help_) from error
+        raise DocumentError("does not exist", help_) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise RegionError(f"cannot be read: {reason}") from error
+        raise DocumentError(f"cannot be read: {reason}") from error
     if len(data) > MAX_DOCUMENT_BYTES:
         limit = MAX_DOCUMENT_BYTES // 1024 // 1024
-        raise RegionError(
+        raise DocumentError(
             f"is larger than {limit} MiB", "move the regions to a smaller file"
         )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RegionError("is not UTF-8", "save the file as UTF-8") from error
+        raise DocumentError("is not UTF-8", "save the file as UTF-8") from error
     return data
 
 
@@ -278,7 +278,7 @@ def _fill_document(
     for region in regions:
         try:
             contents.append(render_region(region.arguments, workspace))
-        except UnknownRegionError as error:
+        except RegionError as error:
             problems.append(
                 _report_marker(path, region.line, region.text, str(error), error.help)
             )

@@ -18,16 +18,17 @@ from toolcast_runtime.external.server_process import (
     stop,
 )
 
-from ..parsing.exact_json import JsonProblem, read_json
+from ..parsing.exact_json import JsonError, read_json
 from .server_listing import ListingError
 
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 64 * 1024 * 1024
-"""What a server may send in all while it is read."""
+MAX_SERVER_BYTES = 64 * 1024 * 1024
+"""Bytes that a server may send in total while its lists are read."""
 
-_MOST_MESSAGES = 10_000
+_MAX_MESSAGES = 10_000
+"""Lines that a stdio server may send in total."""
 _KEPT_STDERR = 2_000
 _STDERR_PAUSE = 0.01
 _SHORTEST_SHOWN = 80
@@ -125,8 +126,8 @@ class StdioMessages:
             total = messages = 0
             while chunk := await self._process.stdout.read(READ_BYTES):
                 total += len(chunk)
-                if total > MOST_BYTES:
-                    ending = f"it sent more than {MOST_BYTES >> 20} MiB"
+                if total > MAX_SERVER_BYTES:
+                    ending = f"it sent more than {MAX_SERVER_BYTES >> 20} MiB"
                     return
                 buffer += chunk
                 if b"\n" not in chunk:
@@ -134,8 +135,8 @@ class StdioMessages:
                 *lines, rest = bytes(buffer).split(b"\n")
                 buffer = bytearray(rest)
                 messages += len(lines)
-                if messages > _MOST_MESSAGES:
-                    ending = f"it sent more than {_MOST_MESSAGES:,} lines"
+                if messages > _MAX_MESSAGES:
+                    ending = f"it sent more than {_MAX_MESSAGES:,} lines"
                     return
                 for line in filter(bytes.strip, lines):
                     await self._take(line)
@@ -149,7 +150,7 @@ class StdioMessages:
     async def _take(self, line: bytes) -> None:
         try:
             message, twice = read_json(line)
-        except JsonProblem:
+        except JsonError:
             message, twice = None, ()
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self.noise.append(line[:_SHORTEST_SHOWN].decode("utf-8", "replace"))
@@ -213,7 +214,7 @@ class HttpMessages:
         self._session: str | None = None
         self._protocol: str | None = None
         self._reason = "it gave no answer"
-        self._left = MOST_BYTES
+        self._left = MAX_SERVER_BYTES
         self._last = 0
 
     async def __aenter__(self) -> HttpMessages:
@@ -300,7 +301,7 @@ class HttpMessages:
     def _read(self, text: bytes) -> dict[str, Any] | None:
         try:
             value, twice = read_json(text)
-        except JsonProblem:
+        except JsonError:
             value, twice = None, ()
         if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
             return None
@@ -337,7 +338,7 @@ class HttpMessages:
 
         self._left -= len(chunk)
         if self._left < 0:
-            raise httpx2.ReadError(f"it sent more than {MOST_BYTES >> 20} MiB")
+            raise httpx2.ReadError(f"it sent more than {MAX_SERVER_BYTES >> 20} MiB")
         return chunk
 
 

@@ -38,9 +38,12 @@ _NEWEST = "2026-07-28"
 _OLDER = "2025-11-25"
 _META = "io.modelcontextprotocol/"
 _CLIENT = {"name": "toolcast", "version": "1"}
-_MOST_PAGES = 1_000
-_MOST_ENTRIES = 50_000
-_MOST_READINGS = 3
+_MAX_PAGES = 1_000
+"""Pages of one list."""
+_MAX_ENTRIES = 50_000
+"""Entries of one list."""
+_MAX_READ_ATTEMPTS = 3
+"""Attempts to read the lists of a server."""
 _DISCOVER_SECONDS = 10.0
 _METHOD_NOT_FOUND = -32601
 
@@ -189,7 +192,7 @@ class _Reading:
                 continue
             try:
                 entries[kind], envelopes[kind] = await self._steady(kind, family)
-            except _Refusal as refusal:
+            except _ErrorResponseError as refusal:
                 if family == "tools" and "tools" in declared:
                     raise ListingError(f"it refused `tools/list`: {refusal}") from None
                 if refusal.code != _METHOD_NOT_FOUND or kind == family in declared:
@@ -213,7 +216,7 @@ class _Reading:
         change = f"notifications/{family}/list_changed"
         try:
             async with asyncio.timeout(seconds):
-                for _ in range(_MOST_READINGS):
+                for _ in range(_MAX_READ_ATTEMPTS):
                     self.messages.changed.discard(change)
                     found = await self._pages(kind)
                     if change not in self.messages.changed:
@@ -231,18 +234,18 @@ class _Reading:
         entries: list[Mapping[str, Any]] = []
         envelope: Mapping[str, Any] = {}
         params: Mapping[str, Any] = {}
-        for number in range(_MOST_PAGES):
+        for number in range(_MAX_PAGES):
             answer = await self._ask(method, self._params(params))
             if answer is None:
                 raise ListingError(self.messages.why_lost())
             result = _result(answer)
             if result is None:
-                raise _Refusal(_code(answer), _said(answer))
+                raise _ErrorResponseError(_code(answer), _said(answer))
             if kind not in result:
                 raise ListingError(f"its answer to `{method}` has no `{kind}`")
             entries += checked_entries(kind, result[kind])
-            if len(entries) > _MOST_ENTRIES:
-                raise ListingError(f"it lists more than {_MOST_ENTRIES:,} {kind}")
+            if len(entries) > _MAX_ENTRIES:
+                raise ListingError(f"it lists more than {_MAX_ENTRIES:,} {kind}")
             if number == 0:
                 own = (kind, "nextCursor")
                 envelope = {k: v for k, v in result.items() if k not in own}
@@ -252,7 +255,7 @@ class _Reading:
                 return tuple(entries), envelope
             params = {"cursor": cursor}
         raise ListingError(
-            f"its answer to `{method}` has more than {_MOST_PAGES:,} pages"
+            f"its answer to `{method}` has more than {_MAX_PAGES:,} pages"
         )
 
     def _params(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -272,7 +275,9 @@ class _Reading:
         return f"{len(lines)} of its lines on stdout are no messages: `{lines[0]}`; "
 
 
-class _Refusal(Exception):
+class _ErrorResponseError(Exception):
+    """JSON-RPC error response of the server, with its error code."""
+
     def __init__(self, code: int | None, words: str) -> None:
         super().__init__(words)
         self.code = code

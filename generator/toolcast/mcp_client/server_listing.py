@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
-from ..parsing.exact_json import JsonProblem, encode_exact, read_json
+from ..parsing.exact_json import JsonError, encode_exact, read_json
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "tools": ("tools/list", "name"),
@@ -134,7 +134,7 @@ def saved_listing(data: bytes, source: str) -> ServerListing:
     """
     try:
         value, twice = read_json(data)
-    except JsonProblem as problem:
+    except JsonError as problem:
         place = f"{source}:{problem.line}:{problem.column}"
         raise ListingError(f"{place}: no JSON: {problem}") from None
     try:

@@ -24,12 +24,12 @@ from toolcast_runtime.core.definitions.tool import (
     first_sentence,
     spec_name,
 )
-from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..extensions import load_fields
-from ..findings import MOST_SHOWN, Finding, Location, Severity, has_errors
+from ..findings import MAX_FINDINGS_SHOWN, Finding, Location, Severity, has_errors
 from ..json_schema.graph import JsonSchema
-from ..parsing.project_files import OutsideProject, ProjectFiles
+from ..parsing.project_files import OutsideProjectError, ProjectFiles
 from ..parsing.tree import SHARED, Document
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 from ..spec_language.spec_language import default, replace_nulls
@@ -166,7 +166,9 @@ def _document(
 ) -> tuple[Document | None, list[Finding]]:
     document, findings = read_yaml(file, data)
     if document is not None:
-        findings += islice(check_schema(document, kind, extensions), MOST_SHOWN + 1)
+        findings += islice(
+            check_schema(document, kind, extensions), MAX_FINDINGS_SHOWN + 1
+        )
         if not has_errors(findings):
             findings += reserved_names(document, kind)
     return document, findings
@@ -177,10 +179,10 @@ def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Find
     rule, help_ = "spec/unreadable", ""
     try:
         return files.read(file, MAX_BYTES + 1), []
-    except OutsideProject:
+    except OutsideProjectError:
         rule, help_ = "spec/outside-project", "put the file itself here"
         message = "the file is a link out of the project"
-    except NoRegularFile as error:
+    except NotRegularFileError as error:
         message, help_ = str(error.strerror), "remove it"
     except OSError as error:
         reason = error.strerror or type(error).__name__
@@ -351,8 +353,8 @@ def _in_declared_order(
     return tuple(sorted(tools, key=key))
 
 
-MOST_COPIED = 250_000
-"""Values of definitions that the schemas of a toolset have together."""
+MAX_COPIED_VALUES = 250_000
+"""Values that the definitions contribute to all schemas of a toolset together."""
 
 _DEFS, _SHARED = map(str, SHARED)
 
@@ -391,12 +393,12 @@ def too_much_copied(
         for name in definitions_in(schema.value)
         if name in definitions.sizes
     )
-    if copied > MOST_COPIED:
+    if copied > MAX_COPIED_VALUES:
         yield definitions.source.error(
             "yaml/too-large",
             (),
             f"the schemas of this toolset would have {copied:,} values of definitions;"
-            f" {MOST_COPIED:,} are the most",
+            f" {MAX_COPIED_VALUES:,} are the most",
             "each schema gets a copy of what it uses: make the definitions smaller, or use"
             " them in fewer tools",
         )

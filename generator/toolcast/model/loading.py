@@ -72,7 +72,7 @@ def load_workspace(
             read a second time, and gives the same tool.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     files = DiskFiles(root) if files is None else files
     workspace, findings = read_workspace(root, files)

@@ -13,9 +13,11 @@ from ..findings import Finding, Location, Severity
 from ..parsing.project_files import ProjectFiles
 from .language_fields import language_default
 
-_LARGEST_LOCK = 32 * 1024 * 1024
+_MAX_LOCK_BYTES = 32 * 1024 * 1024
+"""Size of a lock file."""
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
-_LONGEST_START = 200
+_LOCK_HEADER_BYTES = 200
+"""Bytes of a file that are read to recognize a lock file."""
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
@@ -147,7 +149,7 @@ def unused_locks(
 
 def _is_lock(files: ProjectFiles, path: str) -> bool:
     try:
-        return bool(_LOCK_START.match(files.read(path, _LONGEST_START)))
+        return bool(_LOCK_START.match(files.read(path, _LOCK_HEADER_BYTES)))
     except OSError:
         return False
 
@@ -157,7 +159,7 @@ def _bytes(files: ProjectFiles, folder: str, lock: str) -> bytes | None:
     try:
         if files.leads_out(path, folder):
             return None
-        data = files.read(path, _LARGEST_LOCK + 1)
+        data = files.read(path, _MAX_LOCK_BYTES + 1)
     except OSError:
         return None
-    return data if len(data) <= _LARGEST_LOCK else None
+    return data if len(data) <= _MAX_LOCK_BYTES else None

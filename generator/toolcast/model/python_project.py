@@ -12,7 +12,8 @@ from ..parsing.project_files import ProjectFiles
 from ..parsing.tree import get_span
 
 PYPROJECT = "pyproject.toml"
-_MOST_BYTES = 1 << 20
+_MAX_FILE_BYTES = 1 << 20
+"""Size of pyproject.toml; a larger one is treated as empty."""
 _TABLE = r"(?ms)^(\[project\])"
 
 
@@ -57,8 +58,8 @@ class PythonProject(NamedTuple):
 def read_python_project(files: ProjectFiles) -> PythonProject | None:
     """What pyproject.toml says; None where it is not there, or others say what is wrong."""
     try:
-        data = files.read(PYPROJECT, _MOST_BYTES + 1)
-        text = data.decode("utf-8") if len(data) <= _MOST_BYTES else ""
+        data = files.read(PYPROJECT, _MAX_FILE_BYTES + 1)
+        text = data.decode("utf-8") if len(data) <= _MAX_FILE_BYTES else ""
         value = tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return None

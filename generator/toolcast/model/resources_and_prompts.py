@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import replace
 
-from toolcast_runtime.core.safe_file import NoRegularFile
+from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..findings import Finding, has_errors
 from ..parsing.characters import decode_text, describe_character, find_forbidden
@@ -15,8 +15,8 @@ from .binding import bind, read_document
 from .spec_files import FOLDERS, specs_in
 from .toolset_parts import PromptSpec, ResourceSpec
 
-LARGEST_FILE = 1 << 20
-"""Bytes of a resource's file."""
+MAX_RESOURCE_FILE_BYTES = 1 << 20
+"""Size of a resource's file."""
 
 
 def mcp_resources(
@@ -98,14 +98,14 @@ def _content(
     try:
         if files.leads_out(path, folder):
             return None, (f"`{path}` is outside of the toolset's folder", help_)
-        content = files.read(path, LARGEST_FILE + 1)
-    except NoRegularFile as error:
+        content = files.read(path, MAX_RESOURCE_FILE_BYTES + 1)
+    except NotRegularFileError as error:
         return None, (f"`{path}`: {error.strerror}", help_)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return None, (f"`{path}` cannot be read: {reason}", help_)
-    if len(content) > LARGEST_FILE:
-        message = f"`{path}` has more than {LARGEST_FILE} bytes"
+    if len(content) > MAX_RESOURCE_FILE_BYTES:
+        message = f"`{path}` has more than {MAX_RESOURCE_FILE_BYTES} bytes"
         return None, (message, "let a `handler` give it")
     problem = _problem_with_text(content, path, spec.mime_type)
     return (content, None) if problem is None else (None, problem)

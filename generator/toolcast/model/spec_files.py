@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from ..findings import MOST_SHOWN, Finding, Location, Severity
+from ..findings import MAX_FINDINGS_SHOWN, Finding, Location, Severity
 from ..parsing.project_files import Entry, ProjectFiles
 from .model import Workspace
 
@@ -17,7 +17,8 @@ _BESIDE = ("._", ".#")
 _TOOLS_OWN = frozenset(
     [".git", ".hg", ".svn", ".idea", ".vscode", ".vs", "__pycache__"]
 )
-_MOST_FOLDERS = 1_000
+_MAX_FOLDERS = 1_000
+"""Folders below a toolset that are searched for specs."""
 _NAMED = 3
 
 
@@ -72,7 +73,7 @@ def specs_below(
     found: list[str] = []
     findings: list[Finding] = []
     waiting = list(reversed(sub_folders))
-    for _ in range(_MOST_FOLDERS):
+    for _ in range(_MAX_FOLDERS):
         if not waiting:
             break
         here = waiting.pop()
@@ -103,9 +104,9 @@ def specs_below(
             one._replace(name=f"{here.name}/{one.name}") for one in reversed(inner)
         ]
     if waiting:
-        message = f"there are more than {_MOST_FOLDERS} folders below {folder}/"
+        message = f"there are more than {_MAX_FOLDERS} folders below {folder}/"
         findings.append(_wrong(folder, message, "move those without specs out of it"))
-    return sorted(found), findings[: MOST_SHOWN + 1]
+    return sorted(found), findings[: MAX_FINDINGS_SHOWN + 1]
 
 
 def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:

@@ -17,7 +17,7 @@ from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
 from ..json_schema.schema_errors import build_explainer, get_expected_types, list_errors
 from ..parsing.tree import Document, Path
-from ..parsing.yaml_reader import MAX_NODES, AmbiguousScalar, parse_plain_scalar
+from ..parsing.yaml_reader import MAX_NODES, ScalarError, parse_plain_scalar
 from ..spec_language.spec_language import default, schema
 from ..suggestions import (
     Suggestions,
@@ -31,7 +31,8 @@ from ..suggestions import (
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
-_LONGEST = 200
+_MAX_VALUE_CHARACTERS = 200
+"""Length of a value for which a correction is suggested."""
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII)
 
 
@@ -46,7 +47,7 @@ def help_with_kind(wanted: Iterable[str], value: Any) -> str:
     if isinstance(value, (bool, int, float)):
         if "string" in kinds:
             return "quote it"
-    elif isinstance(value, str) and len(value) <= _LONGEST:
+    elif isinstance(value, str) and len(value) <= _MAX_VALUE_CHARACTERS:
         if _is_one(_plain(value), kinds):
             return f"write `{value}` without quotation marks"
         if "array" in kinds and value.isprintable():
@@ -56,7 +57,7 @@ def help_with_kind(wanted: Iterable[str], value: Any) -> str:
 
 def handler_meant(value: Any) -> str:
     """`module:function` for a text that has a dot where the colon belongs; else ""."""
-    if not isinstance(value, str) or len(value) > _LONGEST:
+    if not isinstance(value, str) or len(value) > _MAX_VALUE_CHARACTERS:
         return ""
     parts = _DOTTED.fullmatch(value)
     if parts is None or parts[2] == "py":
@@ -67,7 +68,7 @@ def handler_meant(value: Any) -> str:
 def _plain(text: str) -> Any:
     try:
         return parse_plain_scalar(text)
-    except AmbiguousScalar:
+    except ScalarError:
         return text
 
 

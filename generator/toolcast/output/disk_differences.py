@@ -12,7 +12,7 @@ from fnmatch import translate
 from functools import cached_property
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_folder import Folder, LinkInTheWay
+from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 from ..findings import Finding, Location, Severity
 from ..git.index import GitIndex, read_index
@@ -137,7 +137,7 @@ def open_output(
     """
     try:
         return project.below(output, create=create), DiskDifferences()
-    except LinkInTheWay:
+    except SymlinkError:
         return None, DiskDifferences(links=[""])
     except NotADirectoryError:
         return None, DiskDifferences(in_the_way=[""])

@@ -346,7 +346,7 @@ def write_output(
         step: called after each written file.
 
     Raises:
-        AnotherRun: another run is writing to the output folder.
+        ConcurrentRunError: another run is writing to the output folder.
         OSError: a file cannot be written; the following files stay unchanged.
     """
     with contextlib.ExitStack() as stack:

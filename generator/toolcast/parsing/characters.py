@@ -41,7 +41,8 @@ _SUSPECT = re.compile(
 )
 _SELECTORS = re.compile(f"{_SELECTOR}+")
 _JOINERS = re.compile("[\u200c\u200d]+")
-_MOST_MARKS = 4
+_MAX_COMBINING_MARKS = 4
+"""Consecutive combining marks that are accepted."""
 # French punctuation, numbers and names contain single rare spaces. Some Chinese paragraphs
 # begin with two wide spaces, so that pairs of those are accepted.
 _RARE_SPACES = "\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
@@ -50,8 +51,8 @@ _SPACE_RUN = re.compile(
 )
 # Alternating tabs and spaces; indentation alternates once or twice, so three are needed.
 _ALTERNATING_BLANKS = re.compile("(?<![ \t])[ ]*+(?:\t++[ ]++){3,}")
-_BETWEEN_WORDS = re.compile(f"(?<=[^\\W\\d_])[{_RARE_SPACES}](?=[^\\W\\d_])")
-_MOST_SPACES = _MOST_VARIANTS = 4
+_RARE_SPACE_INSIDE_WORDS = re.compile(f"(?<=[^\\W\\d_])[{_RARE_SPACES}](?=[^\\W\\d_])")
+_MAX_RARE_SPACES = _MAX_VARIANTS = 4
 _VARIED_SCRIPTS = ("MYANMAR", "PHAGS-PA", "FULLWIDTH", "IDEOGRAPHIC")
 _JOINED_SCRIPTS = tuple(
     (
@@ -118,8 +119,8 @@ def _find_odd_space(text: str) -> str | None:
     run = _SPACE_RUN.search(text)
     if run:
         return next(space for space in run.group() if space not in " \t")
-    between = _BETWEEN_WORDS.findall(text)
-    return between[0] if len(between) > _MOST_SPACES else None
+    between = _RARE_SPACE_INSIDE_WORDS.findall(text)
+    return between[0] if len(between) > _MAX_RARE_SPACES else None
 
 
 def _find_odd_selector(text: str) -> str | None:
@@ -132,7 +133,7 @@ def _find_odd_selector(text: str) -> str | None:
         if len(run.group()) > 1 or not _is_selector_base(before, selector):
             return selector
         variants += selector not in "\ufe0e\ufe0f"
-        if chosen.setdefault(before, selector) != selector or variants > _MOST_VARIANTS:
+        if chosen.setdefault(before, selector) != selector or variants > _MAX_VARIANTS:
             return selector
     return None
 
@@ -180,7 +181,7 @@ def _find_piled_mark(text: str) -> str | None:
             piled = 0
             continue
         piled = piled + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
-        if piled > _MOST_MARKS and character not in "\ufe0e\ufe0f":
+        if piled > _MAX_COMBINING_MARKS and character not in "\ufe0e\ufe0f":
             return character
     return None
 

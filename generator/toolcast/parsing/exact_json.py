@@ -12,12 +12,14 @@ import re
 import sys
 from typing import Any, NoReturn
 
-_MOST_DIGITS = 4_000
-_MOST_LEVELS = 320
+_MAX_DIGITS = 4_000
+"""Characters of an integer."""
+_MAX_LEVELS = 320
+"""Levels of nested arrays and objects."""
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
-class JsonProblem(ValueError):
+class JsonError(ValueError):
     """Error for text that is not JSON.
 
     Attributes:
@@ -54,7 +56,7 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
     The last value of a duplicate key wins, as in the `json` module.
 
     Raises:
-        JsonProblem: `data` is not JSON, not UTF-8, or nested too deeply.
+        JsonError: `data` is not JSON, not UTF-8, or nested too deeply.
     """
     duplicates: dict[str, None] = {}
 
@@ -81,21 +83,21 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
         before = data[: error.start] if isinstance(data, bytes) else b""
         line = before.count(b"\n") + 1
         column = error.start - before.rfind(b"\n")
-        raise JsonProblem("a byte is not UTF-8", line, column) from None
+        raise JsonError("a byte is not UTF-8", line, column) from None
     except json.JSONDecodeError as error:
-        raise JsonProblem(error.msg, error.lineno, error.colno) from None
-    except _Refused as refused:
+        raise JsonError(error.msg, error.lineno, error.colno) from None
+    except _RejectedTokenError as refused:
         raise refused.locate(text) from None
     except RecursionError:
-        raise JsonProblem("the value is nested too deeply") from None
+        raise JsonError("the value is nested too deeply") from None
     if not _is_within_depth(value):
-        raise JsonProblem(f"the value is nested deeper than {_MOST_LEVELS} levels")
+        raise JsonError(f"the value is nested deeper than {_MAX_LEVELS} levels")
     return value, tuple(duplicates)
 
 
 def _is_within_depth(value: Any) -> bool:
     level: list[Any] = [[value]]
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         level = [
             item
             for container in level
@@ -115,16 +117,16 @@ def _parse_decimal(text: str) -> float:
 
 
 def _parse_integer(text: str) -> int | float:
-    if len(text) > _MOST_DIGITS:
-        raise _Refused(text, f"a number has {len(text):,} digits")
+    if len(text) > _MAX_DIGITS:
+        raise _RejectedTokenError(text, f"a number has {len(text):,} digits")
     return int(text) if text != "-0" else SpelledNumber(text)
 
 
 def _reject_constant(word: str) -> NoReturn:
-    raise _Refused(word, f"`{word}` is not a JSON value")
+    raise _RejectedTokenError(word, f"`{word}` is not a JSON value")
 
 
-class _Refused(ValueError):
+class _RejectedTokenError(ValueError):
     """Error for a number or constant that `json` accepts and this module rejects.
 
     The hooks of `json` do not know the position, so `locate` finds it afterwards.
@@ -134,14 +136,14 @@ class _Refused(ValueError):
         super().__init__(message)
         self.word = word
 
-    def locate(self, text: str) -> JsonProblem:
+    def locate(self, text: str) -> JsonError:
         """Return the error at the first position of the word outside of strings."""
         for match in re.finditer(_STRING_OR_WORD, text):
             if match[0] == self.word:
                 before = text[: match.start()]
                 column = match.start() - before.rfind("\n")
-                return JsonProblem(str(self), before.count("\n") + 1, column)
-        return JsonProblem(str(self))
+                return JsonError(str(self), before.count("\n") + 1, column)
+        return JsonError(str(self))
 
 
 def convert_to_floats(value: Any) -> Any:

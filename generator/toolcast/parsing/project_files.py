@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from toolcast_runtime.core.safe_file import read_regular
 
 
-class OutsideProject(OSError):
+class OutsideProjectError(OSError):
     """Error for a path that leads out of the project through a symbolic link."""
 
 
@@ -31,8 +31,8 @@ class ProjectFiles(Protocol):
         """Return at most `most` bytes from the start of a regular file.
 
         Raises:
-            OutsideProject: the path is a symbolic link out of the project.
-            NoRegularFile: the path is not a regular file.
+            OutsideProjectError: the path is a symbolic link out of the project.
+            NotRegularFileError: the path is not a regular file.
             OSError: the file cannot be read.
         """
 
@@ -61,7 +61,7 @@ class DiskFiles:
         full_path = os.path.join(self._root, path)
         if os.path.islink(full_path):
             if self.leads_out(path):
-                raise OutsideProject(None, "a link out of the project", path)
+                raise OutsideProjectError(None, "a link out of the project", path)
             full_path = os.path.realpath(full_path)
         return read_regular(full_path, most, follow=False)
 

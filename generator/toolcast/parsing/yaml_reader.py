@@ -105,7 +105,8 @@ _DEEPER = f"nested deeper than {MAX_DEPTH} levels"
 _TOO_DEEP = "exceeded maximum nesting depth"
 
 # Git writes conflict markers at the first column, whatever the indentation of the file.
-_MOST_CONFLICTS = 20
+# Conflict markers of git that are reported for one file.
+_MAX_CONFLICTS_SHOWN = 20
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
 # libyaml's parser if PyYAML was built with it: it is faster.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -128,7 +129,7 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
         reader = _Reader(file, text, parser)
         conflicts = list(_find_conflicts(text))
         if conflicts:
-            for mark in conflicts[:_MOST_CONFLICTS]:
+            for mark in conflicts[:_MAX_CONFLICTS_SHOWN]:
                 reader.report_conflict(mark)
             return None, reader.findings
         value, is_complete = reader.read()
@@ -153,7 +154,7 @@ def _find_conflicts(text: str) -> Iterator[re.Match[str]]:
             begin = None
 
 
-class _Stop(Exception):
+class _ReadAbortedError(Exception):
     """Control flow: stops the reader after an error that makes the rest unreadable."""
 
 
@@ -173,7 +174,7 @@ class _Reader:
         """Return the value, and whether the file could be read to its end."""
         try:
             return self._read_document(), True
-        except _Stop:
+        except _ReadAbortedError:
             pass
         except yaml.MarkedYAMLError as error:
             start, problem, help_ = _explain_error(error, self.text)
@@ -202,7 +203,7 @@ class _Reader:
         start = self._next_event()
         if start.__class__ is not DocumentStartEvent:
             self._report("yaml/empty", 0, 1, "the file is empty")
-            raise _Stop
+            raise _ReadAbortedError
         if start.version or start.tags:
             message = "YAML directives are not allowed"
             self._stop("yaml/feature", start, message, "remove the `%` line")
@@ -315,7 +316,7 @@ class _Reader:
             if value.__class__ is int and len(text) > _DIGITS_OF_63_BITS:
                 self._count_large(event)
             return value
-        except AmbiguousScalar as error:
+        except ScalarError as error:
             help_ = f"quote the {label} if it is a string"
             if label == "value" and text.lower() in _BOOLEANS:
                 help_ += "; write `true` or `false` if it is a boolean"
@@ -347,7 +348,7 @@ class _Reader:
 
     def _stop(self, rule: str, event: Any, message: str, help: str = "") -> NoReturn:
         self._report_event(rule, event, message, help)
-        raise _Stop
+        raise _ReadAbortedError
 
     def _report_event(
         self,
@@ -382,7 +383,8 @@ _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
-_LONGEST_BOOLEAN = 3
+# Length of the longest word in `_BOOLEANS`.
+_MAX_BOOLEAN_CHARACTERS = 3
 # First characters of numbers and of scalars that YAML 1.1 does not read as strings.
 _NUMBER_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
@@ -415,7 +417,7 @@ _MAX_WHOLE_DIGITS = 100
 _DIGITS_OF_63_BITS = 18
 
 
-class AmbiguousScalar(ValueError):
+class ScalarError(ValueError):
     """Error for a plain scalar that YAML readers interpret differently or JSON cannot hold."""
 
 
@@ -423,23 +425,23 @@ def parse_plain_scalar(text: str) -> str | int | float | bool | None:
     """Return the JSON value of a plain scalar.
 
     Raises:
-        AmbiguousScalar: readers disagree about `text`, or it is out of range.
+        ScalarError: readers disagree about `text`, or it is out of range.
     """
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if len(text) <= _LONGEST_BOOLEAN and text.lower() in _BOOLEANS:
-        raise AmbiguousScalar(f"`{text}` is a boolean to some YAML readers")
+    if len(text) <= _MAX_BOOLEAN_CHARACTERS and text.lower() in _BOOLEANS:
+        raise ScalarError(f"`{text}` is a boolean to some YAML readers")
     if text[0] not in _NUMBER_STARTS:
         return text
     if _INTEGER.fullmatch(text):
         if len(text.lstrip("-")) > _MAX_WHOLE_DIGITS:
-            raise AmbiguousScalar(f"a number of {len(text)} digits is out of range")
+            raise ScalarError(f"a number of {len(text)} digits is out of range")
         return int(text)
     if _DECIMAL.fullmatch(text):
         return _parse_decimal(text)
     for pattern, looks_like in _AMBIGUOUS:
         if pattern.fullmatch(text):
-            raise AmbiguousScalar(f"`{text[:40]}` is {looks_like} to some YAML readers")
+            raise ScalarError(f"`{text[:40]}` is {looks_like} to some YAML readers")
     return text
 
 
@@ -447,10 +449,10 @@ def _parse_decimal(text: str) -> float:
     from decimal import Decimal
 
     if len(text) > _MAX_DIGITS:
-        raise AmbiguousScalar(f"a number of {len(text)} characters is out of range")
+        raise ScalarError(f"a number of {len(text)} characters is out of range")
     number = float(text)
     if not math.isfinite(number):
-        raise AmbiguousScalar(f"`{text[:40]}` is out of the range of JSON numbers")
+        raise ScalarError(f"`{text[:40]}` is out of the range of JSON numbers")
     if Decimal(text) != Decimal(repr(number)):
-        raise AmbiguousScalar(f"`{text[:40]}` has more digits than JSON readers keep")
+        raise ScalarError(f"`{text[:40]}` has more digits than JSON readers keep")
     return number

@@ -15,7 +15,7 @@ from toolcast_runtime.core.definitions.tool import (
 from ..analysis.name_limits import is_name_of_tool
 from ..model.model import Toolset, ToolSpec
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
-from .project_edit import Refusal
+from .project_edit import EditRefusedError
 
 
 def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
@@ -26,27 +26,31 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
             same one as a killed run left it.
 
     Raises:
-        Refusal: with the reason.
+        EditRefusedError: with the reason.
     """
     if not is_name_of_tool(name):
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
         message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
         help_ = f"did you mean `{plain}`?" if plain else ""
-        raise Refusal(message, help_, is_usage=True)
+        raise EditRefusedError(message, help_, is_usage=True)
     if f"{name}.yaml".casefold() in (TOOLSET_FILE, DEFINITIONS_FILE):
-        raise Refusal(f"`{name}.yaml` is the toolset's own file", "choose another name")
+        raise EditRefusedError(
+            f"`{name}.yaml` is the toolset's own file", "choose another name"
+        )
     for other in toolset.tools:
         if other in own:
             continue
         if name == other.name:
-            raise Refusal(f"the toolset {toolset.name} has a tool `{name}` already")
+            raise EditRefusedError(
+                f"the toolset {toolset.name} has a tool `{name}` already"
+            )
         if name in other.renamed_from:
-            raise Refusal(
+            raise EditRefusedError(
                 f"`{name}` is a former name of the tool `{other.name}`",
                 "calls by it go there; choose another name",
             )
         if module_name(name) == other.module:
-            raise Refusal(
+            raise EditRefusedError(
                 f"`{name}` and the tool `{other.name}` would have the same module"
                 f" `{module_name(name)}`",
                 "choose another name",
@@ -55,12 +59,12 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
     for reserved, reason in toolset.reserved_names.items():
         if look_alike_key(reserved) == key:
             like = "is" if reserved == name else f"looks like `{reserved}`, which is"
-            raise Refusal(f"`{name}` {like} reserved: {reason}")
+            raise EditRefusedError(f"`{name}` {like} reserved: {reason}")
     for server in toolset.mcp_servers:
         for theirs in server.declared_names:
             if look_alike_key(theirs) == key:
                 like = "is" if theirs == name else f"looks like `{theirs}`,"
-                raise Refusal(
+                raise EditRefusedError(
                     f"`{name}` {like} a tool of the MCP server `{server.name}`"
                 )
 
@@ -73,7 +77,7 @@ def free_file_names(names: Iterable[str], tools: Iterable[ToolSpec]) -> dict[str
     distinct name where another one does.
 
     Raises:
-        Refusal: a tool cannot have either.
+        EditRefusedError: a tool cannot have either.
     """
     taken: set[str] = set()
     for tool in tools:
@@ -85,7 +89,7 @@ def free_file_names(names: Iterable[str], tools: Iterable[ToolSpec]) -> dict[str
         if own & taken:
             own, plain = {distinct}, distinct
         if own & taken:
-            raise Refusal(
+            raise EditRefusedError(
                 f"`{name}` and another tool would be one file, `{distinct}.yaml`"
             )
         taken |= own

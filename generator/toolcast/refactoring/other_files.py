@@ -18,7 +18,7 @@ from ..parsing.tree import Document, Path
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 from .project_edit import Editing, Left, Owned, left_at
 from .references import places_of
-from .spec_text import CannotEdit, SpecText
+from .spec_text import SpecText, UneditableValueError
 
 _ACCEPTED = "toolcast.accept.yaml"
 _OVERRIDE = (("*", "allow", "*"), ("*", "restrict", "*"))
@@ -37,7 +37,7 @@ def rename_in_other_files(
     for document, path in _list_places(workspace, owned):
         try:
             editing.text(document.source).set_name(path, new)
-        except CannotEdit as error:
+        except UneditableValueError as error:
             editing.left.append(Left(document.source.file, 0, 0, str(error)))
 
 
@@ -145,7 +145,9 @@ def take_from_server(editing: Editing, owned: Owned) -> None:
     if server.name in {toolset.proxy, *others}:
         own = server.own_name(tool.name)
         if own in server.tools:
-            with suppress(CannotEdit):  # it says the name of a tool that nobody calls
+            with suppress(
+                UneditableValueError
+            ):  # it says the name of a tool that nobody calls
                 _remove(text, (*_tools(server), own), server.tools)
         return
     servers = [one.name for one in toolset.mcp_servers]
@@ -171,7 +173,7 @@ def _name(text: SpecText, server: McpServer, own: str, name: str) -> None:
             text.insert_key((*path[:-1], server.fields[-1]), "tools", {own: name})
         return
     if name == server.prefix + own:
-        with suppress(CannotEdit):
+        with suppress(UneditableValueError):
             _remove(text, (*path, own), server.tools)
             return
     text.set_name((*path, own), name)

@@ -19,8 +19,8 @@ from ..suggestions import did_you_mean, format_quoted_list
 from .spec_text import SpecText
 
 
-class Refusal(Exception):
-    """The edit cannot be made as it was asked for; the text says why, and what to do.
+class EditRefusedError(Exception):
+    """Requested edit that cannot be made; the message has the reason and a help line.
 
     Attributes:
         findings: what would be wrong with the specs after it.
@@ -127,8 +127,8 @@ class Editing:
         """Before and after, by path.
 
         Raises:
-            CannotEdit: a text does not give what it is to give.
-            Refusal: another tool's file is where one goes.
+            UneditableValueError: a text does not give what it is to give.
+            EditRefusedError: another tool's file is where one goes.
         """
         before: dict[str, bytes | None] = {}
         after: dict[str, bytes | None] = {}
@@ -148,7 +148,9 @@ class Editing:
         if begun is None:
             return None
         if begun.source.data != data:
-            raise Refusal(f"there is a tool `{begun.name}` already, in {place}")
+            raise EditRefusedError(
+                f"there is a tool `{begun.name}` already, in {place}"
+            )
         return data
 
 
@@ -156,7 +158,7 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
     """The tool that a command names, by its name or as reports do, by `toolset/tool`.
 
     Raises:
-        Refusal: there is none, or there are several.
+        EditRefusedError: there is none, or there are several.
     """
     if toolset_name is None and "/" in name:
         toolset_name, _, name = name.partition("/")
@@ -166,17 +168,19 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
         near = did_you_mean(toolset_name or "", names)
         help_ = near or f"the toolsets are {format_quoted_list(names)}"
         message = f"there is no toolset `{toolset_name}`"
-        raise Refusal(message, help_, is_usage=True)
+        raise EditRefusedError(message, help_, is_usage=True)
     found = [
         Owned(one, tool) for one in toolsets for tool in one.tools if tool.name == name
     ]
     if len(found) > 1:
         named = format_quoted_list([one.toolset.name for one in found])
         message = f"several toolsets have a tool `{name}`"
-        raise Refusal(message, f"add `--toolset` with one of {named}", is_usage=True)
+        raise EditRefusedError(
+            message, f"add `--toolset` with one of {named}", is_usage=True
+        )
     if not found:
         message = f"there is no tool `{name}`"
-        raise Refusal(message, _meant(toolsets, name), is_usage=True)
+        raise EditRefusedError(message, _meant(toolsets, name), is_usage=True)
     return found[0]
 
 
@@ -211,20 +215,20 @@ def specs_after(
         passed: rules whose errors the edit may bring.
 
     Raises:
-        Refusal: it brings an error that was not there.
+        EditRefusedError: it brings an error that was not there.
     """
     files = EditedFiles(DiskFiles(workspace.root), after)
     loaded = load_workspace(workspace.root, files=files, known=_read_before(workspace))
     if loaded.workspace is None or has_errors(loaded.findings):
         message = "the specs could not be read after it"
-        raise Refusal(message, findings=tuple(_of_errors(loaded.findings)))
+        raise EditRefusedError(message, findings=tuple(_of_errors(loaded.findings)))
     brought = [f for f in _errors(loaded.workspace) if f.rule not in passed]
     if brought:
         there = {_said(finding, renamed) for finding in _errors(workspace)}
         brought = [f for f in brought if _said(f, renamed) not in there]
     if brought:
         message = "with this change the specs would have what is found above"
-        raise Refusal(message, findings=tuple(brought))
+        raise EditRefusedError(message, findings=tuple(brought))
     return loaded.workspace
 
 

@@ -21,7 +21,8 @@ from ..suggestions import format_path
 from .project_edit import Left, Owned, left_at
 from .references import fields_with, toolsets_that_may_mean
 
-_MOST_MODULES = 2_000
+_MAX_MODULES = 2_000
+"""Modules that are searched."""
 
 
 class Module(NamedTuple):
@@ -46,7 +47,7 @@ def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Modu
     """
     found: list[Module] = []
     for number, (file, name) in enumerate(_files(workspace, toolset)):
-        if number == _MOST_MODULES:
+        if number == _MAX_MODULES:
             break
         data, tree = b"", None
         try:
@@ -84,7 +85,8 @@ def _files(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str, str]]:
                     yield path, name if stem == "__init__" else f"{name}.{stem}"
 
 
-_LONGEST = 80
+_MAX_TEXT_CHARACTERS = 80
+"""Characters of a quoted text."""
 
 
 def left_in_specs(
@@ -196,7 +198,7 @@ def left_in_handlers(
                 continue
             text = node.value if isinstance(node.value, str) else ""
             if text == name or (pattern is not None and pattern.search(text)):
-                shown = " ".join(text.split())[:_LONGEST]
+                shown = " ".join(text.split())[:_MAX_TEXT_CHARACTERS]
                 yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
 
 
@@ -230,7 +232,11 @@ def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
 
 
 def _shown(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return (
+        text
+        if len(text) <= _MAX_TEXT_CHARACTERS
+        else f"{text[:_MAX_TEXT_CHARACTERS]}..."
+    )
 
 
 def exported(tree: ast.Module) -> Iterator[ast.AST]:

@@ -11,10 +11,10 @@ from ..static_analysis.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
 from .project_edit import (
     Editing,
+    EditRefusedError,
     Left,
     Owned,
     ProjectEdit,
-    Refusal,
     left_at,
     specs_after,
 )
@@ -46,8 +46,8 @@ def remove(
         reason: why the names are reserved; default: that the tool was removed, and when.
 
     Raises:
-        Refusal: with what stands against it.
-        CannotEdit: `toolset.yaml` has a layout that is not edited.
+        EditRefusedError: with what stands against it.
+        UneditableValueError: `toolset.yaml` has a layout that is not edited.
     """
     toolset, tool = owned
     if not now and toolset.stability_of(tool) != "draft":
@@ -56,7 +56,9 @@ def remove(
     mentions = [] if anyway else [*mentions_of(workspace, owned)]
     if mentions:
         message = f"other texts say `{tool.name}`:{_listed(mentions)}"
-        raise Refusal(message, "change them, or add `--anyway` and change them then")
+        raise EditRefusedError(
+            message, "change them, or add `--anyway` and change them then"
+        )
     editing = Editing()
     take_out(editing, owned)
     names = (tool.name, *tool.renamed_from)
@@ -115,7 +117,7 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
         announce = "wait for that day"
     else:
         return
-    raise Refusal(message, f"{announce}; `--now` removes it at once")
+    raise EditRefusedError(message, f"{announce}; `--now` removes it at once")
 
 
 def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
@@ -128,7 +130,9 @@ def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
     ]
     if users:
         message = f"`{name}` is to replace other tools:{_listed(users)}"
-        raise Refusal(message, "name another one in `deprecated` of these specs")
+        raise EditRefusedError(
+            message, "name another one in `deprecated` of these specs"
+        )
 
 
 def _listed(places: list[Left]) -> str:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from toolcast_runtime.core.definitions.tool import module_name, spec_name
 
-from ..findings import MOST_SHOWN
+from ..findings import MAX_FINDINGS_SHOWN
 from ..git.index import read_index
 from ..model.model import ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
@@ -32,7 +32,14 @@ from ..static_analysis.modules import (
 )
 from .free_names import refuse_taken_name
 from .other_files import change_marks, keep_answering, rename_in_other_files
-from .project_edit import Editing, Left, Owned, ProjectEdit, Refusal, specs_after
+from .project_edit import (
+    Editing,
+    EditRefusedError,
+    Left,
+    Owned,
+    ProjectEdit,
+    specs_after,
+)
 from .references import rename_mentions, rename_references
 from .remaining_mentions import (
     Module,
@@ -44,7 +51,7 @@ from .remaining_mentions import (
     left_patterns,
     modules_with,
 )
-from .spec_text import CannotEdit
+from .spec_text import UneditableValueError
 
 _MAY_FOLLOW = ("timeout", "handler", "name")
 """Behind the first of these that a spec has, `renamed_from` is written."""
@@ -59,12 +66,12 @@ def rename(
         with_handler: names its handler's function after it, too.
 
     Raises:
-        Refusal: the name is not to be had, or what would be written is not right.
-        CannotEdit: a spec has a layout that is not edited.
+        EditRefusedError: the name is not to be had, or what would be written is not right.
+        UneditableValueError: a spec has a layout that is not edited.
     """
     toolset, tool = owned
     if new == tool.name:
-        raise Refusal(f"the tool is called `{new}` already", is_usage=True)
+        raise EditRefusedError(f"the tool is called `{new}` already", is_usage=True)
     others = (t for t in toolset.tools if t.name == new)
     begun = next((t for t in others if tool.name in t.renamed_from), None)
     refuse_taken_name(toolset, new, tool, begun)
@@ -139,7 +146,7 @@ def _taken_back(
     try:
         editing = _edited(workspace, owned, new, function, is_taken_back=True)
         data = editing.text(owned.tool.source).result()
-    except CannotEdit:
+    except UneditableValueError:
         return None
     file = _file(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
     was_there = index is not None and index.has(file, data)
@@ -196,19 +203,19 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
     A function that has the name already is left as it is.
 
     Raises:
-        Refusal: it is not called as the tool is, or not everything that uses it can be
+        EditRefusedError: it is not called as the tool is, or not everything that uses it can be
             told apart. The text has the places.
     """
     toolset, tool = owned
     reference = tool.handler
     if reference is None:
-        raise Refusal(f"`{tool.name}` has no handler")
+        raise EditRefusedError(f"`{tool.name}` has no handler")
     old, name = reference.function, module_name(new)
     if old not in (tool.name, module_name(tool.name)):
         help_ = "leave out `--handler`, or rename the function by hand"
-        raise Refusal(f"the handler of `{tool.name}` is called `{old}`", help_)
+        raise EditRefusedError(f"the handler of `{tool.name}` is called `{old}`", help_)
     if keyword.iskeyword(name) or not name.isidentifier():
-        raise Refusal(f"`{name}` is no name of a function")
+        raise EditRefusedError(f"`{name}` is no name of a function")
 
     def place_of(module: str, function: str) -> str:
         code = function_code(workspace, toolset, HandlerReference(module, function))
@@ -218,7 +225,9 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
     if not place and place_of(reference.module, name):
         return HandlerEdit(old, name, {})
     if not place:
-        raise Refusal(f"the function `{reference}` is not found as a plain `def`")
+        raise EditRefusedError(
+            f"the function `{reference}` is not found as a plain `def`"
+        )
     defining = place.rpartition(":")[0]
     files: dict[str, tuple[bytes, bytes]] = {}
     left: list[Left] = []
@@ -226,7 +235,7 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
     for module in sorted(modules, key=lambda one: one.file == defining):
         if module.tree is None:
             message = f"{module.file} says `{old}`, and is no Python module in UTF-8"
-            raise Refusal(message, "mend it, or rename the function by hand")
+            raise EditRefusedError(message, "mend it, or rename the function by hand")
         if module.file == defining:
             places = _of_definition(module, module.tree, old, name)
         else:
@@ -239,7 +248,7 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
             after = _replaced(module.data, places, old, name)
             if not _is_as_meant(module.tree, after, places, old, name):
                 message = f"{module.file}: `{old}` cannot be renamed safely"
-                raise Refusal(message, "rename it by hand")
+                raise EditRefusedError(message, "rename it by hand")
             files[module.file] = module.data, after
     return HandlerEdit(old, name, files, tuple(left))
 
@@ -250,20 +259,20 @@ def _of_definition(
     """Where the name stands for the function in the module that defines it.
 
     Raises:
-        Refusal: it also stands for something else, or the new one is taken.
+        EditRefusedError: it also stands for something else, or the new one is taken.
     """
     bindings = bindings_of(tree.body, PythonModule(module.name, module.file))
     bound = (place.bound for place in bindings.get(old, ()))
     own = [node for node in bound if isinstance(node, FunctionDefinition)]
     if len(own) != 1:
         times = f"{module.file} defines `{old}` {len(own)} times"
-        raise Refusal(times, "rename it by hand")
+        raise EditRefusedError(times, "rename it by hand")
     _refuse_other_meanings(module, tree, old, new, {id(own[0])})
     lines = _line_starts(module.data)
     start = lines[own[0].lineno - 1] + own[0].col_offset
     match = _FIRST.match(module.data, start)
     if match is None:
-        raise Refusal(f"{module.file}:{own[0].lineno}: no plain `def`")
+        raise EditRefusedError(f"{module.file}:{own[0].lineno}: no plain `def`")
     return [_Place(match.end(), own[0]), *_loads(module, tree, lines, old)]
 
 
@@ -286,7 +295,7 @@ class _Uses:
         """Where the function is named for certain, and where it may be.
 
         Raises:
-            Refusal: where it is imported, the name stands for something else as well.
+            EditRefusedError: where it is imported, the name stands for something else as well.
         """
         found: list[_Place] = []
         left: list[Left] = []
@@ -341,20 +350,22 @@ class _Uses:
 def _refuse_other_meanings(
     module: Module, tree: ast.Module, old: str, new: str, own: set[int]
 ) -> None:
-    """Raises a Refusal where something else has one of the names in a module."""
+    """Raise EditRefusedError if something else has one of the names in a module."""
     unclear: set[int] = set()
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 1)
         bound = _bound(node)
         if new in bound or (isinstance(node, ast.Name) and node.id == new):
             where = f"{module.file}:{line}"
-            raise Refusal(f"{where}: the name `{new}` is taken in the module")
+            raise EditRefusedError(f"{where}: the name `{new}` is taken in the module")
         if old in bound and id(node) not in own:
             unclear.add(line)
     if unclear:
-        lines = sorted(unclear)[:MOST_SHOWN]
+        lines = sorted(unclear)[:MAX_FINDINGS_SHOWN]
         where = ", ".join(f"{module.file}:{line}" for line in lines)
-        raise Refusal(f"`{old}` is something else, too: {where}", "rename it by hand")
+        raise EditRefusedError(
+            f"`{old}` is something else, too: {where}", "rename it by hand"
+        )
 
 
 def _loads(

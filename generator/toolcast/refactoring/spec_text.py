@@ -19,7 +19,7 @@ from ..encoders.yaml_block import encode_entry, encode_scalar
 from ..findings import has_errors
 from ..parsing.characters import decode_text
 from ..parsing.tree import Path, Source
-from ..parsing.yaml_reader import AmbiguousScalar, parse_plain_scalar, read_yaml
+from ..parsing.yaml_reader import ScalarError, parse_plain_scalar, read_yaml
 from ..suggestions import format_path
 
 Entry = Mapping[str, str]
@@ -31,8 +31,8 @@ _BOM = b"\xef\xbb\xbf"
 _CLOSING = re.compile(r"(?:[\s,]|(?<=\s)#[^\n]*\n)*[\]}]")
 
 
-class CannotEdit(Exception):
-    """A value stands in a layout that cannot be edited by positions, or none can be given there.
+class UneditableValueError(Exception):
+    """Value in a YAML layout that cannot be edited by text positions.
 
     Attributes:
         path: the value's.
@@ -65,9 +65,9 @@ class SpecText:
         """Whether there is anything to write."""
         return bool(self._edits)
 
-    def cannot(self, path: Path) -> CannotEdit:
+    def cannot(self, path: Path) -> UneditableValueError:
         """The error for a value that cannot be edited."""
-        return CannotEdit(self.source.file, self.source.span(path).line, path)
+        return UneditableValueError(self.source.file, self.source.span(path).line, path)
 
     def set_name(self, path: Path, name: str) -> None:
         """Gives a name in a name's place, quoted as the old one was."""
@@ -204,7 +204,7 @@ class SpecText:
         """The bytes of the file with all edits.
 
         Raises:
-            CannotEdit: they do not give what they are to give.
+            UneditableValueError: they do not give what they are to give.
         """
         raw = self.source.data.removeprefix(_BOM).decode("utf-8")
         breaks = _line_breaks(raw)
@@ -227,7 +227,7 @@ class SpecText:
             or _spelled(document.value) != _spelled(_without_gone(self.value))
         ):
             unseen = (f.message for f in findings if f.rule == _UNSEEN)
-            raise CannotEdit(self.source.file, 0, (), next(unseen, ""))
+            raise UneditableValueError(self.source.file, 0, (), next(unseen, ""))
         return data
 
     def _read(self, path: Path) -> Any:
@@ -360,7 +360,7 @@ def _is_plain(text: str) -> bool:
     """Whether readers agree that it is text without quotes."""
     try:
         return text[:1] != "`" and isinstance(parse_plain_scalar(text), str)
-    except AmbiguousScalar:
+    except ScalarError:
         return False
 
 

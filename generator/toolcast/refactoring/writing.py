@@ -7,12 +7,18 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from toolcast_runtime.core.safe_folder import AnotherRun, Folder, LinkInTheWay, locked
+from toolcast_runtime.core.safe_folder import (
+    ConcurrentRunError,
+    Folder,
+    SymlinkError,
+    locked,
+)
 
 from ..git.index import read_index
-from .project_edit import ProjectEdit, Refusal
+from .project_edit import EditRefusedError, ProjectEdit
 
-_LARGEST = 4 * 1024 * 1024
+_MAX_FILE_BYTES = 4 * 1024 * 1024
+"""Size of a file that an edit reads."""
 
 Files = Mapping[str, bytes | None]
 
@@ -21,7 +27,7 @@ def write(root: str, edit: ProjectEdit) -> None:
     """Writes and removes the files of an edit below `root`, which is made where it is missing.
 
     Raises:
-        Refusal: a file is not what was read, a link or something else stands in its place,
+        EditRefusedError: a file is not what was read, a link or something else stands in its place,
             or it cannot be written. Then every file is what it was, and no folder is new.
     """
     try:
@@ -29,12 +35,12 @@ def write(root: str, edit: ProjectEdit) -> None:
             for path, data in edit.before.items():
                 _refuse_other(top, path, data, edit.after)
             _replace(top, edit.before, edit.after)
-    except AnotherRun as error:
-        raise Refusal("another run is writing into this project") from error
+    except ConcurrentRunError as error:
+        raise EditRefusedError("another run is writing into this project") from error
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root).replace(os.sep, "/")
         message = f"{name}: {error.strerror or error}; nothing was written"
-        raise Refusal(message) from error
+        raise EditRefusedError(message) from error
 
 
 def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
@@ -44,7 +50,7 @@ def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
         folder: the folder of the files that are removed.
 
     Raises:
-        Refusal: with their names.
+        EditRefusedError: with their names.
     """
     index = read_index(root, folder)
     lost = [
@@ -55,26 +61,28 @@ def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
         and (index is None or not index.has(path.removeprefix(f"{folder}/"), data))
     ]
     if lost:
-        raise Refusal(
+        raise EditRefusedError(
             f"git could not give back {', '.join(lost)}",
             "`git add` it first, or remove it with `--force`",
         )
 
 
 def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> None:
-    """Raises a Refusal where a path does not hold the bytes that were read."""
+    """Raise EditRefusedError if a path does not hold the bytes that were read."""
     above, _, name = path.rpartition("/")
     instead = "edit what it leads to"
     try:
         with top.below(above) as folder:
             there = folder.lstat(name)
             if stat.S_ISLNK(there.st_mode):
-                raise Refusal(f"{path} is a symbolic link", instead)
+                raise EditRefusedError(f"{path} is a symbolic link", instead)
             if not there.st_mode & stat.S_IWUSR:
-                raise Refusal(f"{path} is read-only", "let yourself write it first")
-            held = folder.read(name, _LARGEST)
-    except LinkInTheWay as error:
-        raise Refusal(f"a symbolic link leads to {path}", instead) from error
+                raise EditRefusedError(
+                    f"{path} is read-only", "let yourself write it first"
+                )
+            held = folder.read(name, _MAX_FILE_BYTES)
+    except SymlinkError as error:
+        raise EditRefusedError(f"a symbolic link leads to {path}", instead) from error
     except FileNotFoundError:
         held = None
     if held == data:
@@ -83,9 +91,9 @@ def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> N
         old.casefold() == path.casefold() and after[old] is None for old in after
     )
     if data is None and not is_other_spelling:
-        raise Refusal(f"{path} is in the way")
+        raise EditRefusedError(f"{path} is in the way")
     if data is not None:
-        raise Refusal(f"{path} was changed meanwhile", "run the command again")
+        raise EditRefusedError(f"{path} was changed meanwhile", "run the command again")
 
 
 def _replace(top: Folder, before: Files, after: Files) -> None:

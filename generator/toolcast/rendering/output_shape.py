@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast, get_args
 from ..encoders.code import Code
 
 
-class ShapeViolation(Exception):
+class OutputShapeError(Exception):
     """Raised when a rendered file has no declared shape or does not match it.
 
     The cause is a defect of the target.
@@ -95,7 +95,7 @@ def verify_shape(
             any order. None if no template of a project rendered the bytes.
 
     Raises:
-        ShapeViolation: the shape is missing or does not match; the message has the first
+        OutputShapeError: the shape is missing or does not match; the message has the first
             difference.
     """
     text = data.decode("utf-8")
@@ -114,7 +114,7 @@ def verify_shape(
                 " JsonShape or TextShape"
             )
     if problem:
-        raise ShapeViolation(f"{name}: {problem}")
+        raise OutputShapeError(f"{name}: {problem}")
 
 
 def _find_python_problem(

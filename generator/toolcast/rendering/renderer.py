@@ -69,7 +69,7 @@ def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
 _MAX_TEMPLATE_BYTES = 2 * 1024 * 1024
 
 
-class TemplateFailure(Exception):
+class TemplateRenderError(Exception):
     """Raised when a template cannot be rendered. The cause is the template, not a spec.
 
     Attributes:
@@ -176,7 +176,7 @@ def list_template_words(template: str, folders: tuple[str, ...]) -> frozenset[st
     """Return the words in the literal text of a template, without the values it prints.
 
     Raises:
-        TemplateFailure: the template cannot be read.
+        TemplateRenderError: the template cannot be read.
     """
     environment = create_environment(folders)
     loader = environment.loader
@@ -186,7 +186,7 @@ def list_template_words(template: str, folders: tuple[str, ...]) -> frozenset[st
             source, _, _ = loader.get_source(environment, template)
         parsed = environment.parse(source)
     except (TemplateError, RecursionError) as error:
-        raise TemplateFailure(_format_reason(error), template) from error
+        raise TemplateRenderError(_format_reason(error), template) from error
     texts = (node.data for node in parsed.find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
@@ -195,7 +195,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
     """Render a template, which can refer to the view as `view`.
 
     Raises:
-        TemplateFailure: the template cannot be rendered; the error has its line.
+        TemplateRenderError: the template cannot be rendered; the error has its line.
     """
     try:
         text = create_environment(folders).get_template(template).render(view=view)
@@ -208,7 +208,7 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         SyntaxError,  # the Python that Jinja compiles it to is nested too deeply
     ) as error:
         name, line = _locate_error(error, template, folders)
-        raise TemplateFailure(_format_reason(error), name, line) from error
+        raise TemplateRenderError(_format_reason(error), name, line) from error
     return text.encode("utf-8")
 
 
@@ -243,7 +243,7 @@ def format_python(template: str, data: bytes) -> bytes:
     The user's configuration of black is ignored.
 
     Raises:
-        TemplateFailure: the text is not Python.
+        TemplateRenderError: the text is not Python.
     """
     import black
     from black.mode import TargetVersion
@@ -253,9 +253,9 @@ def format_python(template: str, data: bytes) -> bytes:
         # Black is very slow for brackets nested more deeply than Python allows.
         ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise TemplateFailure(f"not Python: {error}", template) from error
+        raise TemplateRenderError(f"not Python: {error}", template) from error
     mode = black.Mode(target_versions={TargetVersion.PY311})
     try:
         return black.format_str(data.decode("utf-8"), mode=mode).encode("utf-8")
     except InvalidInput as error:
-        raise TemplateFailure(f"not Python: {error}", template) from error
+        raise TemplateRenderError(f"not Python: {error}", template) from error

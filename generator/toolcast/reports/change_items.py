@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from ..diff.review.verdict import Judged, Verdict
 
 _AROUND = 24
-_MOST_SPOTS = 4
-_MOST_COMPARED = 10_000
+_MAX_LOCATIONS_SHOWN = 4
+"""Locations of one owner that are listed."""
+_MAX_COMPARED_VALUES = 10_000
+"""Values of a change that are compared to group equal changes."""
 _WITNESS = re.compile(
     r": `[^`]*` (?:was accepted and is not any more|can come now and could not before)$"
 )
@@ -50,7 +52,7 @@ def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[I
     for one in worst_first:
         repeated: object = ""
         if one.fails or one.change.grades.worst > Grade.SAFE:
-            values = differing(_unsaid(one.change), _MOST_COMPARED)
+            values = differing(_unsaid(one.change), _MAX_COMPARED_VALUES)
             said = _of_any(one.change), values
             # Two of one tool are two, each with its place.
             seen[_kind(one), said, one.owner] += 1
@@ -134,7 +136,7 @@ def _listed(group: Sequence[Judged], named: Callable[[Judged], str]) -> Iterator
         if (is_same and len(there) == 1) or not any(there):
             yield f"{owner} {known.get(owner, '')}".rstrip()
         else:
-            yield f"{owner} ({format_first(there, _MOST_SPOTS)})"
+            yield f"{owner} ({format_first(there, _MAX_LOCATIONS_SHOWN)})"
 
 
 def _spot(change: Change) -> str:

@@ -33,8 +33,8 @@ FORMATS = ("text", "json", "github", "sarif", "markdown")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/toolcast/toolcast"
 _BASE = "%SRCROOT%"
-_MOST_RESULTS = 25_000
-"""GitHub refuses a log with more."""
+_MAX_SARIF_RESULTS = 25_000
+"""Results of a SARIF log. GitHub rejects a log with more."""
 
 
 def report_findings(
@@ -167,9 +167,9 @@ def sarif(
         root: the project's folder; None when it does not matter.
         command: what has run, `check`: results of another command are kept beside these.
     """
-    left = len(items) - _MOST_RESULTS
+    left = len(items) - _MAX_SARIF_RESULTS
     if left > 0:
-        items = sorted(items, key=lambda item: -item.severity)[:_MOST_RESULTS]
+        items = sorted(items, key=lambda item: -item.severity)[:_MAX_SARIF_RESULTS]
     ids = sorted({item.rule for item in items})
     index = {id_: number for number, id_ in enumerate(ids)}
     value = {

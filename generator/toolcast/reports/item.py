@@ -11,7 +11,8 @@ from ..findings import Finding, Location, Severity
 from ..git.program import path_in_repository
 from ..suggestions import format_first
 
-_MOST_NAMED = 20
+_MAX_NAMES_SHOWN = 20
+"""Owners of one change that a message names."""
 NO_VALUES: tuple[Any, ...] = ()
 """The values of an item whose message says them."""
 
@@ -80,7 +81,7 @@ class Item(NamedTuple):
         if not self.grades:
             return self.message
         whom = (
-            f"in {format_first(self.others, _MOST_NAMED)}"
+            f"in {format_first(self.others, _MAX_NAMES_SHOWN)}"
             if self.others
             else self.owner
         )

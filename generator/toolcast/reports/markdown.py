@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from ..diff.effects import Effect
     from ..diff.review.verdict import Judged
 
-_MOST_CHARACTERS = 60_000
-"""Of 65,536 that GitHub takes; what an action puts around a report has room as well."""
+_MAX_REPORT_CHARACTERS = 60_000
+"""Length of a report.
+
+GitHub accepts 65,536; the rest is for the text of an action around it.
+"""
 _MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
 _VALUE = 600
 _PARTS = {
@@ -39,10 +42,13 @@ _PARTS = {
     "Added": ("tool/added", "tool/added-past-removal", "toolset/added"),
 }
 """The parts of a changelog's entry; what has none of its own is in `Changed`."""
-_MOST_OPEN = 10
-_MOST_FINDINGS = 20
-_MOST_NAMED = 200
-_TABLE = _MOST_CHARACTERS // 3
+_MAX_OPEN_ROWS = 10
+"""Rows up to which the table by tool is expanded."""
+_MAX_FINDINGS = 20
+"""Findings in the report."""
+_MAX_NAMES_SHOWN = 200
+"""Owners of one change that are named."""
+_TABLE = _MAX_REPORT_CHARACTERS // 3
 """How much of a comment the table may take, so that there is room for changes beside it."""
 
 
@@ -174,7 +180,7 @@ def _table(changes: Sequence[Judged]) -> str:
     ending = f"\n{left:,} more rows are left out.\n" if left else ""
     head = f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"
     head += f"| --- |{' --- |' * len(AUDIENCES)}\n"
-    is_open = " open" if len(rows) <= _MOST_OPEN else ""
+    is_open = " open" if len(rows) <= _MAX_OPEN_ROWS else ""
     summed = f"<summary>By tool: {len(rows):,}</summary>"
     return (
         f"<details{is_open}>{summed}\n\n{head}{''.join(kept)}{ending}\n</details>\n\n"
@@ -197,7 +203,7 @@ def _lines(item: Item) -> Iterator[str]:
     words = f": {markdown_text(item.message)}" if item.message else ""
     yield f"- {mark}{owners}{words}<br>"
     if item.others:
-        yield f"  {format_first([*map(code_span, item.others)], _MOST_NAMED)}<br>"
+        yield f"  {format_first([*map(code_span, item.others)], _MAX_NAMES_SHOWN)}<br>"
     place = item.was or item.location
     at = f":{place.line}" if place.line else ""
     was = "was at " if item.was else ""
@@ -256,7 +262,7 @@ def _of_acceptances(verdict: Verdict) -> str:
     rows = [
         f"- {markdown_text(one.message)} ({_where(one.location)}):"
         f" {markdown_text(one.help)}\n"
-        for one in verdict.findings[:_MOST_FINDINGS]
+        for one in verdict.findings[:_MAX_FINDINGS]
     ]
     return f"\nAcceptances:\n\n{''.join(rows)}" if rows else ""
 
@@ -269,7 +275,9 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _within(parts: Iterable[str], used: int, most: int = _MOST_CHARACTERS) -> list[str]:
+def _within(
+    parts: Iterable[str], used: int, most: int = _MAX_REPORT_CHARACTERS
+) -> list[str]:
     """The first of the parts that have room behind what is used; no more are made."""
     kept = []
     for part in parts:

@@ -30,8 +30,8 @@ _WIDTH = 80
 _EXPLAIN_COLUMN = 60
 _NAMED = 2
 _VALUE = 160
-_MOST_RISKY = 5
-"""So many messages are told of what is risky and of one kind; of others, where they are."""
+_MAX_RISKY_MESSAGES = 5
+"""Messages of one kind of risky change that are printed; of others, only the locations."""
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _GRADE_COLOURS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
 
@@ -125,7 +125,7 @@ def _paragraph(items: Sequence[Item], about: About) -> Iterator[str]:
     if first.accepted:
         yield from _wrapped(f"accepted: {first.accepted}", "  ")
     is_each = first.fails or about.every or first.grades.startswith("breaking")
-    shown = items if is_each else items[:_MOST_RISKY]
+    shown = items if is_each else items[:_MAX_RISKY_MESSAGES]
     for item in shown:
         yield from _change(item, with_place=is_each)
     left = items[len(shown) :]

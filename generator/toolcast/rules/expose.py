@@ -450,8 +450,10 @@ def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                 yield problem_at(toolset, path, message, help_)
 
 
-_LONGEST = 120
-_MOST = 12
+_MAX_NAME_CHARACTERS = 120
+"""Characters of a name in a message."""
+_MAX_NAMES_SHOWN = 12
+"""Names in a message."""
 
 
 @rule("expose/outside", on="toolset", severity=Severity.NOTE, can_be_suppressed=False)
@@ -474,7 +476,10 @@ def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def _listed(verb: str, noun: str, names: Sequence[str]) -> str:
     if not names:
         return ""
-    cut = [n if len(n) <= _LONGEST else f"{n[:_LONGEST]}..." for n in names[:_MOST]]
+    cut = [
+        n if len(n) <= _MAX_NAME_CHARACTERS else f"{n[:_MAX_NAME_CHARACTERS]}..."
+        for n in names[:_MAX_NAMES_SHOWN]
+    ]
     more = f" and {len(names) - len(cut)} more" if len(names) > len(cut) else ""
     listed = ", ".join(f"`{name}`" for name in cut)
     return f"{verb} the {noun}{'s' if len(names) > 1 else ''} {listed}{more}"

@@ -19,7 +19,7 @@ from ..analysis.client_kinds import Limited, limits_here
 from ..analysis.former_names import scanned
 from ..analysis.name_limits import LANGCHAIN_LOSES, name_problem
 from ..analysis.skill_texts import (
-    LONGEST_NAME,
+    MAX_NAME_CHARACTERS,
     front_matter_of,
     has_own_skill,
     name_path,
@@ -365,10 +365,10 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     taken: dict[str, Toolset | ToolSpec] = {}
     for owner, name in _skills(toolset):
-        if not 0 < len(name) <= LONGEST_NAME:
+        if not 0 < len(name) <= MAX_NAME_CHARACTERS:
             message = (
                 f"the skill's name would have {len(name)} characters; one has 1 to"
-                f" {LONGEST_NAME}"
+                f" {MAX_NAME_CHARACTERS}"
             )
         elif name in WINDOWS_DEVICES:
             message = f"Windows has no folder named `{name}`, as the skill's would be"

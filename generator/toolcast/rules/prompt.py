@@ -13,11 +13,11 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
-from toolcast_runtime.skills import LONGEST, MAIN, MOST_LINES, is_long
+from toolcast_runtime.skills import MAIN, MAX_BYTES, MAX_LINES, is_long
 
 from ..analysis.client_kinds import Limited, callers, crossed, limits_here
 from ..analysis.skill_texts import (
-    LONGEST_DESCRIPTION,
+    MAX_DESCRIPTION_CHARACTERS,
     front_matter_of,
     made_description,
     skill_files,
@@ -83,7 +83,8 @@ _BEHIND_NAME = (
 
 # What names of tools are made of.
 _NAMES = re.compile(r"[a-z0-9_.-]+")
-_LONGEST_NAME = 128
+_MAX_NAME_CHARACTERS = 128
+"""Length of a name that can be a tool's."""
 # A name that no word of a sentence is.
 _TELLING_OF_TOOLS = re.compile(r"[_.\d-]|[a-z][A-Z]")
 _OPENING, _CLOSING = "`'\"‘“", "`'\"’”"
@@ -133,7 +134,7 @@ class CrossToolInstructions:
     def _folds_in(self, runs: frozenset[str]) -> frozenset[str]:
         """The names that a text may have, one that stands before a full stop among them."""
         found = set(runs & self._by_fold.keys())
-        for run in [run[:_LONGEST_NAME] for run in runs if "." in run]:
+        for run in [run[:_MAX_NAME_CHARACTERS] for run in runs if "." in run]:
             while "." in run:
                 run = run.rpartition(".")[0]
                 if run in self._by_fold:
@@ -161,7 +162,9 @@ def _spaced(pattern: str) -> str:
 @cache
 def _order_of_any() -> re.Pattern[str]:
     """An order to use whatever tool: few texts have one, and a pattern is slow to compile."""
-    name = rf"(?:[{_OPENING}]|(?<![\w./-]))[\w.-]{{1,{_LONGEST_NAME}}}[{_CLOSING}]?"
+    name = (
+        rf"(?:[{_OPENING}]|(?<![\w./-]))[\w.-]{{1,{_MAX_NAME_CHARACTERS}}}[{_CLOSING}]?"
+    )
     return re.compile(_spelled_out(name), re.IGNORECASE)
 
 
@@ -698,9 +701,9 @@ def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         made = f"the skill's description, made of the `{field}`, has"
         if field == "title":
             message = "neither `skill.description` nor `instructions` say what the skill is for"
-        elif len(text) > LONGEST_DESCRIPTION:
+        elif len(text) > MAX_DESCRIPTION_CHARACTERS:
             size = f"{len(text):,} characters"
-            message = f"{made} {size}; {LONGEST_DESCRIPTION:,} are kept"
+            message = f"{made} {size}; {MAX_DESCRIPTION_CHARACTERS:,} are kept"
         elif "<" in text or ">" in text:
             message = f"{made} `<` or `>`, which validators refuse; others stand there instead"
         else:
@@ -717,7 +720,7 @@ def long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             lines, size = text.count("\n"), len(text.encode("utf-8"))
             message = (
                 f"SKILL.md has {lines:,} lines and {size:,} bytes; it should have at most"
-                f" {MOST_LINES} and {LONGEST:,}, about 5,000 tokens"
+                f" {MAX_LINES} and {MAX_BYTES:,}, about 5,000 tokens"
             )
             help_ = "move what is not needed at each call elsewhere"
             yield problem_at(owner, _longest(owner), message, help_)
@@ -732,13 +735,14 @@ def _longest(owner: Toolset | ToolSpec) -> tuple[str, ...]:
     return ("name",) if owner.instructions is None else ("instructions",)
 
 
-_MOST = 200
+_MAX_SUMMARY_CHARACTERS = 200
+"""Length of a summary."""
 
 
 @rule("prompt/summary-long", on="tool", severity=Severity.WARNING)
 def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    if len(tool.summary) > _MOST:
-        message = f"the summary has {len(tool.summary)} characters; {_MOST} are a line"
+    if len(tool.summary) > _MAX_SUMMARY_CHARACTERS:
+        message = f"the summary has {len(tool.summary)} characters; {_MAX_SUMMARY_CHARACTERS} are a line"
         help_ = "say shortly what the tool does; the rest belongs in `description`"
         yield problem_at(tool, (summary_field(tool),), message, help_)
 

@@ -31,7 +31,8 @@ from functools import cache
 
 from toolcast_runtime.core.safe_file import read_regular
 
-_LARGEST = 1024 * 1024
+_MAX_PAGE_BYTES = 1024 * 1024
+"""Size of a rule's documentation page."""
 _HEADING = re.compile(r"^## (?=[a-z]+/[a-z0-9-]+$)", re.MULTILINE)
 _EXAMPLES = re.compile(
     r"(?P<before>.*?)"
@@ -95,7 +96,7 @@ def page(file: str) -> Page:
         PageError: it cannot be read, or a paragraph is not as it should be.
     """
     try:
-        text = read_regular(file, _LARGEST).decode("utf-8").replace("\r\n", "\n")
+        text = read_regular(file, _MAX_PAGE_BYTES).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise PageError(f"{file} cannot be read: {error}") from error
     start, *rules = _HEADING.split(text)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.calls.tool_validators import problems_with_action
 from toolcast_runtime.core.definitions.tool import Action
 from toolcast_runtime.core.validation.compiled import FORMATS, compiled
-from toolcast_runtime.core.validation.limits import MOST_WAYS
+from toolcast_runtime.core.validation.limits import MAX_PATHS
 from toolcast_runtime.values.python_values import ENCODINGS
 
 from ..encoders.json_text import encode_compact_json
@@ -227,7 +227,7 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 @rule("schema/reference", on="schema", severity=Severity.ERROR)
 def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
-        message = f"more than {MOST_WAYS:,} ways lead to one place of a value"
+        message = f"more than {MAX_PATHS:,} ways lead to one place of a value"
         help_ = "let fewer alternatives name the same definition"
         yield problem_at(schema.tool, (schema.field,), message, help_)
 
@@ -565,7 +565,8 @@ def unused_definition(workspace: Workspace) -> Iterator[Problem]:
 
 _MANY = 16
 """Repeating this often is as bad as repeating without end."""
-_MOST_STEPS = 1_000_000
+_MAX_BACKTRACKS = 1_000_000
+"""Estimated backtracking steps of a pattern."""
 _REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT)
 # ECMA-262 with words that Python spells in another way or has not at all.
 _ECMA = (
@@ -602,8 +603,8 @@ class Pattern(NamedTuple):
         if self.error or self.is_ecma_only:
             return False
         if self.depth > 1:
-            return length < 200 and float(self.depth) ** length <= _MOST_STEPS
-        return float(length + 1) ** min(self.repeats, 40) <= _MOST_STEPS
+            return length < 200 and float(self.depth) ** length <= _MAX_BACKTRACKS
+        return float(length + 1) ** min(self.repeats, 40) <= _MAX_BACKTRACKS
 
 
 @lru_cache(maxsize=4096)

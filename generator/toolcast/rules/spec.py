@@ -241,7 +241,8 @@ def _object(
             yield problem_at(tool, here, message, help_)
 
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a schema file that is read."""
 
 
 @rule("spec/old-schema", on="toolset", severity=Severity.WARNING)
@@ -258,7 +259,7 @@ def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             "the schema is not the one of this version and the project's extensions"
         )
         try:
-            there = read_regular(os.path.join(workspace.root, path), _LARGEST)
+            there = read_regular(os.path.join(workspace.root, path), _MAX_FILE_BYTES)
             text = schema_text(kind, workspace.extensions)
             if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue
@@ -450,12 +451,12 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         # Its reader is not needed where there is no lock.
         from ..mcp_client.server_listing import ListingError, locked_listing
-        from ..parsing.exact_json import JsonProblem, read_json
+        from ..parsing.exact_json import JsonError, read_json
 
         anew = f"take it from a commit, or {update} anew"
         try:
             read_json(server.locked)
-        except JsonProblem as problem:
+        except JsonError as problem:
             place = Location(file, problem.line, problem.column)
             message = f"the lock of `{server.name}` is no JSON: {problem}"
             yield Problem(place, message, anew)

@@ -43,7 +43,7 @@ class Text(NamedTuple):
 # The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
 _FOLDS = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
 # No text has a NUL, and no phrase goes on behind one.
-_BETWEEN = "\n\0\n"
+_TEXT_SEPARATOR = "\n\0\n"
 
 
 def folded(text: str) -> str:
@@ -82,11 +82,11 @@ class Texts:
     @cached_property
     def joined(self) -> str:
         """All of them as one, folded: what stands in none of it stands in no text."""
-        return _BETWEEN.join(map(folded, self.different))
+        return _TEXT_SEPARATOR.join(map(folded, self.different))
 
     @cached_property
     def _starts(self) -> list[int]:
-        sizes = (len(text) + len(_BETWEEN) for text in self.different)
+        sizes = (len(text) + len(_TEXT_SEPARATOR) for text in self.different)
         return list(accumulate(sizes, initial=0))
 
     def with_any(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ..extensions import RULES, ExtensionFailure, guard_function, load_contributions
+from ..extensions import RULES, ExtensionError, guard_function, load_contributions
 from ..findings import Severity
 from .rule import Check, Problem, Rule, family_page, page_beside
 from .rule_docs import PageError
@@ -89,7 +89,7 @@ def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of the listed extensions.
 
     Raises:
-        ExtensionFailure: one cannot be loaded, takes an id that is taken, or is on no page.
+        ExtensionError: one cannot be loaded, takes an id that is taken, or is on no page.
     """
     return {rule.id: rule for rule in built_in()} | _others(extensions)
 
@@ -117,18 +117,18 @@ def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
 def _hold(where: str, rule: Any, taken: set[str]) -> None:
     """Refuses what is no rule that can be told and told apart."""
     if not isinstance(rule, Rule):
-        raise ExtensionFailure(f"{where} is not a toolcast Rule")
+        raise ExtensionError(f"{where} is not a toolcast Rule")
     if not (_ID.fullmatch(rule.id) and isinstance(rule.severity, Severity)):
-        raise ExtensionFailure(
+        raise ExtensionError(
             f"the rule `{rule.id}` of {where} needs an id `family/kebab-name`"
             " and a Severity"
         )
     if rule.id in taken:
-        raise ExtensionFailure(f"the rule `{rule.id}` of {where} is there already")
+        raise ExtensionError(f"the rule `{rule.id}` of {where} is there already")
     try:
         _ = rule.text
     except PageError as error:
-        raise ExtensionFailure(f"the rule `{rule.id}` of {where}: {error}") from error
+        raise ExtensionError(f"the rule `{rule.id}` of {where}: {error}") from error
 
 
 def _held(rule: Rule) -> Check | None:
@@ -155,7 +155,7 @@ def _rules_of(where: str, value: Any) -> list[Any]:
         # A module of it may raise anything, as any extension may.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ExtensionFailure(f"{where} cannot be loaded: {reason}") from error
+            raise ExtensionError(f"{where} cannot be loaded: {reason}") from error
     return list(value) if isinstance(value, Sequence) else [value]
 
 

@@ -41,7 +41,7 @@ def named_places(
         kinds: the kinds of names, as `names` and `keys_name` say them.
 
     Raises:
-        ExtensionFailure: as of `annotated`.
+        ExtensionError: as of `annotated`.
     """
     branch = _branch_of(file, kinds, extensions)
     return _found(branch, tree, ()) if branch is not None else iter(())

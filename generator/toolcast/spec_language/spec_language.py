@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..encoders.json_text import encode_json
-from ..extensions import ExtensionFailure, load_fields
+from ..extensions import ExtensionError, load_fields
 from ..package_data import read_packaged
 
 KINDS = (
@@ -59,7 +59,7 @@ def fields(kind: str, extensions: tuple[str, ...] = ()) -> Iterator[Field]:
     """Every field of a kind of file, those inside of others after them.
 
     Raises:
-        ExtensionFailure: as of `annotated`.
+        ExtensionError: as of `annotated`.
     """
     return _below("", annotated(kind, extensions))
 
@@ -89,7 +89,7 @@ def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozens
     """The fields of a kind of file that a target's output needs, or that `rules` read.
 
     Raises:
-        ExtensionFailure: as of `annotated`.
+        ExtensionError: as of `annotated`.
     """
     return frozenset(
         name
@@ -198,7 +198,7 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """The annotated schema of one of `LANGUAGE`, with the fields of extensions.
 
     Raises:
-        ExtensionFailure: an extension adds a field that the spec language has already, or
+        ExtensionError: an extension adds a field that the spec language has already, or
             whose schema is none, or annotates one wrongly.
     """
     own = _language(kind)
@@ -224,12 +224,12 @@ def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
         jsonschema_rs.Draft202012Validator(_published(whole), retriever=_refuse)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
-        raise ExtensionFailure(
+        raise ExtensionError(
             f"the schema of a field of {names} is not valid: {reason}"
         ) from error
     for properties in ours:
         for fault in _faults_of_extension({"properties": properties}):
-            raise ExtensionFailure(f"an annotation of a field of {names}: {fault}")
+            raise ExtensionError(f"an annotation of a field of {names}: {fault}")
     return whole
 
 
@@ -282,7 +282,7 @@ def _with(
     for name in added:
         if name in node["properties"]:
             names = ", ".join(extensions)
-            raise ExtensionFailure(f"the field `{name}` of {names} is there already")
+            raise ExtensionError(f"the field `{name}` of {names} is there already")
     return {**node, "properties": {**node["properties"], **added}}
 
 
@@ -290,7 +290,7 @@ def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
     """The JSON text of one of `SCHEMAS`.
 
     Raises:
-        ExtensionFailure: as of `schema`.
+        ExtensionError: as of `schema`.
     """
     whole = schema(kind, extensions)
     if kind == "project":
@@ -315,7 +315,7 @@ def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """One of `SCHEMAS`, as editors and validators take it.
 
     Raises:
-        ExtensionFailure: as of `annotated`.
+        ExtensionError: as of `annotated`.
     """
     # One call of each form: a cache takes a default that is written out for another one.
     return _schema(kind, extensions)

@@ -16,7 +16,8 @@ from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown
 
 _MAX_DEPTH = 12
-_MOST_PARTS = 500
+_MAX_PARTS = 500
+"""Parts of one type annotation."""
 
 
 class Fit(IntEnum):
@@ -49,8 +50,8 @@ class Json(NamedTuple):
     is_lazy: bool = False
 
 
-class Unknown(Exception):
-    """An annotation of which the text does not say what it is in JSON; the text says why."""
+class UnknownTypeError(Exception):
+    """Type annotation without a known JSON Schema; the message has the reason."""
 
 
 _NAMED = {
@@ -160,7 +161,7 @@ def read_annotation(
     """Reads the outside of an annotation that stands in a module, in quotes or not.
 
     Raises:
-        Unknown: what stands in the quotes is no expression.
+        UnknownTypeError: what stands in the quotes is no expression.
     """
     while isinstance(node, ast.Constant) and isinstance(node.value, str):
         node = _parsed(node.value)
@@ -212,11 +213,11 @@ class TypeReader:
         """Counts one of the parts that it looks at.
 
         Raises:
-            Unknown: there are too many.
+            UnknownTypeError: there are too many.
         """
         self._parts += 1
-        if depth > _MAX_DEPTH or self._parts > _MOST_PARTS:
-            raise Unknown("it has too many parts")
+        if depth > _MAX_DEPTH or self._parts > _MAX_PARTS:
+            raise UnknownTypeError("it has too many parts")
 
     def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
         """What an expression of names stands for; as `Annotation.meaning`."""
@@ -226,7 +227,7 @@ class TypeReader:
         """The JSON of an annotation that stands in a module.
 
         Raises:
-            Unknown: the text does not tell.
+            UnknownTypeError: the text does not tell.
         """
         self.count_visit(depth)
         found = read_annotation(self.names, module, node)
@@ -244,12 +245,12 @@ class TypeReader:
                 return named
         elif found.meaning is not None and not found.parts:
             return self._own(found.meaning, depth + 1)
-        raise Unknown(f"`{shown(found.node)}` is nothing that JSON has")
+        raise UnknownTypeError(f"`{shown(found.node)}` is nothing that JSON has")
 
     def _own(self, known: Definition, depth: int) -> Json:
         """A class of the project, or what it assigns to a name."""
         if known.node in self._within:
-            raise Unknown("it refers to itself")
+            raise UnknownTypeError("it refers to itself")
         self._within.append(known.node)
         try:
             if known.class_ is not None:
@@ -258,11 +259,11 @@ class TypeReader:
             if isinstance(node, ast.Call):
                 called = self.meaning(known.scope, node.func)
                 if called != "typing.NewType" or len(node.args) != 2:
-                    raise Unknown(f"`{shown(node)}` is made when it runs")
+                    raise UnknownTypeError(f"`{shown(node)}` is made when it runs")
                 made = self.read(known.scope, node.args[1], depth)
                 return made._replace(fit=max(made.fit, Fit.NARROW))
             if node is None:
-                raise Unknown(f"`{known.name}` is nothing that JSON has")
+                raise UnknownTypeError(f"`{known.name}` is nothing that JSON has")
             return self.read(known.scope, node, depth)
         finally:
             self._within.pop()
@@ -275,7 +276,9 @@ class TypeReader:
             values = [literal_of(part) for part in parts]
             for part, value in zip(parts, values, strict=True):
                 if type(value) not in _KINDS:
-                    raise Unknown(f"`{shown(part)}` is nothing that a `Literal` has")
+                    raise UnknownTypeError(
+                        f"`{shown(part)}` is nothing that a `Literal` has"
+                    )
             return Json(choice(values))
         if name == "typing.Annotated":
             made = self.read(module, parts[0], depth)
@@ -287,7 +290,7 @@ class TypeReader:
             return self.read(module, parts[0], depth)
         if base == "builtins.dict" and len(parts) == 2:
             if self.meaning(module, parts[0]) != "builtins.str":
-                raise Unknown("the keys of a mapping are texts in JSON")
+                raise UnknownTypeError("the keys of a mapping are texts in JSON")
         elif base == "builtins.tuple" and not _is_ellipsis(parts[-1]):
             each = [self.read(module, part, depth) for part in parts]
             schema = {
@@ -298,12 +301,14 @@ class TypeReader:
             }
             return Json(schema, Fit.MADE, any(one.is_value for one in each))
         elif name not in ("typing.Optional", "typing.Union") and base not in _NAMED:
-            raise Unknown(f"`{shown(parts[0])}` of `{name}` is nothing that JSON has")
+            raise UnknownTypeError(
+                f"`{shown(parts[0])}` of `{name}` is nothing that JSON has"
+            )
         each = [
             self.read(module, part, depth) for part in parts if not _is_ellipsis(part)
         ]
         if not each:
-            raise Unknown(f"`...` alone says nothing of `{name}`")
+            raise UnknownTypeError(f"`...` alone says nothing of `{name}`")
         if name == "typing.Optional":
             return _union([*each, Json({"type": "null"})])
         if name == "typing.Union":
@@ -321,13 +326,13 @@ class TypeReader:
         """Adds what stands beside a type: a text, or the limits of a `Field`.
 
         Raises:
-            Unknown: it says something that is not known here.
+            UnknownTypeError: it says something that is not known here.
         """
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             schema["description"] = " ".join(part.value.split())
             return
         if not isinstance(part, ast.Call):
-            raise Unknown(f"`{shown(part)}` beside a type is not known")
+            raise UnknownTypeError(f"`{shown(part)}` beside a type is not known")
         called = self.meaning(module, part.func)
         if called in ("typing.Doc", "annotated_doc.Doc") and part.args:
             schema["description"] = " ".join(str(literal_of(part.args[0])).split())
@@ -342,7 +347,7 @@ class TypeReader:
                 elif word not in _UNSAID:
                     _limit(schema, word, literal_of(keyword.value))
         else:
-            raise Unknown(f"`{shown(part)}` beside a type is not known")
+            raise UnknownTypeError(f"`{shown(part)}` beside a type is not known")
 
 
 def choice(values: list[Any]) -> dict[str, Any]:
@@ -357,14 +362,14 @@ def literal_of(node: ast.expr) -> Any:
     """The JSON value that a literal is.
 
     Raises:
-        Unknown: it is no literal, or JSON has no such value.
+        UnknownTypeError: it is no literal, or JSON has no such value.
     """
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise Unknown(f"`{shown(node)}` is no literal") from None
+        raise UnknownTypeError(f"`{shown(node)}` is no literal") from None
     if not _is_json(value):
-        raise Unknown(f"JSON has no `{shown(node)}`")
+        raise UnknownTypeError(f"JSON has no `{shown(node)}`")
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -398,7 +403,7 @@ def _limit(schema: dict[str, Any], word: str, value: Any) -> None:
     elif word == "pattern" and isinstance(value, str):
         schema["pattern"] = value
     else:
-        raise Unknown(f"`{word}` of a `Field` is not known")
+        raise UnknownTypeError(f"`{word}` of a `Field` is not known")
 
 
 def _union(members: list[Json]) -> Json:
@@ -427,7 +432,9 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise Unknown(f"{format_quoted_list([text[:60]])} is no annotation") from None
+        raise UnknownTypeError(
+            f"{format_quoted_list([text[:60]])} is no annotation"
+        ) from None
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

@@ -21,7 +21,7 @@ from .modules import read_module, text_beside
 from .resolver import Resolver
 
 # Functions that one handler reaches; no handler that people can read has as many.
-MOST = 5000
+MAX_FUNCTIONS = 5000
 
 
 class Step(NamedTuple):
@@ -162,7 +162,7 @@ class _Traversal:
         todo: list[tuple[Definition, frozenset[str], tuple[Step, ...]]] = []
         todo.append((start, frozenset(), ()))
         seen = {(start.key, frozenset[str]())}
-        while todo and len(seen) <= MOST:
+        while todo and len(seen) <= MAX_FUNCTIONS:
             # Breadth first, so that the way in the finding is a shortest one.
             known, inherited, way = todo.pop(0)
             step = Step(known.name, known.scope.file, 0)
@@ -182,7 +182,7 @@ class _Traversal:
                     called = (*way, Step(known.name, known.scope.file, one.line))
                     todo.append((one.target, pools, called))
         if todo:
-            self.unread[f"it reaches more than {MOST:,} functions"] = None
+            self.unread[f"it reaches more than {MAX_FUNCTIONS:,} functions"] = None
         for module in self.resolver.read.values():
             if module is not None and module.problem:
                 self.unread[f"{module.file} cannot be read: {module.problem}"] = None

@@ -10,7 +10,7 @@ from .annotations import (
     Fit,
     Json,
     TypeReader,
-    Unknown,
+    UnknownTypeError,
     choice,
     is_of,
     literal_of,
@@ -71,7 +71,7 @@ def class_json(
     """The values of an enumeration, or an object with the fields of another class.
 
     Raises:
-        Unknown: its text does not say them.
+        UnknownTypeError: its text does not say them.
     """
     values = _members(reader, module, node)
     if values is not None:
@@ -83,14 +83,14 @@ def enum_member(reader: TypeReader, module: PythonModule, node: ast.Attribute) -
     """The value of `Class.MEMBER`.
 
     Raises:
-        Unknown: it is none of the project's enumerations.
+        UnknownTypeError: it is none of the project's enumerations.
     """
     found = reader.meaning(module, node.value)
     if isinstance(found, Definition) and found.class_ is not None:
         values = _members(reader, found.scope, found.class_)
         if values is not None and node.attr in values:
             return values[node.attr]
-    raise Unknown(f"`{shown(node)}` is no literal")
+    raise UnknownTypeError(f"`{shown(node)}` is no literal")
 
 
 def _members(
@@ -101,7 +101,7 @@ def _members(
     if not kinds:
         return None
     if not all(base in _ENUMS | _MIXED_IN for base in bases) or node.keywords:
-        raise Unknown(f"`{node.name}` inherits more than an enumeration")
+        raise UnknownTypeError(f"`{node.name}` inherits more than an enumeration")
     found: dict[str, Any] = {}
     for statement in node.body:
         if not isinstance(statement, ast.Assign):
@@ -109,20 +109,22 @@ def _members(
         for target in statement.targets:
             name = target.id if isinstance(target, ast.Name) else "_"
             if name.startswith("_"):
-                raise Unknown(f"`{node.name}` makes its values when it runs")
+                raise UnknownTypeError(f"`{node.name}` makes its values when it runs")
             value = statement.value
             called = value.func if isinstance(value, ast.Call) else None
             if called is not None and reader.meaning(module, called) == "enum.auto":
                 of_texts = kinds[0] == "enum.StrEnum"
                 if not of_texts and found and not _are_counted(found):
-                    raise Unknown(f"`{node.name}.{name}` is made when it runs")
+                    raise UnknownTypeError(f"`{node.name}.{name}` is made when it runs")
                 found[name] = name.lower() if of_texts else len(found) + 1
             else:
                 found[name] = literal_of(value)
             if not isinstance(found[name], str | int):
-                raise Unknown(f"`{node.name}.{name}` is neither a text nor a number")
+                raise UnknownTypeError(
+                    f"`{node.name}.{name}` is neither a text nor a number"
+                )
     if not found:
-        raise Unknown(f"`{node.name}` has no members")
+        raise UnknownTypeError(f"`{node.name}` has no members")
     return found
 
 
@@ -171,7 +173,7 @@ def typed_dict_fields(
             )
             for name, field in fields.items()
         }
-    except Unknown:
+    except UnknownTypeError:
         return None
 
 
@@ -190,7 +192,7 @@ def class_fields(
                 read = TypeReader(names, class_json).read(
                     field.module, field.annotation
                 )
-            except Unknown:
+            except UnknownTypeError:
                 documented = read_annotation(names, field.module, field.annotation)
                 if documented.meaning == "typing.Annotated":
                     raise  # It may have another name, or be made by a function.
@@ -200,7 +202,7 @@ def class_fields(
             kind = None if is_made else read.schema.get("type")
             kind = kind if isinstance(kind, str) else None
             found[name] = ClassField(is_required, kind, read.is_lazy)
-    except Unknown:
+    except UnknownTypeError:
         return None
     return found
 
@@ -219,7 +221,9 @@ def _fields(
     for decorator in node.decorator_list:
         made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
         if reader.meaning(module, made_by) not in _DATACLASSES:
-            raise Unknown(f"`{node.name}` is decorated with `{shown(made_by)}`")
+            raise UnknownTypeError(
+                f"`{node.name}` is decorated with `{shown(made_by)}`"
+            )
         kinds.add("dataclass")
     for base in node.bases:
         found = reader.meaning(module, base)
@@ -234,19 +238,21 @@ def _fields(
             if found == "typing.TypedDict":
                 reader.typed_dicts.append(node.name)
         else:
-            raise Unknown(f"`{node.name}` inherits from `{shown(base)}`")
+            raise UnknownTypeError(f"`{node.name}` inherits from `{shown(base)}`")
     if len(kinds) != 1:
-        raise Unknown(f"`{node.name}` is no dataclass, TypedDict or pydantic model")
+        raise UnknownTypeError(
+            f"`{node.name}` is no dataclass, TypedDict or pydantic model"
+        )
     kind = kinds.pop()
     is_total = True
     for keyword in node.keywords:
         if kind != "TypedDict" or keyword.arg != "total":
-            raise Unknown(f"`{node.name}` has the setting `{keyword.arg}`")
+            raise UnknownTypeError(f"`{node.name}` has the setting `{keyword.arg}`")
         is_total = literal_of(keyword.value) is not False
     for name, statement in _annotated(node):
         marked = read_annotation(reader.names, module, statement.annotation).meaning
         if marked == "dataclasses.InitVar":
-            raise Unknown(f"`{node.name}.{name}` is an `InitVar`")
+            raise UnknownTypeError(f"`{node.name}.{name}` is an `InitVar`")
         is_private = kind == "BaseModel" and name.startswith("_")
         if marked in ("typing.ClassVar", "dataclasses.KW_ONLY") or is_private:
             continue
@@ -269,12 +275,14 @@ def _refuse_settings(node: ast.ClassDef, harmless: Set[str]) -> None:
     """Refuses a class whose settings or methods say more than its fields."""
     for statement in node.body:
         if isinstance(statement, ast.ClassDef):
-            raise Unknown(f"`{node.name}` has the class `{statement.name}` in it")
+            raise UnknownTypeError(
+                f"`{node.name}` has the class `{statement.name}` in it"
+            )
         if isinstance(statement, ast.FunctionDef) and statement.name in (
             "__init__",
             "__get_pydantic_core_schema__",
         ):
-            raise Unknown(f"`{node.name}` has its own `{statement.name}`")
+            raise UnknownTypeError(f"`{node.name}` has its own `{statement.name}`")
         value = getattr(statement, "value", None)
         targets = getattr(statement, "targets", [getattr(statement, "target", None)])
         names = [one.id for one in targets if isinstance(one, ast.Name)]
@@ -287,7 +295,7 @@ def _refuse_settings(node: ast.ClassDef, harmless: Set[str]) -> None:
         )
         for word in words:
             if word not in harmless:
-                raise Unknown(
+                raise UnknownTypeError(
                     f"`{node.name}` has the setting `{word or 'model_config'}`"
                 )
 
@@ -313,7 +321,7 @@ def _of_call(
     words = {keyword.arg: keyword.value for keyword in call.keywords}
     default = call.args[0] if call.args else words.get("default")
     if "init" in words:
-        raise Unknown("a field with `init` is no argument")
+        raise UnknownTypeError("a field with `init` is no argument")
     if reader.meaning(module, call.func) == "pydantic.Field":
         reader.annotate(module, call, schema)
     if isinstance(default, ast.Constant) and default.value is ...:
@@ -326,7 +334,7 @@ def _of_call(
 def _add_default(node: ast.expr, schema: dict[str, Any]) -> None:
     try:
         value = literal_of(node)
-    except Unknown:
+    except UnknownTypeError:
         return
     if is_of(schema, value):
         schema["default"] = value

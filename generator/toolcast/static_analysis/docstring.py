@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..parsing.characters import is_printable
 
-LONGEST = 16_000
+MAX_CHARACTERS = 16_000
+"""Length of a docstring that is parsed."""
 
 
 class Docstring(NamedTuple):
@@ -38,7 +39,7 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
     """
     if not text or not text.strip():
         return Docstring()
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         return Docstring(problem=f"it has {len(text):,} characters")
     from docstring_parser import DocstringStyle, ParseError, parse
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
-from .annotations import Fit, Json, TypeReader, Unknown, is_of, literal_of
+from .annotations import Fit, Json, TypeReader, UnknownTypeError, is_of, literal_of
 from .classes import class_json, enum_member
 from .docstring import Docstring, read_docstring
 from .module_names import ModuleNames
@@ -27,8 +27,8 @@ _TODO = "TODO: say what to put here."
 _UNTYPED = "TODO: say what to put here, and its `type`."
 
 
-class NoTool(Exception):
-    """The function cannot be a tool as it is; the text says why, with file and line.
+class FunctionToolError(Exception):
+    """Python function that cannot become a tool; the message has file, line and reasons.
 
     Attributes:
         reasons: each with its help.
@@ -98,16 +98,18 @@ def read_function(
         module_of: a module by its dotted name; None for one that is not the project's.
 
     Raises:
-        NoTool: there is none, or no caller could call it.
+        FunctionToolError: there is none, or no caller could call it.
     """
     text = module_of(module)
     if text is None:
-        raise NoTool([(f"there is no module `{module}` in the project's sources", "")])
+        raise FunctionToolError(
+            [(f"there is no module `{module}` in the project's sources", "")]
+        )
     if text.problem:
-        raise NoTool([(f"{text.file} cannot be read: {text.problem}", "")])
+        raise FunctionToolError([(f"{text.file} cannot be read: {text.problem}", "")])
     node = text.bindings.functions.get(name)
     if node is None:
-        raise NoTool([_absent(text, name)])
+        raise FunctionToolError([_absent(text, name)])
     return _Reading(ModuleNames(module_of), text, node).tool()
 
 
@@ -143,7 +145,7 @@ class _Reading:
                 shown = " ".join(told.split())[:60]
                 self._note(node, f"the docstring tells of `{shown}`, no parameter")
         if self.reasons:
-            raise NoTool(self.reasons)
+            raise FunctionToolError(self.reasons)
         fit = max([Fit.PLAIN, *(one.fit for one in self.read)])
         if fit is Fit.MADE:
             self._tell_what_pydantic_needs()
@@ -216,7 +218,7 @@ class _Reading:
         annotation = argument.annotation
         try:
             json = self._json(name, annotation)
-        except Unknown as problem:
+        except UnknownTypeError as problem:
             if default is None:
                 self._refuse(
                     argument,
@@ -266,7 +268,7 @@ class _Reading:
             shown = told.removesuffix("optional").rstrip(" ,")
             node = ast.parse(shown, mode="eval").body
             return self.types.read(self.module, node)
-        except (Unknown, SyntaxError, ValueError, RecursionError, MemoryError):
+        except (UnknownTypeError, SyntaxError, ValueError, RecursionError, MemoryError):
             return Json({})
 
     def _default(
@@ -281,7 +283,7 @@ class _Reading:
                 value = enum_member(self.types, self.module, default)
             else:
                 value = literal_of(default)
-        except Unknown as problem:
+        except UnknownTypeError as problem:
             self._note(argument, f"the default of `{name}` is not told: {problem}")
             return
         if is_of(schema, value):
@@ -298,7 +300,7 @@ class _Reading:
             return None, True
         try:
             json = TypeReader(self.types.names, class_json).read(self.module, node)
-        except Unknown as problem:
+        except UnknownTypeError as problem:
             self._note(node, f"its result `{shown(node)}` is not described: {problem}")
             return None, True
         gives_json = json.fit is not Fit.MADE and not json.is_value
@@ -409,7 +411,7 @@ def _literal(node: ast.expr | None) -> tuple[Any, bool]:
         return None, True
     try:
         return literal_of(node), True
-    except Unknown:
+    except UnknownTypeError:
         return None, False
 
 

@@ -12,7 +12,7 @@ from ..model.toolset_parts import HandlerReference
 from .classes import ClassField, class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
-from .origin import NotOwn, Origins, Own
+from .origin import ExternalDefinitionError, Origins, Own
 
 
 class Signature(NamedTuple):
@@ -187,7 +187,7 @@ class _Read:
             return None
         try:
             own = self._origins(package).of(reference.module, reference.function)
-        except NotOwn as problem:
+        except ExternalDefinitionError as problem:
             is_found = not problem.is_absent
             return HandlerCode(module, is_found, str(problem) if is_found else "")
         node = own[0].node
@@ -207,7 +207,7 @@ class _Read:
             return None
         try:
             return self._origins(package).class_of(reference.module, reference.function)
-        except NotOwn as problem:
+        except ExternalDefinitionError as problem:
             return str(problem)
 
 

@@ -24,7 +24,7 @@ from .modules import (
 
 _STEPS = 30
 # Names and expressions that one proof may look at; code that people can read needs a few.
-_MOST_LOOKS = 2_000
+_MAX_LOOKUPS = 2_000
 
 
 class Own(NamedTuple):
@@ -43,10 +43,10 @@ class Own(NamedTuple):
     node: FunctionDefinition | ast.ClassDef | None
 
 
-class NotOwn(Exception):
-    """What a name stands for is not seen to be defined in the package.
+class ExternalDefinitionError(Exception):
+    """Name that cannot be shown to be defined in the package.
 
-    The text goes on after the name: `is imported from ...`.
+    The message continues a sentence after the name: `is imported from ...`.
 
     Attributes:
         is_absent: the module has no such name at all.
@@ -77,13 +77,13 @@ class Origins:
         """What a name of a module may stand for, each of it the package's own.
 
         Raises:
-            NotOwn: one of it is not, or cannot be shown to be.
+            ExternalDefinitionError: one of it is not, or cannot be shown to be.
         """
-        self._left = _MOST_LOOKS
+        self._left = _MAX_LOOKUPS
         found = self._name(module, name, _STEPS)
         for one in found:
             if one.kind == "module":
-                raise NotOwn(f"is the module `{one.module}`")
+                raise ExternalDefinitionError(f"is the module `{one.module}`")
             if one.kind == "instance":
                 self._attribute(one, "__call__", one.module, _STEPS)
             if one.kind == "class":
@@ -94,30 +94,30 @@ class Origins:
         """The class that a name of a module stands for, whoever made what it inherits.
 
         Raises:
-            NotOwn: it may be something else, or cannot be shown to be the package's own.
+            ExternalDefinitionError: it may be something else, or cannot be shown to be the package's own.
         """
-        self._left = _MOST_LOOKS
+        self._left = _MAX_LOOKUPS
         found = self._name(module, name, _STEPS)
         if len(found) != 1 or found[0].kind != "class":
-            raise NotOwn("is no `class`, or one of several")
+            raise ExternalDefinitionError("is no `class`, or one of several")
         return found[0]
 
     def _look(self, steps: int) -> None:
         self._left -= 1
         if steps <= 0 or self._left <= 0:
-            raise NotOwn(CIRCLE, is_unproved=True)
+            raise ExternalDefinitionError(CIRCLE, is_unproved=True)
 
     def _has_constructor(self, called: Own, steps: int) -> bool:
         """Whether a class is made by a method of the package's, which comes first.
 
         Raises:
-            NotOwn: it may be made by one of somebody else's.
+            ExternalDefinitionError: it may be made by one of somebody else's.
         """
         class_ = called.node
         if not isinstance(class_, ast.ClassDef):
             return False
         if steps <= 0:
-            raise NotOwn("inherits from itself")
+            raise ExternalDefinitionError("inherits from itself")
         text = self._own_module(called.module)
         where = f"{text.file}:{class_.lineno}"
         if any(
@@ -139,25 +139,29 @@ class Origins:
         for meaning in self._names.meanings(text, name):
             try:
                 own += self._meant(meaning, steps - 1)
-            except NotOwn as problem:
+            except ExternalDefinitionError as problem:
                 if meaning.star is None or problem.is_unproved:
                     raise
                 source, where = meaning.star
-                raise NotOwn(
+                raise ExternalDefinitionError(
                     f"may come from `{source}`, all of whose names are imported ({where})"
                 ) from None
         if not own:
-            raise NotOwn(f"is not in {text.file}", is_absent=True)
+            raise ExternalDefinitionError(f"is not in {text.file}", is_absent=True)
         return own
 
     def _own_module(self, module: str) -> PythonModule:
         if not self._names.is_own(module):
-            raise NotOwn(f"comes from `{module}`, outside of `{self._package}`")
+            raise ExternalDefinitionError(
+                f"comes from `{module}`, outside of `{self._package}`"
+            )
         text = self._names.module(module)
         if text is None:
-            raise NotOwn(f"comes from `{module}`, which is not there")
+            raise ExternalDefinitionError(f"comes from `{module}`, which is not there")
         if text.problem:
-            raise NotOwn(f"is in {text.file}, which cannot be read: {text.problem}")
+            raise ExternalDefinitionError(
+                f"is in {text.file}, which cannot be read: {text.problem}"
+            )
         return text
 
     def _meant(self, meaning: Meaning, steps: int) -> list[Own]:
@@ -166,7 +170,7 @@ class Origins:
         known, where = meaning.definition, meaning.where
         if meaning.problem:
             is_circle = meaning.problem == CIRCLE
-            raise NotOwn(
+            raise ExternalDefinitionError(
                 meaning.problem, is_absent=meaning.is_absent, is_unproved=is_circle
             )
         if known.value is not None:
@@ -196,19 +200,21 @@ class Origins:
         if isinstance(value, ast.IfExp):
             first = self._value(module, value.body, where, steps - 1)
             return [*first, *self._value(module, value.orelse, where, steps - 1)]
-        raise NotOwn(
+        raise ExternalDefinitionError(
             f"is `{shown(value)}`, which is no definition of its own ({where})"
         )
 
     def _named(self, module: str, name: str, where: str, steps: int) -> list[Own]:
         try:
             return self._name(module, name, steps - 1)
-        except NotOwn as problem:
+        except ExternalDefinitionError as problem:
             if problem.is_unproved:
                 raise
             if problem.is_absent:
-                raise NotOwn(f"is `{name}`, which is Python's own ({where})") from None
-            raise NotOwn(f"is `{name}`, and that {problem}") from None
+                raise ExternalDefinitionError(
+                    f"is `{name}`, which is Python's own ({where})"
+                ) from None
+            raise ExternalDefinitionError(f"is `{name}`, and that {problem}") from None
 
     def _attribute(self, owner: Own, name: str, where: str, steps: int) -> list[Own]:
         if owner.kind == "module":
@@ -220,11 +226,11 @@ class Origins:
             found = self._member(owner, name, where, steps)
             if found:
                 return found
-            raise NotOwn(
+            raise ExternalDefinitionError(
                 f"is `{owner.node.name}.{name}`, which is not written in that class or"
                 f" in one of the package's that it inherits from ({where})"
             )
-        raise NotOwn(
+        raise ExternalDefinitionError(
             f"is an attribute `{name}` of what is not known before it runs ({where})"
         )
 
@@ -237,7 +243,7 @@ class Origins:
         for base in class_.bases if not own else ():
             try:
                 parents = self._value(owner.module, base, where, steps - 1)
-            except NotOwn as problem:
+            except ExternalDefinitionError as problem:
                 if problem.is_unproved:
                     raise
                 continue
@@ -256,7 +262,7 @@ class Origins:
             if isinstance(binding.bound, ast.expr):
                 for part in ast.walk(binding.bound):
                     if isinstance(part, ast.Name) and part.id in bindings:
-                        raise NotOwn(
+                        raise ExternalDefinitionError(
                             f"is made of `{part.id}`, a name of its class ({where})"
                         )
             for meaning in self._names.meanings_of(text, binding):
@@ -274,7 +280,9 @@ class Origins:
         if called.kind == "instance":
             for method in self._attribute(called, "__call__", where, steps - 1):
                 return self._result(method, where, steps - 1)
-        raise NotOwn(f"is given by what is not a definition of the package ({where})")
+        raise ExternalDefinitionError(
+            f"is given by what is not a definition of the package ({where})"
+        )
 
     def _refuse_foreign_results(self, called: Own, steps: int) -> None:
         """Lets no function of the package hand out a name that is plainly imported."""
@@ -312,10 +320,12 @@ class Origins:
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name):
-            raise NotOwn(f"is decorated with `{shown(decorator)}` ({where})")
+            raise ExternalDefinitionError(
+                f"is decorated with `{shown(decorator)}` ({where})"
+            )
         try:
             found = self._value(module, made_by, where, steps - 1)
-        except NotOwn as problem:
+        except ExternalDefinitionError as problem:
             if problem.is_unproved:
                 raise
             return

@@ -19,7 +19,7 @@ from .modules import (
 # Attributes and calls that lead to one another, one after the other.
 _STEPS = 20
 # Classes that one inherits from; no class that people can read has as many.
-_MOST_PARENTS = 200
+_MAX_PARENTS = 200
 # Context managers and generators: what is entered or iterated is the argument.
 _HOLDERS = frozenset(
     (
@@ -128,7 +128,7 @@ class Resolver(ModuleNames):
         if node not in self._parents:
             found: dict[ast.ClassDef, Definition] = {}
             waiting = [class_]
-            while waiting and len(found) < _MOST_PARENTS:
+            while waiting and len(found) < _MAX_PARENTS:
                 scope, own = waiting[-1].scope, waiting.pop().class_
                 if own is None or own in found:
                     continue

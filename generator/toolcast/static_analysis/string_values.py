@@ -12,12 +12,12 @@ from .module_names import Definition
 from .modules import HOLE, last_name
 from .resolver import Place
 
-EACH = ast.Constant(None)
-"""The index of an item of which nobody knows which one it is: that of a loop."""
+ANY_INDEX = ast.Constant(None)
+"""Index of an unspecified item, as in a loop over all items."""
 
 # Bounds for one expression: what texts it may have, and the expressions that are looked at.
-_MOST_TEXTS = 24
-_MOST_LOOKS = 400
+_MAX_TEXTS = 24
+_MAX_LOOKUPS = 400
 _STEPS = 25
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[#0\- +]*[\d.*]*[a-zA-Z]")
 _BRACES = re.compile(r"\{(\w*)[^{}]*\}")
@@ -38,7 +38,7 @@ _PATHS = frozenset("Path PurePath PosixPath PurePosixPath".split())
 _CONTAINERS = frozenset("sorted list tuple set frozenset reversed iter".split())
 
 
-def item_of(container: ast.expr, index: ast.expr = EACH) -> ast.expr:
+def item_of(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:
     """The expression of an item; by default of any of those that a loop goes through."""
     return ast.copy_location(ast.Subscript(container, index, ast.Load()), container)
 
@@ -66,7 +66,7 @@ def _part(items: ast.expr, index: int) -> ast.expr | None:
         if isinstance(items.func, ast.Attribute) and items.func.attr == "items":
             keys = ast.Call(ast.Name("list", ast.Load()), [items.func.value], [])
             of = items.func.value if index else ast.copy_location(keys, items)
-            return item_of(of, ast.Name("", ast.Load()) if index else EACH)
+            return item_of(of, ast.Name("", ast.Load()) if index else ANY_INDEX)
         name = last_name(items.func)
         if name == "enumerate" and given:
             return item_of(given[0]) if index else None
@@ -95,7 +95,7 @@ def texts_of(node: ast.expr, place: Place) -> tuple[str, ...]:
 
 class _Texts:
     def __init__(self) -> None:
-        self._left = _MOST_LOOKS
+        self._left = _MAX_LOOKUPS
 
     def of(self, node: ast.expr, place: Place, steps: int) -> tuple[str, ...]:
         self._left -= 1
@@ -103,7 +103,7 @@ class _Texts:
             return ()
         if isinstance(node, ast.Constant):
             return (node.value,) if isinstance(node.value, str) else ()
-        return tuple(dict.fromkeys(self._found(node, place, steps - 1)))[:_MOST_TEXTS]
+        return tuple(dict.fromkeys(self._found(node, place, steps - 1)))[:_MAX_TEXTS]
 
     def _found(self, node: ast.expr, place: Place, steps: int) -> Iterable[str]:
         if isinstance(node, ast.JoinedStr):
@@ -145,7 +145,7 @@ class _Texts:
         for number, part in enumerate(parts):
             texts = self.of(part, place, steps) or (HOLE,)
             gap = between if number else ""
-            made = [_joined(a, gap, b) for a, b in product(made, texts)][:_MOST_TEXTS]
+            made = [_joined(a, gap, b) for a, b in product(made, texts)][:_MAX_TEXTS]
         return made
 
     def _operation(self, node: ast.BinOp, place: Place, steps: int) -> Iterable[str]:
@@ -190,7 +190,7 @@ class _Texts:
                 found = self.of(part, place, steps) if part is not None else ()
                 before = text[end : match.start()]
                 filled = [a + before + b for a, b in product(filled, found or (HOLE,))]
-                filled, end = filled[:_MOST_TEXTS], match.end()
+                filled, end = filled[:_MAX_TEXTS], match.end()
             made += [one + text[end:] for one in filled]
         return made
 
@@ -298,7 +298,7 @@ class _Texts:
         literal, where = held
         index = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if isinstance(literal, ast.Dict):
-            if node.slice is EACH:
+            if node.slice is ANY_INDEX:
                 return [(key, where) for key in literal.keys if key is not None]
             keyed = _keyed(literal)
             chosen = keyed.get(index) if isinstance(index, str) else None

@@ -30,7 +30,7 @@ def build_exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposur
     """Return the exposure of each tool of a toolset by tool name.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     return {tool.name: build_exposure(toolset, tool, targets) for tool in toolset.tools}

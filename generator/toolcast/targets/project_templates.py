@@ -68,7 +68,7 @@ def list_originals(workspace: Workspace) -> dict[str, Original]:
     """Return the templates of all targets, including listed extensions, by name.
 
     Raises:
-        ExtensionFailure: an extension cannot be loaded.
+        ExtensionError: an extension cannot be loaded.
     """
     used = {
         target.name

@@ -16,7 +16,7 @@ from ..encoders.code import Code
 from ..encoders.markdown import SLOT, compose_blocks, encode_block, encode_inline
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, stated
-from ..rendering.output_shape import MarkdownShape, ShapeViolation, View
+from ..rendering.output_shape import MarkdownShape, OutputShapeError, View
 from .target import Context, encode_markdown_header, get_package_name, template_folders
 
 _BULLET = "prompts/tool_bullet.md.jinja"
@@ -58,16 +58,16 @@ def _render_frame(
     """Render a frame, and return its lines above and below the slot.
 
     Raises:
-        TemplateFailure: the template does not print the slot once, on a line of its own.
+        TemplateRenderError: the template does not print the slot once, on a line of its own.
     """
     lines = _render_lines(context, template, view)
     if lines.count(SLOT) != 1 or "".join(lines).count(SLOT) != 1:
         # Importing Jinja takes longer than a whole check that renders nothing.
-        from ..rendering.renderer import TemplateFailure
+        from ..rendering.renderer import TemplateRenderError
 
         [name] = (key for key, value in vars(view).items() if value is SLOT)
         reason = f"`{{{{ view.{name} }}}}` must be printed once, on a line of its own"
-        raise TemplateFailure(reason, template)
+        raise TemplateRenderError(reason, template)
     position = lines.index(SLOT)
     return lines[:position], lines[position + 1 :]
 
@@ -251,9 +251,9 @@ def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str
 
     Rendering the files reports the failure.
     """
-    from ..rendering.renderer import TemplateFailure
+    from ..rendering.renderer import TemplateRenderError
 
     try:
         return build_prompt_docs(workspace, toolset).texts(None).blocks
-    except (TemplateFailure, ShapeViolation):
+    except (TemplateRenderError, OutputShapeError):
         return {}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from ..extensions import TARGETS, ExtensionFailure, guard_function, load_contributions
+from ..extensions import TARGETS, ExtensionError, guard_function, load_contributions
 from ..spec_language.spec_language import annotated, read_by
 from .target import Target
 
@@ -32,7 +32,7 @@ def load_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
     """Return all targets by name: built-in targets, then those of the listed extensions.
 
     Raises:
-        ExtensionFailure: a target cannot be loaded, or its name is already in use.
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
     built_in = {name: _load_built_in(name) for name in BUILT_IN}
     return {**built_in, **_load_extension_targets(extensions)}
@@ -42,7 +42,7 @@ def list_target_names(extensions: tuple[str, ...]) -> list[str]:
     """Return the names of all targets, in the order of `load_targets`.
 
     Raises:
-        ExtensionFailure: a target cannot be loaded, or its name is already in use.
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
     return [*BUILT_IN, *_load_extension_targets(extensions)]
 
@@ -51,7 +51,7 @@ def find_target(name: str, extensions: tuple[str, ...]) -> Target | None:
     """Return the target with a name, or None.
 
     Raises:
-        ExtensionFailure: a target cannot be loaded, or its name is already in use.
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
     if name in BUILT_IN:
         return _load_built_in(name)
@@ -98,13 +98,13 @@ def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
     for origin, value in load_contributions(extensions, TARGETS):
         for target in value if isinstance(value, Sequence) else [value]:
             if not isinstance(target, Target):
-                raise ExtensionFailure(f"{origin} is not a toolcast Target")
+                raise ExtensionError(f"{origin} is not a toolcast Target")
             if target.name in BUILT_IN or target.name in targets:
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the target `{target.name}` of {origin} already exists"
                 )
             if not _NAME.fullmatch(target.name):
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the target name `{target.name}` of {origin} is invalid: use lower-case"
                     " letters, digits, `-` and `_`"
                 )
@@ -112,7 +112,7 @@ def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
     for target in targets.values():
         for need in target.needs:
             if need not in BUILT_IN and need not in targets:
-                raise ExtensionFailure(
+                raise ExtensionError(
                     f"the target `{target.name}` needs the target `{need}`, which does not"
                     " exist"
                 )

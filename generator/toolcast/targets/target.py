@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from toolcast_runtime import RUNTIME_LEVEL, __version__
 
 from ..encoders import markdown, python
-from ..encoders.code import Code, NotEncoded
+from ..encoders.code import Code, UnencodedTextError
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.python_project import PythonProject
 from ..rendering.output_shape import (
+    OutputShapeError,
     PythonShape,
     Shape,
-    ShapeViolation,
     View,
     get_shape_type,
     verify_shape,
@@ -70,8 +70,8 @@ class Context:
         project's template may also contain statements and headings of its own.
 
         Raises:
-            TemplateFailure: the template cannot be rendered.
-            ShapeViolation: the view has no shape, or the result does not match it.
+            TemplateRenderError: the template cannot be rendered.
+            OutputShapeError: the view has no shape, or the result does not match it.
         """
         from ..rendering.renderer import format_python, is_built_in, render
 
@@ -97,11 +97,13 @@ class Context:
                 templates are allowed in addition to the shape.
 
         Raises:
-            NotEncoded: no encoder created the text.
-            ShapeViolation: the text does not match the shape.
+            UnencodedTextError: no encoder created the text.
+            OutputShapeError: the text does not match the shape.
         """
         if not isinstance(text, Code):
-            raise NotEncoded(f"{path}: the text is {type(text).__name__}, not Code")
+            raise UnencodedTextError(
+                f"{path}: the text is {type(text).__name__}, not Code"
+            )
         allowed_words = self._list_template_words(templates)
         return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
@@ -132,23 +134,23 @@ class Context:
         """Check that this context created the bytes of a file, with the file's kind of shape.
 
         Raises:
-            ShapeViolation: the path is invalid, or the bytes are from somewhere else or of
+            OutputShapeError: the path is invalid, or the bytes are from somewhere else or of
                 another kind.
         """
         if not isinstance(path, str) or not _OUTPUT_PATH.fullmatch(path):
-            raise ShapeViolation(
+            raise OutputShapeError(
                 f"{path!r}: not a valid path of a file below the toolset's folder; use"
                 " letters, digits, `_`, `.` and `-`"
             )
         created = self._created.get(id(data))
         if created is None:
-            raise ShapeViolation(
+            raise OutputShapeError(
                 f"{path}: the bytes were not rendered; a target must return what"
                 " `context.render` or `context.write` returned"
             )
         _, shape_type = created
         if shape_type is not get_shape_type(path):
-            raise ShapeViolation(
+            raise OutputShapeError(
                 f"{path}: the shape is {shape_type.__name__}, but this kind of file needs"
                 f" {get_shape_type(path).__name__}"
             )

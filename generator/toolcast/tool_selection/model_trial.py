@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from toolcast_runtime.router import NoChoice, RoutedTool, RoutingModel
+from toolcast_runtime.router import RoutedTool, RoutingError, RoutingModel
 
 from ..model.model import SelectionGates, Toolset
 from .trial import DeclaredCase, Selection, Trial, forbidden, select
@@ -66,7 +66,7 @@ async def _ask(
     except Exception as error:
         # As in the router: the text may quote an address with a secret.
         failed = f"the request failed ({type(error).__name__})"
-        reason = str(error) if isinstance(error, NoChoice) else failed
+        reason = str(error) if isinstance(error, RoutingError) else failed
         return None, [f"no answer: {reason}"]
     return chosen, list(_problems(one, is_near, chosen))
 

@@ -118,7 +118,8 @@ def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
 
 # Less than this is the rounding of sums.
 _EQUAL = 1e-9
-_MOST_WORDS = 4
+_MAX_WORDS = 4
+"""Words of a message that are reported for one tool."""
 
 
 class Standing(NamedTuple):
@@ -319,7 +320,7 @@ def _most(trials: Iterable[Trial], tool: str) -> tuple[str, ...]:
         for word, parts in trial.words.items():
             given[word] += parts.get(tool, 0.0)
     order = sorted((-part, word) for word, part in given.items() if part)
-    return tuple(word for _, word in order[:_MOST_WORDS])
+    return tuple(word for _, word in order[:_MAX_WORDS])
 
 
 def trials_of(

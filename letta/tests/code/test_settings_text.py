@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from toolcast_letta.code import settings_file
 from toolcast_letta.code.json_text_edits import (
-    NotJson,
+    InvalidJsonError,
     _indentation,
     _unit,
     appended,
@@ -219,7 +219,7 @@ def test_names_that_letta_code_takes_for_one() -> None:
 
 
 def test_a_text_that_is_no_json_is_named() -> None:
-    with pytest.raises(NotJson, match="line 1, column 2"):
+    with pytest.raises(InvalidJsonError, match="line 1, column 2"):
         loaded("{x}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcast_letta.commands import letta, operations
-from toolcast_letta.plan.desired_state import MissingSetting
+from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.v1.rollback import RolledBack
 from toolcast_letta.v1.undoing import AgentUndo, Undo
 
@@ -238,7 +238,7 @@ def test_blocks_need_a_server_and_agents_that_have_some(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lacking(_: Any) -> Any:
-        raise MissingSetting("set ME")
+        raise MissingSettingError("set ME")
 
     for has, more, said in (
         (False, {}, "no agent of the toolset has `blocks`"),

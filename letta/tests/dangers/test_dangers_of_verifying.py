@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from letta.tests.stage import Stage
-from toolcast_letta.plan.desired_state import MissingSetting
+from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.plan.report import plan_text, verification_text
 
 
@@ -111,5 +111,5 @@ def test_a_changing_tool_is_called_when_that_is_said(stage: Stage) -> None:
 
 
 def test_calling_one_tool_and_none_is_a_contradiction(stage: Stage) -> None:
-    with pytest.raises(MissingSetting, match="--no-calls"):
+    with pytest.raises(MissingSettingError, match="--no-calls"):
         stage.verify(tools=("delete_note",), examples=False)

@@ -10,7 +10,7 @@ import pytest
 
 from letta.tests.changing_mcp import changing_mcp, tool
 from letta.tests.stage import OURS, THEIRS, Stage
-from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.backend import PlanRefusedError
 
 
 def test_tools_come_with_their_rules_and_nothing_is_lost(stage: Stage) -> None:
@@ -113,7 +113,7 @@ def test_what_was_attached_by_hand_in_between_stops_apply(stage: Stage) -> None:
     plan = stage.plan()
     tool_id = stage.registered("run_code_with_tools")["id"]
     stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
-    with pytest.raises(Refused, match="run_code_with_tools"):
+    with pytest.raises(PlanRefusedError, match="run_code_with_tools"):
         stage.apply(plan)
     assert stage.names() == THEIRS | {"run_code_with_tools"}
     stage.apply()
@@ -124,7 +124,7 @@ def test_rules_that_somebody_changed_in_between_stop_apply(stage: Stage) -> None
     """Letta Code wipes the rules of agents that it opens."""
     plan = stage.plan()
     stage.patch(tool_rules=[])
-    with pytest.raises(Refused, match="rules"):
+    with pytest.raises(PlanRefusedError, match="rules"):
         stage.apply(plan)
     assert stage.names() == THEIRS
 

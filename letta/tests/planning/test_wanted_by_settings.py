@@ -12,7 +12,7 @@ from toolcast_letta.code.kept_entries import KeptEntry
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.desired_state import (
     DesiredState,
-    MissingSetting,
+    MissingSettingError,
     desired_state,
 )
 from toolcast_letta.settings import LettaAgent, LettaServer, LettaSettings
@@ -55,7 +55,7 @@ def test_the_url_of_the_server(url: str, problem: str) -> None:
     if not problem:
         assert wanted(url=url).server_url == url
         return
-    with pytest.raises(MissingSetting, match=problem):
+    with pytest.raises(MissingSettingError, match=problem):
         wanted(url=url)
 
 
@@ -77,7 +77,7 @@ def test_an_id_is_said_or_in_the_environment(
     if len(found) == 1:
         assert wanted(agent=agent, **environment).agents[0].id == found
         return
-    with pytest.raises(MissingSetting) as told:
+    with pytest.raises(MissingSettingError) as told:
         wanted(agent=agent, **environment)
     assert str(told.value) == found
 
@@ -87,7 +87,7 @@ def test_a_token_is_in_the_environment() -> None:
     named = SERVER._replace(token_env="TOKEN")
     found = wanted(server=named, TOKEN="s3cret")
     assert found.token == "s3cret"
-    with pytest.raises(MissingSetting, match="set TOKEN: the MCP server's token"):
+    with pytest.raises(MissingSettingError, match="set TOKEN: the MCP server's token"):
         wanted(server=named)
 
 
@@ -129,7 +129,7 @@ def test_a_serious_tool_is_called_by_nobody_unasked(
 def test_some_of_the_agents_are_chosen() -> None:
     found = wanted()
     assert found.for_agents(["me"]) == found
-    with pytest.raises(MissingSetting, match="has no agent `you`; it has me"):
+    with pytest.raises(MissingSettingError, match="has no agent `you`; it has me"):
         found.for_agents(["me", "you"])
 
 

@@ -190,11 +190,11 @@ def test_a_server_leaves_letta_code_to_the_command(
     project.generate()
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.plan.desired_state import MissingSetting\n"
+        "from toolcast_letta.plan.desired_state import MissingSettingError\n"
         "from toolcast_letta.server_part.sync import sync\n"
         "try:\n"
         "    sync(LETTA, {'LETTA_BASE_URL': 'http://letta.test'})\n"
-        "except MissingSetting as error:\n"
+        "except MissingSettingError as error:\n"
         "    print(error)\n"
     )
     ran = project.run("-c", program)

@@ -10,7 +10,7 @@ from tests.clone.plants import PLANTS, Plant
 from toolcast_letta.code.settings_file import Settings, SettingsError
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.state.baseline import Baselines
-from toolcast_letta.state.seal import KEY_VARIABLE, NotOurs, Seal
+from toolcast_letta.state.seal import KEY_VARIABLE, ForeignFileError, Seal
 
 pytestmark = pytest.mark.usefixtures("in_time")
 SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
@@ -19,14 +19,14 @@ SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__nam
 @SEVERAL
 def test_a_plan_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
     plant(tmp_path / "plan.json", outside)
-    with pytest.raises(NotOurs, match=r"plan\.json"):
+    with pytest.raises(ForeignFileError, match=r"plan\.json"):
         Plan.load(tmp_path / "plan.json", Seal({KEY_VARIABLE: "k" * 32}))
 
 
 @SEVERAL
 def test_a_baseline_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
     plant(tmp_path / "toys-1.json", outside)
-    with pytest.raises(NotOurs, match=r"toys-1\.json"):
+    with pytest.raises(ForeignFileError, match=r"toys-1\.json"):
         Baselines(tmp_path).load(tmp_path / "toys-1.json")
 
 

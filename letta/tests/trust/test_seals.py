@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from toolcast_letta.digests import digest_of
-from toolcast_letta.plan.backend import Refused
+from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.state import seal as seals
 from toolcast_letta.state.baseline import Baselines
-from toolcast_letta.state.seal import KEY_VARIABLE, NotOurs, Seal, StateError
+from toolcast_letta.state.seal import KEY_VARIABLE, ForeignFileError, Seal, StateError
 
 
 def saved(toy: Any, folder: Path) -> Path:
@@ -58,14 +58,14 @@ def test_a_plan_that_was_edited_is_not_obeyed(
     if steps == ("missing", []):
         steps = ("missing", ["more"])
     forged(file, *steps)
-    with pytest.raises(NotOurs, match="was changed after it was saved"):
+    with pytest.raises(ForeignFileError, match="was changed after it was saved"):
         Plan.load(file, Seal())
 
 
 def test_a_plan_of_another_user_is_not_obeyed(toy: Any, tmp_path: Path) -> None:
     file = saved(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
-    with pytest.raises(NotOurs, match="or somebody else saved it"):
+    with pytest.raises(ForeignFileError, match="or somebody else saved it"):
         Plan.load(file, other)
 
 
@@ -95,7 +95,7 @@ def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
         file = tmp_path / "plan.json"
         file.write_text(json.dumps({**body, "seal": Seal().of(body)}, default=list))
         plan = Plan.load(file, Seal())
-        with pytest.raises(Refused, match="the specs do not lead to"):
+        with pytest.raises(PlanRefusedError, match="the specs do not lead to"):
             toy.apply(plan)
         assert "run_code" not in toy.names()
         assert toy.entry() is None
@@ -109,7 +109,7 @@ def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
     baselines = Baselines(toy.state)
     assert baselines.all("toy", toy.fake.url) == []
     assert [str(file) in line for line in baselines.strangers("toy")] == [True]
-    with pytest.raises(NotOurs, match="its seal does not fit"):
+    with pytest.raises(ForeignFileError, match="its seal does not fit"):
         baselines.load(file)
     with pytest.raises(StateError, match="its seal does not fit"):
         toy.rolled_back()
@@ -209,7 +209,7 @@ def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
         return b"k" * 16 if path.endswith(".key") else b"[]"
 
     monkeypatch.setattr(seals, "read_regular", read)
-    with pytest.raises(NotOurs, match="holds no x, which this version saves"):
+    with pytest.raises(ForeignFileError, match="holds no x, which this version saves"):
         Seal({}).load(tmp_path / "plan.json", "x")
     assert Seal({"XDG_STATE_HOME": str(tmp_path)}).of({})
     assert given == [16 << 20, 1024]

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from toolcast_letta.v1.api import LettaApi, LettaError, Unsure
+from toolcast_letta.v1.api import LettaApi, LettaError, UnverifiedStateError
 
 URL = "http://letta.test"
 
@@ -193,7 +193,11 @@ def test_what_an_answer_says_went_wrong(body: Any, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("number", "changes", "kind"),
-    [(500, True, Unsure), (499, True, LettaError), (500, False, LettaError)],
+    [
+        (500, True, UnverifiedStateError),
+        (499, True, LettaError),
+        (500, False, LettaError),
+    ],
 )
 def test_after_a_failure_of_the_server_nobody_knows_what_was_done(
     number: int, changes: bool, kind: type[Exception]
@@ -214,6 +218,6 @@ def test_after_a_failure_of_the_server_nobody_knows_what_was_done(
     found = ask(APIStatusError("no", response=answer, body={"detail": "why"}))
     assert (type(found), found.status) == (kind, number)
     assert str(found) == f"PATCH /x: HTTP {number}: why"
-    unsure = Unsure if changes else LettaError
+    unsure = UnverifiedStateError if changes else LettaError
     for error in (APIConnectionError(request=request), ValueError("no JSON")):
         assert type(ask(error)) is unsure

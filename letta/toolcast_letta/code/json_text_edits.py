@@ -15,8 +15,8 @@ _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
-class NotJson(Exception):
-    """A text is not the JSON that is expected; the message says where and why."""
+class InvalidJsonError(Exception):
+    """Text that is not the expected JSON; the message has the position and the reason."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def loaded(text: str) -> Any:
     """The value of a text.
 
     Raises:
-        NotJson: with line and column where there is one; also for a key that stands twice
+        InvalidJsonError: with line and column where there is one; also for a key that stands twice
             in one object, of which every reader loses one.
     """
 
@@ -49,21 +49,21 @@ def loaded(text: str) -> Any:
         if len(value) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise NotJson(f"the key `{twice}` stands twice in one object")
+            raise InvalidJsonError(f"the key `{twice}` stands twice in one object")
         return value
 
     def refuse(word: str) -> Any:
-        raise NotJson(f"`{word}` is no JSON")
+        raise InvalidJsonError(f"`{word}` is no JSON")
 
     if text.startswith("\ufeff"):
-        raise NotJson("it begins with a byte order mark")
+        raise InvalidJsonError("it begins with a byte order mark")
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise NotJson(f"{place}: {error.msg}") from None
+        raise InvalidJsonError(f"{place}: {error.msg}") from None
     except (ValueError, RecursionError) as error:
-        raise NotJson(f"it cannot be read: {error}") from None
+        raise InvalidJsonError(f"it cannot be read: {error}") from None
 
 
 def members(text: str, start: int = 0) -> list[Member]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..digests import digest_of
-from ..state.seal import NotOurs, Seal, StateError
+from ..state.seal import ForeignFileError, Seal, StateError
 from .settings_file import Settings
 
 _FORMAT = "toolcast-letta-entries/1"
@@ -69,7 +69,7 @@ def newest(settings: Path, toolset: str, seal: Seal) -> tuple[Path, list[KeptEnt
     """
     folder = settings.resolve().parent
     for file in sorted(folder.glob(f"{_prefix(toolset)}*.json"), reverse=True):
-        with contextlib.suppress(NotOurs):
+        with contextlib.suppress(ForeignFileError):
             return file, load(file, seal)
     raise StateError(f"no copy of entries of {toolset} is in {folder}")
 

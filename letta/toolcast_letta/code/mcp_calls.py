@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mcp.client import Client
 
 
-class ServerFailed(Exception):
-    """The MCP server does not answer; the text holds no secret."""
+class McpServerError(Exception):
+    """MCP server that does not answer; the message contains no secret."""
 
 
 def offered_tools(
@@ -28,7 +28,7 @@ def offered_tools(
     """The server's `tools/list`, complete.
 
     Raises:
-        ServerFailed: it gives none.
+        McpServerError: it gives none.
     """
     import anyio
 
@@ -39,7 +39,7 @@ def offered_tools(
     try:
         return anyio.run(ask)
     except Exception as error:
-        raise ServerFailed(_reason(url, headers, error)) from None
+        raise McpServerError(_reason(url, headers, error)) from None
 
 
 def trials_of(

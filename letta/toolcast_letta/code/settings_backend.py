@@ -16,12 +16,12 @@ from ..plan.agent_servers import AGENT_HEADER, desired_entry
 from ..plan.applying import applied
 from ..plan.backend import AgentCount, Applied, Calls, Report, Trial
 from ..plan.current_state import AgentState, CurrentState, OfferedTool
-from ..plan.desired_state import DesiredAgent, DesiredState, MissingSetting
+from ..plan.desired_state import DesiredAgent, DesiredState, MissingSettingError
 from ..plan.plan import Plan
 from ..schemas.stored import shown_digest, stored_parameters
 from ..state.seal import Seal
 from .kept_entries import KeptEntry, entry_of, keep
-from .mcp_calls import ServerFailed, offered_tools, trials_of
+from .mcp_calls import McpServerError, offered_tools, trials_of
 from .settings_file import Settings, SettingsError, home_of
 
 
@@ -65,7 +65,7 @@ class SettingsBackend:
                 parameters = stored_parameters(tool["inputSchema"])
                 digest = shown_digest(tool["description"], parameters)
                 offered[tool["name"]] = OfferedTool(tool["name"], digest)
-        except ServerFailed as error:
+        except McpServerError as error:
             unreachable = str(error)
         return CurrentState(
             "code",
@@ -149,7 +149,7 @@ class SettingsBackend:
     ) -> Iterator[Trial]:
         """Lists and calls as each agent would, by what stands in the file."""
         if calls.turn is not None:
-            raise MissingSetting(
+            raise MissingSettingError(
                 "Letta Code has turns of its own: start it; --turn is for `v1`"
             )
         for agent in desired.agents:

@@ -20,7 +20,7 @@ from toolcast_runtime.core.safe_folder import Folder, alone_in
 from ..plan.agent_servers import is_of_another_kind
 from ..plan.backend import BackendError
 from .json_text_edits import (
-    NotJson,
+    InvalidJsonError,
     appended,
     elements,
     loaded,
@@ -32,7 +32,8 @@ from .json_text_edits import (
 
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
-_LARGEST = 16 * 1024 * 1024
+_MAX_FILE_BYTES = 16 * 1024 * 1024
+"""Size of a settings file."""
 
 
 class SettingsError(BackendError):
@@ -89,7 +90,7 @@ class Settings:
                 begin with nothing and write that over it.
         """
         try:
-            text = read_regular(str(path), _LARGEST).decode("utf-8")
+            text = read_regular(str(path), _MAX_FILE_BYTES).decode("utf-8")
         except FileNotFoundError:
             if path.is_symlink():
                 raise SettingsError(f"{path} is a link to nothing") from None
@@ -98,7 +99,7 @@ class Settings:
             raise SettingsError(f"{path} cannot be read: {error}") from None
         try:
             _check_shape(loaded(text))
-        except NotJson as error:
+        except InvalidJsonError as error:
             raise SettingsError(f"{path}: {error}") from None
         return cls(path, text, exists=True)
 
@@ -218,13 +219,13 @@ def _set_server(
 
 def _check_shape(value: Any) -> None:
     if not isinstance(value, dict):
-        raise NotJson("it is no object")
+        raise InvalidJsonError("it is no object")
     agents = value.get("agents")
     if not _is_list_of_objects(agents):
-        raise NotJson("`agents` is no list of objects")
+        raise InvalidJsonError("`agents` is no list of objects")
     for agent in agents or []:
         if not _is_list_of_objects(agent.get("mcpServers")):
-            raise NotJson("`mcpServers` of an agent is no list of objects")
+            raise InvalidJsonError("`mcpServers` of an agent is no list of objects")
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -52,7 +52,7 @@ def desired_by(
     """What the toolset wants.
 
     Raises:
-        MissingSetting: the environment lacks something, or an agent is not known.
+        MissingSettingError: the environment lacks something, or an agent is not known.
     """
     from ..specs import desired_by_specs
 
@@ -66,7 +66,7 @@ def backend_of(request: LettaRequest, desired: DesiredState) -> Backend:
     """Letta, as the request names it.
 
     Raises:
-        MissingSetting: nothing says where it is.
+        MissingSettingError: nothing says where it is.
         LettaError: the URL is not one.
     """
     if request.kind == "code":
@@ -85,14 +85,14 @@ def server_of(request: LettaRequest, desired: DesiredState) -> LettaApi:
     """The Letta server of a request.
 
     Raises:
-        MissingSetting: nothing says where it is.
+        MissingSettingError: nothing says where it is.
         LettaError: the URL is not one.
     """
-    from ..plan.desired_state import MissingSetting
+    from ..plan.desired_state import MissingSettingError
     from ..v1.api import LettaApi
 
     if not request.base_url:
-        raise MissingSetting(
+        raise MissingSettingError(
             "nothing says where Letta is\n  help: --base-url URL, or LETTA_BASE_URL;"
             " nothing reaches Letta's cloud by default"
         )

@@ -26,16 +26,23 @@ from ..blocks import (
 from ..code.kept_entries import load, newest, put_back
 from ..code.settings_file import Settings, SettingsError, default_path
 from ..plan.applying import apply_plan
-from ..plan.backend import Applied, Backend, BackendError, Calls, Refused, Report
-from ..plan.desired_state import DesiredState, MissingSetting
+from ..plan.backend import (
+    Applied,
+    Backend,
+    BackendError,
+    Calls,
+    PlanRefusedError,
+    Report,
+)
+from ..plan.desired_state import DesiredState, MissingSettingError
 from ..plan.plan import Overrides, Plan
 from ..plan.planning import make_plan
 from ..plan.report import plan_text, verification_text
 from ..plan.verification import verify as verify_it
 from ..specs import settings_of
-from ..state.baseline import AnotherRun, Baseline, Baselines
+from ..state.baseline import Baseline, Baselines, ConcurrentRunError
 from ..state.seal import Seal, StateError
-from ..v1.api import LettaError, Unsure
+from ..v1.api import LettaError, UnverifiedStateError
 from ..v1.rollback import preview, roll_back
 from ..v1.server_backend import ServerBackend
 from ..v1.undoing import Undo
@@ -80,7 +87,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
         try:
             made = Plan.load(file, Seal())
             desired = desired.for_agents(agent.name for agent in made.agents)
-        except (StateError, MissingSetting) as error:
+        except (StateError, MissingSettingError) as error:
             fail(str(error))
     else:
         made = _planned(desired, backend, overrides)
@@ -88,7 +95,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
             _print(plan_text(made))
     try:
         done = _asked(lambda: apply_plan(made, backend, desired, _report(request)))
-    except (Refused, AnotherRun, StateError) as error:
+    except (PlanRefusedError, ConcurrentRunError, StateError) as error:
         return _refused(str(error))
     if request.as_json:
         _print_json(asdict(done))
@@ -115,7 +122,7 @@ def verify(request: LettaRequest, calls: Calls) -> int:
         found = _asked(lambda: verify_it(backend, desired, calls))
         wrong = _asked(lambda: _wrong_blocks(request, desired, backend))
         found = replace(found, blocks=wrong)
-    except (MissingSetting, StateError) as error:
+    except (MissingSettingError, StateError) as error:
         fail(str(error))
     if request.as_json:
         _print_json(found.to_json())
@@ -152,7 +159,7 @@ def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
     try:
         desired = desired_by(request)
         api = server_of(request, desired)
-    except (MissingSetting, LettaError) as error:
+    except (MissingSettingError, LettaError) as error:
         fail(str(error))
     if not any(agent.blocks for agent in settings.agents):
         fail("no agent of the toolset has `blocks`: they name what the specs write")
@@ -200,7 +207,7 @@ def rollback(
             baseline = baselines.load(file)
         else:
             baseline = baselines.latest(desired.toolset, api.base_url)
-    except (MissingSetting, LettaError, StateError) as error:
+    except (MissingSettingError, LettaError, StateError) as error:
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
@@ -223,7 +230,7 @@ def rollback(
         done = _asked(
             lambda: roll_back(api, desired, baseline, baselines, report, restore)
         )
-    except (AnotherRun, StateError) as error:
+    except (ConcurrentRunError, StateError) as error:
         return _refused(str(error))
     if request.as_json:
         _print_json({"baseline": str(baselines.path(baseline)), **asdict(done)})
@@ -290,7 +297,7 @@ def _connected(request: LettaRequest) -> tuple[DesiredState, Backend]:
     try:
         desired = desired_by(request)
         return desired, backend_of(request, desired)
-    except (MissingSetting, BackendError) as error:
+    except (MissingSettingError, BackendError) as error:
         fail(str(error))
 
 
@@ -303,7 +310,7 @@ def _asked(ask: Callable[[], Result]) -> Result:
     """Runs what reads or changes Letta; where that fails, the program ends."""
     try:
         return ask()
-    except Unsure as error:
+    except UnverifiedStateError as error:
         _print(f"error: {error}\n", err=True)
         click.echo("  help: whether it was done is not known; run it again", err=True)
     except SettingsError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .backend import Applied, Backend, Refused, Report
+from .backend import Applied, Backend, PlanRefusedError, Report
 from .changes_since import changes_since
 from .desired_state import DesiredState
 from .plan import Plan
@@ -30,14 +30,14 @@ def apply_plan(
         report: is given each step.
 
     Raises:
-        Refused: the plan has blockers, something has changed since, or a step did not
+        PlanRefusedError: the plan has blockers, something has changed since, or a step did not
             have its effect.
-        AnotherRun: another apply is under way.
+        ConcurrentRunError: another apply is under way.
         BackendError: as of `carry_out`.
     """
     _stop_if_blocked(plan)
     if backend.refusal:
-        raise Refused(backend.refusal)
+        raise PlanRefusedError(backend.refusal)
     with backend.exclusive():
         current = backend.read(desired)
         changes = changes_since(plan, backend.location, desired, current)
@@ -80,16 +80,16 @@ def refuse_if_changed(changes: Sequence[str]) -> None:
     """Stops because of what somebody else changed, a line each.
 
     Raises:
-        Refused: there is any.
+        PlanRefusedError: there is any.
     """
     if changes:
         lines = ["this has changed since the plan:", *changes, "plan again"]
-        raise Refused("\n".join(lines))
+        raise PlanRefusedError("\n".join(lines))
 
 
 def _stop_if_blocked(plan: Plan) -> None:
     if plan.blockers:
-        raise Refused("\n".join(blocker.message for blocker in plan.blockers))
+        raise PlanRefusedError("\n".join(blocker.message for blocker in plan.blockers))
 
 
 def applied(

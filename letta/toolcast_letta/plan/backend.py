@@ -19,8 +19,8 @@ class BackendError(Exception):
     """What is there cannot be read or changed. The text says why, and holds no secret."""
 
 
-class Refused(Exception):
-    """The plan is not carried out, or not further; the text says why, a line a reason."""
+class PlanRefusedError(Exception):
+    """Plan that is not applied, or only in part; the message has one reason a line."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Backend(Protocol):
         """Lets one run at a time change something.
 
         Raises:
-            AnotherRun: another one does.
+            ConcurrentRunError: another one does.
         """
 
     def nothing_to_do(self, desired: DesiredState) -> None:
@@ -179,7 +179,7 @@ class Backend(Protocol):
         """Does what a plan says; what is there is what the plan was made for.
 
         Raises:
-            Refused: a step did not have its effect.
+            PlanRefusedError: a step did not have its effect.
             BackendError: a request failed, or a file cannot be written. Applying again
                 completes what was begun.
         """
@@ -195,5 +195,5 @@ class Backend(Protocol):
         """Calls what is to be called.
 
         Raises:
-            MissingSetting: something is asked for that this kind of Letta has not.
+            MissingSettingError: something is asked for that this kind of Letta has not.
         """

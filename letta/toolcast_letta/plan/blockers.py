@@ -24,7 +24,8 @@ from .tool_rules import (
 _OLDEST = (0, 13, 0)
 _NEWEST = (0, 16)
 _REFUSES_PRIVATE = (0, 16, 7)
-_LONGEST_NAME = 48
+_MAX_NAME_CHARACTERS = 48
+"""Length of a tool name that Letta accepts."""
 _LIMIT = "return_char_limit"
 
 
@@ -188,10 +189,10 @@ def _about_the_deployment(
                 f"the MCP server shows `{name}` otherwise than its spec",
                 "deploy the generated server first, then plan again",
             )
-        if current.backend == "v1" and len(name) > _LONGEST_NAME:
+        if current.backend == "v1" and len(name) > _MAX_NAME_CHARACTERS:
             yield Blocker(
                 "name-too-long",
-                f"`{name}` has {len(name)} characters; Letta takes {_LONGEST_NAME} and"
+                f"`{name}` has {len(name)} characters; Letta takes {_MAX_NAME_CHARACTERS} and"
                 " stops half-way at such a name",
                 "shorten the name",
             )

@@ -13,8 +13,8 @@ LOOP_REASON = "It calls the agent's own loop."
 """Why a tool that does is not attached, where nothing else says it."""
 
 
-class MissingSetting(Exception):
-    """Something that the environment must say is not there; the text says what."""
+class MissingSettingError(Exception):
+    """Missing environment setting; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class DesiredState:
         """The same for some of the agents.
 
         Raises:
-            MissingSetting: there is no agent of a name.
+            MissingSettingError: there is no agent of a name.
         """
         wanted = tuple(names)
         known = {agent.name: agent for agent in self.agents}
         for name in wanted:
             if name not in known:
-                raise MissingSetting(
+                raise MissingSettingError(
                     f"the toolset {self.toolset} has no agent `{name}`;"
                     f" it has {', '.join(known)}"
                 )
@@ -157,7 +157,7 @@ def desired_state(
         server_url: goes before what the specs say.
 
     Raises:
-        MissingSetting: the environment lacks something that the specs leave to it, or the
+        MissingSettingError: the environment lacks something that the specs leave to it, or the
             URL is not one.
     """
     tools = tuple(tools)
@@ -206,9 +206,9 @@ def _check_url(url: str) -> None:
     """Letta stores the URL, and plans show it."""
     parts = address(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise MissingSetting("the MCP server's URL is no http or https URL")
+        raise MissingSettingError("the MCP server's URL is no http or https URL")
     if parts.username or parts.password:
-        raise MissingSetting(
+        raise MissingSettingError(
             "the MCP server's URL holds a password: let Letta send a token instead"
         )
 
@@ -223,7 +223,7 @@ def _setting(
     if value:
         return value
     if not variable:
-        raise MissingSetting(
+        raise MissingSettingError(
             f"{what} is not set: `{key}` or `{key}_env` of the toolset"
         )
     return _from(environment, variable, what)
@@ -232,5 +232,5 @@ def _setting(
 def _from(environment: Mapping[str, str], name: str, what: str) -> str:
     value = environment.get(name, "").strip()
     if not value:
-        raise MissingSetting(f"set {name}: {what}")
+        raise MissingSettingError(f"set {name}: {what}")
     return value

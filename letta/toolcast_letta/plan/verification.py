@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .backend import AgentCount, Backend, Calls, Trial
-from .desired_state import DesiredState, MissingSetting
+from .desired_state import DesiredState, MissingSettingError
 from .plan import Plan
 from .planning import make_plan
 
@@ -76,15 +76,17 @@ def verify(
     """Compares what is there with the specs, and calls what agents have.
 
     Raises:
-        MissingSetting: a tool was named that no agent of the toolset gets.
+        MissingSettingError: a tool was named that no agent of the toolset gets.
         BackendError: something cannot be read.
     """
     calls = calls or Calls()
     for name in [*calls.tools, *([calls.turn] if calls.turn else [])]:
         if name not in desired.canonical:
-            raise MissingSetting(f"`{name}` is not attached to an agent by its spec")
+            raise MissingSettingError(
+                f"`{name}` is not attached to an agent by its spec"
+            )
     if calls.tools and not calls.examples:
-        raise MissingSetting(
+        raise MissingSettingError(
             "--tool names what is called, and --no-calls calls nothing"
         )
     current = backend.read(desired)

@@ -16,7 +16,8 @@ from ..digests import digest_of
 INJECTED_PARAMETER = "request_heartbeat"
 """The parameter that Letta adds to every tool."""
 
-_DEEPEST = 10
+_MAX_DEPTH = 10
+"""Levels of schemas in which references are inlined."""
 _LOCAL = "#/$defs/"
 
 Node = dict[str, Any]
@@ -113,7 +114,7 @@ def _close_part(node: Any, definitions: Node) -> None:
 
 
 def _inlined(node: Any, definitions: Node, depth: int) -> Any:
-    if depth > _DEEPEST or not isinstance(node, dict):
+    if depth > _MAX_DEPTH or not isinstance(node, dict):
         return node
     result = dict(node)
     reference = result.get("$ref")

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
 
 from ..plan.applying import apply_plan
-from ..plan.backend import Applied, Refused
-from ..plan.desired_state import DesiredState, MissingSetting
+from ..plan.backend import Applied, PlanRefusedError
+from ..plan.desired_state import DesiredState, MissingSettingError
 from ..plan.plan import Overrides, Plan
 from ..plan.planning import make_plan
-from ..state.baseline import AnotherRun, Baselines
+from ..state.baseline import Baselines, ConcurrentRunError
 from ..state.seal import Seal, StateError
 from ..v1.api import LettaApi, LettaError
 from ..v1.server_backend import ServerBackend
@@ -44,7 +44,7 @@ class Attached(Protocol):
         """What it wants, with what the environment says.
 
         Raises:
-            MissingSetting: the environment lacks something.
+            MissingSettingError: the environment lacks something.
         """
 
 
@@ -54,18 +54,20 @@ def connect(
     """The Letta server that the environment names, and what the toolset wants there.
 
     Raises:
-        MissingSetting: the environment lacks LETTA_BASE_URL, an id, a URL or a token, or
+        MissingSettingError: the environment lacks LETTA_BASE_URL, an id, a URL or a token, or
             the toolset is for another backend of Letta.
         LettaError: the URL is not one.
     """
     if toolset.backend != "v1":
-        raise MissingSetting(
+        raise MissingSettingError(
             f"a server brings only Letta with a registry up to date, and {toolset.name}"
             f" says `backend: {toolset.backend}`: use `toolcast letta`"
         )
     base_url = environment.get("LETTA_BASE_URL", "").strip()
     if not base_url:
-        raise MissingSetting("set LETTA_BASE_URL: where Letta is; there is no default")
+        raise MissingSettingError(
+            "set LETTA_BASE_URL: where Letta is; there is no default"
+        )
     desired = toolset.desired_state(environment)
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
@@ -97,10 +99,10 @@ def sync(
         because the plan has blockers.
 
     Raises:
-        MissingSetting: the environment lacks something.
+        MissingSettingError: the environment lacks something.
         LettaError: a request failed.
-        Refused: something changed in between, or a step did not have its effect.
-        AnotherRun: another apply is under way.
+        PlanRefusedError: something changed in between, or a step did not have its effect.
+        ConcurrentRunError: another apply is under way.
     """
     backend, desired = connect(toolset, environment)
     named = overrides or {}
@@ -144,9 +146,9 @@ def _answer(toolset: Attached, body: Any) -> AdminAnswer:
         plan, done = sync(
             toolset, overrides=given, dry_run=given.get("dry_run") is True
         )
-    except MissingSetting as error:
+    except MissingSettingError as error:
         return AdminAnswer({"error": str(error)}, 503)
-    except (Refused, AnotherRun) as error:
+    except (PlanRefusedError, ConcurrentRunError) as error:
         return AdminAnswer({"error": str(error)}, 409)
     except StateError as error:
         _logger.warning("Letta: %s", error)
@@ -218,10 +220,10 @@ def _ensured(toolset: Attached) -> bool:
     """Whether there is nothing left to try."""
     try:
         plan, done = sync(toolset, adds_only=True)
-    except (MissingSetting, Refused, StateError) as error:
+    except (MissingSettingError, PlanRefusedError, StateError) as error:
         _logger.warning("Letta was not brought up to date: %s", error)
         return True
-    except AnotherRun:
+    except ConcurrentRunError:
         _logger.info("another process brings Letta up to date")
         return True
     except LettaError as error:

@@ -98,7 +98,7 @@ class LettaToolset(LettaSettings):
         """What the toolset wants, with what the environment says.
 
         Raises:
-            MissingSetting: the environment lacks something.
+            MissingSettingError: the environment lacks something.
         """
         from ..plan.desired_state import DesiredTool, desired_state
 

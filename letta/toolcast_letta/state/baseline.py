@@ -13,17 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.safe_folder import AnotherRun as Locked
+from toolcast_runtime.core.safe_folder import ConcurrentRunError as Locked
 from toolcast_runtime.core.safe_folder import Folder, locked
 
 from ..plan.current_state import AgentState
-from .seal import NotOurs, Seal, StateError, with_tuples
+from .seal import ForeignFileError, Seal, StateError, with_tuples
 
 _FORMAT = "toolcast-letta-baseline/2"
 
 
-class AnotherRun(Exception):
-    """Another apply or rollback is under way in the same folder."""
+class ConcurrentRunError(Exception):
+    """Another apply or rollback that is running in the same folder."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,14 @@ class Baselines:
         """Holds the folder's lock; the system gives it back when the process dies.
 
         Raises:
-            AnotherRun: somebody else holds it.
+            ConcurrentRunError: somebody else holds it.
         """
         with contextlib.ExitStack() as held:
             try:
                 folder = held.enter_context(Folder.at(str(self.folder), create=True))
                 held.enter_context(locked(folder))
             except Locked:
-                raise AnotherRun(
+                raise ConcurrentRunError(
                     f"another apply or rollback is under way ({self.folder})"
                 ) from None
             except OSError as error:
@@ -196,7 +196,7 @@ class Baselines:
         """
         found = []
         for file in self._files(toolset):
-            with contextlib.suppress(NotOurs):
+            with contextlib.suppress(ForeignFileError):
                 found.append(self.load(file))
         mine = [b for b in found if (b.toolset, b.base_url) == (toolset, base_url)]
         return sorted(mine, key=lambda baseline: baseline.saved)
@@ -211,7 +211,7 @@ class Baselines:
         for file in self._files(toolset):
             try:
                 self.load(file)
-            except NotOurs as error:
+            except ForeignFileError as error:
                 lines.append(str(error))
         return lines
 

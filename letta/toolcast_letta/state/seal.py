@@ -19,20 +19,21 @@ from pathlib import Path
 from typing import Any
 
 from toolcast_runtime.core.safe_file import read_regular
-from toolcast_runtime.core.safe_folder import AnotherRun, Folder, locked
+from toolcast_runtime.core.safe_folder import ConcurrentRunError, Folder, locked
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
 _NAME = "letta.key"
-_LARGEST = 16 * 1024 * 1024
+_MAX_FILE_BYTES = 16 * 1024 * 1024
+"""Size of a saved file."""
 
 
 class StateError(Exception):
     """What is saved between runs is not there, or cannot be sealed or written."""
 
 
-class NotOurs(StateError):
-    """A file is none that this user saved as it is now; the text says why."""
+class ForeignFileError(StateError):
+    """File that this user's key did not sign in its present form."""
 
 
 class Seal:
@@ -99,20 +100,24 @@ class Seal:
         """The value that this user saved in a file.
 
         Raises:
-            NotOurs: the file cannot be read, holds another format, or is not as it was saved.
+            ForeignFileError: the file cannot be read, holds another format, or is not as it was saved.
             StateError: there is no key to tell.
         """
         try:
-            value = json.loads(read_regular(str(path), _LARGEST))
+            value = json.loads(read_regular(str(path), _MAX_FILE_BYTES))
         except OSError as error:
-            raise NotOurs(f"{path} cannot be read: {error.strerror or error}") from None
+            raise ForeignFileError(
+                f"{path} cannot be read: {error.strerror or error}"
+            ) from None
         except (ValueError, RecursionError) as error:
-            raise NotOurs(f"{path} cannot be read: {error}") from None
+            raise ForeignFileError(f"{path} cannot be read: {error}") from None
         if not isinstance(value, dict) or value.get("format") != format_:
-            raise NotOurs(f"{path} holds no {format_}, which this version saves")
+            raise ForeignFileError(
+                f"{path} holds no {format_}, which this version saves"
+            )
         given = value.pop("seal", None)
         if not self.fits(value, given):
-            raise NotOurs(
+            raise ForeignFileError(
                 f"{path} was changed after it was saved, or somebody else saved it: its"
                 f" seal does not fit\n  help: {KEY_VARIABLE} lets one machine take what"
                 " another one saved"
@@ -171,7 +176,7 @@ def _alone_in(folder: Folder) -> Iterator[None]:
             with locked(folder):
                 yield
                 return
-        except AnotherRun:
+        except ConcurrentRunError:
             time.sleep(0.05)
 
 

@@ -18,7 +18,8 @@ from ..settings import address
 if TYPE_CHECKING:
     from letta_client import Letta
 
-_LONGEST_DETAIL = 300
+_MAX_DETAIL_CHARACTERS = 300
+"""Characters of an error's detail in a message."""
 _PAGE = 1000
 _NO_LIMIT = 1 << 40
 _AGENT = ("id", "name", "agent_type")
@@ -40,8 +41,8 @@ class LettaError(BackendError):
         self.status = status
 
 
-class Unsure(LettaError):
-    """A change was sent, and whether it was carried out is not known."""
+class UnverifiedStateError(LettaError):
+    """Request that was sent, but whose effect on the server is unknown."""
 
 
 class LettaApi:
@@ -341,19 +342,21 @@ class LettaApi:
             status = error.status_code
             message = f"{what}: HTTP {status}{self._detail(error.body)}"
             unsure = changes and status >= 500
-            raise (Unsure if unsure else LettaError)(message, status) from None
+            raise (UnverifiedStateError if unsure else LettaError)(
+                message, status
+            ) from None
         except APIConnectionError as error:
             reason = self.hidden(str(error.__cause__ or error))
             message = f"{what}: no answer from {self.base_url} ({reason})"
-            raise (Unsure if changes else LettaError)(message) from None
+            raise (UnverifiedStateError if changes else LettaError)(message) from None
         except APIError as error:
-            raise (Unsure if changes else LettaError)(
+            raise (UnverifiedStateError if changes else LettaError)(
                 f"{what}: {self.hidden(str(error))}"
             ) from None
         except (ValueError, RecursionError):
             # What says that it is JSON, and is none or too deep.
             message = f"{what}: {self.base_url} does not answer as Letta does"
-            raise (Unsure if changes else LettaError)(message) from None
+            raise (UnverifiedStateError if changes else LettaError)(message) from None
 
     def _detail(self, body: Any) -> str:
         """What an answer says went wrong, on one line, cut, without secrets."""
@@ -366,7 +369,9 @@ class LettaApi:
         if isinstance(detail, dict):
             detail = detail.get("detail") or detail.get("message") or detail
         text = re.sub(r"\s+", " ", self.hidden(str(detail))).strip()
-        short = text[:_LONGEST_DETAIL] + ("..." if len(text) > _LONGEST_DETAIL else "")
+        short = text[:_MAX_DETAIL_CHARACTERS] + (
+            "..." if len(text) > _MAX_DETAIL_CHARACTERS else ""
+        )
         return f": {short}"
 
     def hidden(self, text: str) -> str:

@@ -64,7 +64,7 @@ def roll_back(
 
     Raises:
         LettaError: a request failed. Rolling back again completes it.
-        AnotherRun: an apply or another rollback is under way.
+        ConcurrentRunError: an apply or another rollback is under way.
     """
     with baselines.exclusive():
         current = read_current(api, desired)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from ..plan.applying import applied, refuse_if_changed
-from ..plan.backend import AgentCount, Applied, Calls, Refused, Report, Trial
+from ..plan.backend import AgentCount, Applied, Calls, PlanRefusedError, Report, Trial
 from ..plan.changes_since import agent_changes_since
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
@@ -184,7 +184,7 @@ def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
             if name not in current.registry
         ]
     if lines:
-        raise Refused(
+        raise PlanRefusedError(
             "\n".join(["no agent was touched:", *lines, "look into Letta's log"])
         )
 

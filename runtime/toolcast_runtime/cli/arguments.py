@@ -23,10 +23,14 @@ from ..core.definitions.tool import Tool
 from ..core.safe_file import read_regular
 from ..core.validation.references import References
 
-_MOST_BYTES = 1 << 24
-_MOST_REFERENCES = 20
-_DEEPEST = 2
-_MOST_NAMES = 500
+_MAX_INPUT_BYTES = 1 << 24
+"""Size of a file, or of standard input, with arguments."""
+_MAX_REFERENCES = 20
+"""References that are followed one after another."""
+_MAX_DEPTH = 2
+"""Levels of nested schemas that are resolved."""
+_MAX_CANDIDATES = 500
+"""Known names that a misspelled name is compared with."""
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
@@ -50,7 +54,7 @@ def problems_with(
 def likely(name: str, known: Iterable[str]) -> str | None:
     """What a name was probably meant for: the same in another spelling, or one like it."""
     spelt: dict[str, str] = {}
-    for one in islice(known, _MOST_NAMES):
+    for one in islice(known, _MAX_CANDIDATES):
         spelt.setdefault(_spelt(one), one)
     near = get_close_matches(_spelt(name[:128]), spelt, 1)
     return spelt[near[0]] if near else None
@@ -151,7 +155,7 @@ def _plain(references: References, schema: Any, depth: int) -> Any:
     What stands beside a reference wins over what it names: a description of its own, say.
     One that leads nowhere or round in a circle is left as it is.
     """
-    for _ in range(_MOST_REFERENCES):
+    for _ in range(_MAX_REFERENCES):
         if not isinstance(schema, Mapping):
             return schema
         only = schema.get("allOf")
@@ -168,7 +172,7 @@ def _plain(references: References, schema: Any, depth: int) -> Any:
         if not isinstance(named, Mapping):
             return schema
         schema = {**named, **{key: schema[key] for key in schema if key != beside}}
-    if depth == _DEEPEST:
+    if depth == _MAX_DEPTH:
         return schema
     plain = dict(schema)
     if "items" in plain:
@@ -227,11 +231,11 @@ def _read(text: str) -> str:
         if text == "-":
             # It stays open: somebody may want to ask for more.
             with os.fdopen(0, "rb", closefd=False) as stream:
-                data = stream.read(_MOST_BYTES + 1)
+                data = stream.read(_MAX_INPUT_BYTES + 1)
         else:
-            data = read_regular(name, _MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise ValueError(f"{name} is longer than {_MOST_BYTES} bytes")
+            data = read_regular(name, _MAX_INPUT_BYTES + 1)
+        if len(data) > _MAX_INPUT_BYTES:
+            raise ValueError(f"{name} is longer than {_MAX_INPUT_BYTES} bytes")
         return data.decode("utf-8-sig")
     except OSError as error:
         raise ValueError(f"{name} cannot be read: {error.strerror}") from None
@@ -239,7 +243,8 @@ def _read(text: str) -> str:
         raise ValueError(f"{name} is not UTF-8") from None
 
 
-_LONGEST_CHOICE = 40
+_MAX_CHOICES_CHARACTERS = 40
+"""Characters of all choices of an option in its usage."""
 _PLACEHOLDERS = {"integer": "INTEGER", "number": "NUMBER", "string": "TEXT"}
 
 
@@ -346,7 +351,9 @@ class Parameter:
         notes = ["required"] if self.is_required else []
         values = choices(schema.get("items") if is_list else schema)
         # No word before the help of what is given by place shows them.
-        if values and (self.flag is None or len("|".join(values)) > _LONGEST_CHOICE):
+        if values and (
+            self.flag is None or len("|".join(values)) > _MAX_CHOICES_CHARACTERS
+        ):
             notes.append("one of: " + ", ".join(values))
         if "default" in schema:
             notes.append(f"default: {typed(schema['default'])}")
@@ -361,7 +368,7 @@ class Parameter:
             schema = schema.get("items")
         values = choices(schema)
         shown = "|".join(values)
-        if values and len(shown) <= _LONGEST_CHOICE:
+        if values and len(shown) <= _MAX_CHOICES_CHARACTERS:
             return f"[{shown}]"
         kind = schema.get("type") if isinstance(schema, Mapping) else None
         kind = kind if isinstance(kind, str) else ""

@@ -26,16 +26,19 @@ import click
 
 from ..core.calls.untrusted_text import escaped, shown, without
 from ..core.calls.worker_threads import in_thread, run_sync
-from ..core.context import Declined, ToolResponse
+from ..core.context import DeclinedError, ToolResponse
 from ..core.question import Answer, Question
 from ..core.registry import Registry
 from ..core.safe_folder import Folder
 from ..core.validation.checker import Checker
 
 _TERMINAL = "/dev/tty"
-_MOST_TRIES = 3
-_LONGEST_LINE = 4096
-_LONGEST_PROGRESS = 78
+_MAX_ATTEMPTS = 3
+"""Attempts to enter a valid value."""
+_MAX_LINE_BYTES = 4096
+"""Bytes of a line that the user enters."""
+_MAX_PROGRESS_CHARACTERS = 78
+"""Width of the progress line."""
 
 
 async def ask_at_terminal(question: Question) -> Answer:
@@ -67,7 +70,7 @@ def _opened() -> int | None:
 def _asked(question: Question) -> Answer:
     number = _opened()
     if number is None:
-        raise Declined(
+        raise DeclinedError(
             f"`{question.tool}` has to ask a person first, and there is no terminal at"
             " which one could answer; nothing was done"
         )
@@ -108,7 +111,7 @@ class _Terminal:
         if "description" in schema:
             self._print(shown(str(schema["description"])))
         hint = _hint(schema)
-        for _ in range(_MOST_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             typed = self._line(f"{title}{f' ({hint})' if hint else ''}: ")
             if typed is None:
                 return False, None
@@ -127,8 +130,8 @@ class _Terminal:
         termios.tcflush(self._number, termios.TCIFLUSH)
         os.write(self._number, prompt.encode("utf-8", "backslashreplace"))
         typed = b""
-        while not typed.endswith(b"\n") and len(typed) < _LONGEST_LINE:
-            part = os.read(self._number, _LONGEST_LINE)
+        while not typed.endswith(b"\n") and len(typed) < _MAX_LINE_BYTES:
+            part = os.read(self._number, _MAX_LINE_BYTES)
             if not part:
                 return None
             typed += part
@@ -189,7 +192,7 @@ class ProgressLine:
         if message:
             line += f"  {escaped(without(message[:1000], self._secrets))}"
         line = line.encode("ascii", "backslashreplace").decode("ascii")
-        line = line[:_LONGEST_PROGRESS]
+        line = line[:_MAX_PROGRESS_CHARACTERS]
         self._stream.write(f"\r{line.ljust(self._width)}")
         self._stream.flush()
         self._width = len(line)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from ..core.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
-    from ..core.context import Declined
-    from ..core.question import Answer, AskPerson, InputNeeded, Question
+    from ..core.context import DeclinedError
+    from ..core.question import Answer, AskPerson, InputRequiredError, Question
 
 __all__ = [
     "Answer",
     "AskPerson",
-    "Declined",
-    "InputNeeded",
+    "DeclinedError",
+    "InputRequiredError",
     "Question",
 ]
 
@@ -23,8 +23,8 @@ __getattr__ = lazy_getattr(
     {
         "Answer": "..core.question",
         "AskPerson": "..core.question",
-        "Declined": "..core.context",
-        "InputNeeded": "..core.question",
+        "DeclinedError": "..core.context",
+        "InputRequiredError": "..core.question",
         "Question": "..core.question",
     },
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.calls.untrusted_text import shown
-from ..core.context import Declined
+from ..core.context import DeclinedError
 from ..core.definitions.tool import Confirm
 from ..core.question import Question
 from ..core.validation.checker import Checker
@@ -30,8 +30,10 @@ _FORM = {
 # Look-around and back references.
 _TRIED = re.compile(r"\(\?[=!<>]|\\[1-9k]")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
-_MOST_SHOWN = 500
-_MOST_CHARACTERS = 8_000
+_MAX_SHOWN_CHARACTERS = 500
+"""Characters of one argument in a confirmation."""
+_MAX_MESSAGE_CHARACTERS = 8_000
+"""Characters of a confirmation; a longer one is declined."""
 
 
 def is_needed(
@@ -85,7 +87,7 @@ def confirmation(tool: str, confirm: Confirm, arguments: Mapping[str, Any]) -> Q
     """What the person is asked: the spec's message, and below it what would be called.
 
     Raises:
-        Declined: the arguments are too much for a person to read.
+        DeclinedError: the arguments are too much for a person to read.
     """
     lines = [confirm.message, "", f"{shown(tool)}:"]
     lines += [f"- {shown(name)}: {_value(arguments[name])}" for name in arguments]
@@ -106,14 +108,14 @@ def readable(message: str) -> str:
     """What a handler asks, in which an argument may stand, with nothing hidden in its lines.
 
     Raises:
-        Declined: it is too much to read.
+        DeclinedError: it is too much to read.
     """
     return _short("\n".join(shown(line) for line in message.split("\n")))
 
 
 def _short(message: str) -> str:
-    if len(message) > _MOST_CHARACTERS:
-        raise Declined(
+    if len(message) > _MAX_MESSAGE_CHARACTERS:
+        raise DeclinedError(
             "a person has to answer first, and what they would be asked about is too long"
             " to be shown; nothing was done"
         )
@@ -126,11 +128,11 @@ def _value(value: Any) -> str:
 
 def _beginning(text: re.Match[str]) -> str:
     """A text of JSON; of a long one what it begins with, and how much is left."""
-    if len(text[0]) <= _MOST_SHOWN:
+    if len(text[0]) <= _MAX_SHOWN_CHARACTERS:
         return text[0]
     value = json.loads(text[0])
-    left = len(value) - _MOST_SHOWN
+    left = len(value) - _MAX_SHOWN_CHARACTERS
     if left <= 0:
         return text[0]
-    begun = json.dumps(value[:_MOST_SHOWN], ensure_ascii=False)
+    begun = json.dumps(value[:_MAX_SHOWN_CHARACTERS], ensure_ascii=False)
     return f"{begun} ... and {left:,} more characters"

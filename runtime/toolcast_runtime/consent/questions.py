@@ -19,16 +19,23 @@ from functools import cache
 from typing import Any
 
 from ..core.calls.worker_threads import in_loop
-from ..core.context import CALLER, Declined
+from ..core.context import CALLER, DeclinedError
 from ..core.definitions.tool import Tool
-from ..core.question import Answer, Approvals, Asked, AskPerson, InputNeeded, Question
+from ..core.question import (
+    Answer,
+    Approvals,
+    Asked,
+    AskPerson,
+    InputRequiredError,
+    Question,
+)
 from ..core.validation.checker import Checker
 from .confirmation import readable
 
 _logger = logging.getLogger("toolcast")
 
-MOST_SECONDS = 600.0
-"""How long a person may take while the call waits."""
+ANSWER_TIMEOUT_S = 600.0
+"""Time that the user has to answer while the call waits."""
 _KEPT_SECONDS = 3600.0
 """How long a round is remembered in memory; sealed state is refused long before."""
 
@@ -38,7 +45,7 @@ class Questions:
 
     Args:
         person: asks the person who is in front of this surface; one that is `is_later` may
-            end the call with the question, by `InputNeeded`.
+            end the call with the question, by `InputRequiredError`.
         approvals: where questions and answers are kept, found when it is first needed.
         tool: the tool that is called.
         client: who calls.
@@ -135,8 +142,8 @@ class Questions:
             kept: what is recorded of its message.
 
         Raises:
-            Declined: there is no such answer.
-            InputNeeded: the call has to be made again, with an answer.
+            DeclinedError: there is no such answer.
+            InputRequiredError: the call has to be made again, with an answer.
         """
         if question.name in self._names:
             raise ValueError(f"two questions of one call are called `{question.name}`")
@@ -146,7 +153,7 @@ class Questions:
             round = await self._begun(question, kept)
         try:
             answer = await self._said(question)
-        except InputNeeded as needed:
+        except InputRequiredError as needed:
             await self._kept(needed.round, question, kept)
             if needed.is_repeated:
                 await self._give_back()
@@ -174,11 +181,11 @@ class Questions:
             self._waiting_since = time.monotonic()
         self._waiting += 1
         try:
-            async with asyncio.timeout(MOST_SECONDS):
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 answer = self._person(question)
                 return await answer if inspect.isawaitable(answer) else answer
         except TimeoutError:
-            raise Declined("nobody answered in time; nothing was done") from None
+            raise DeclinedError("nobody answered in time; nothing was done") from None
         finally:
             self._waiting -= 1
             if not self._waiting:
@@ -190,7 +197,7 @@ class Questions:
         with self._recording():
             is_free = await self._approvals().take(round)
         if not is_free:
-            raise Declined(
+            raise DeclinedError(
                 "this answer was used already, and each counts once, or its question is"
                 " in no ledger that this server has; call again without it, so that the"
                 " person is asked again"
@@ -231,7 +238,7 @@ class Questions:
             yield
         except OSError:
             _logger.exception("a question of %s is refused", self._tool.name)
-            raise Declined(
+            raise DeclinedError(
                 "nobody can be asked: questions are recorded, and the ledger cannot be"
                 " written; the log says why"
             ) from None
@@ -282,13 +289,15 @@ def _judged(question: Question, answer: Answer) -> Answer:
 
 def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
     if answer.action == "cancel":
-        raise Declined("the person closed the question; nothing was done")
+        raise DeclinedError("the person closed the question; nothing was done")
     if answer.action != "accept":
-        raise Declined("the person declined; nothing was done")
+        raise DeclinedError("the person declined; nothing was done")
     content = {} if answer.content is None else answer.content
     problems = Checker(question.schema).problems(content)
     if problems:
-        raise Declined(f"the answer is not what was asked for: {'; '.join(problems)}")
+        raise DeclinedError(
+            f"the answer is not what was asked for: {'; '.join(problems)}"
+        )
     asked = question.schema["properties"]
     return {name: value for name, value in content.items() if name in asked}
 

@@ -115,12 +115,12 @@ class ToolError(Exception):
     """
 
 
-class Declined(ToolError):
-    """There is no yes of a person. The text tells the caller why."""
+class DeclinedError(ToolError):
+    """Call without the user's confirmation; the message tells the caller why."""
 
 
-class NotTaken(Exception):
-    """Arguments that are valid by the schema, and that Python or a class cannot hold.
+class ArgumentConversionError(Exception):
+    """Arguments that match the schema but cannot be converted to the Python types.
 
     Attributes:
         problems: what is wrong with each, in words that a caller may read.
@@ -289,10 +289,10 @@ class CallContext:
         """What puts questions to a person, made for the first of them.
 
         Raises:
-            Declined: nobody can be asked.
+            DeclinedError: nobody can be asked.
         """
         if self.may_ask is None:
-            raise Declined(nobody_to_ask(self.tool))
+            raise DeclinedError(nobody_to_ask(self.tool))
         with _first_question:
             if self.questions is None:
                 self.questions = self.may_ask()
@@ -315,7 +315,7 @@ class CallContext:
             name: tells the question from others of the call; by default its number.
 
         Raises:
-            Declined: the person said no, or nobody can be asked. The caller is told.
+            DeclinedError: the person said no, or nobody can be asked. The caller is told.
             ValueError: no client can show such a form.
             RuntimeError: this is a plain function, which would go on without the answer.
         """
@@ -330,7 +330,7 @@ class CallContext:
         """
         content = self.asking().form_sync(schema, message, name)
         if self.cancelled:
-            raise Declined("nobody waits for the call any more; nothing was done")
+            raise DeclinedError("nobody waits for the call any more; nothing was done")
         return content
 
     def progress(

@@ -89,7 +89,7 @@ MODULES: Mapping[str, OptionalModule] = {
         "resources",
         "toolcast_runtime.resources.mcp_definitions",
         (
-            "Failed",
+            "HandlerResultError",
             "contents_of",
             "messages_of",
             "problems_with_arguments",

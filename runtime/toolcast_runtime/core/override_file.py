@@ -18,7 +18,8 @@ from .safe_file import read_regular
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_MOST_BYTES = 1024 * 1024
+_MAX_FILE_BYTES = 1024 * 1024
+"""Size of an override file."""
 _KEYS = ("allow", "restrict")
 
 
@@ -73,12 +74,12 @@ class OverrideFile:
 
 def _read(path: str) -> Any:
     try:
-        data = read_regular(path, _MOST_BYTES + 1)
+        data = read_regular(path, _MAX_FILE_BYTES + 1)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise AccessError(f"{path} cannot be read: {why}") from None
-    if len(data) > _MOST_BYTES:
-        raise AccessError(f"{path} is larger than {_MOST_BYTES} bytes")
+    if len(data) > _MAX_FILE_BYTES:
+        raise AccessError(f"{path} is larger than {_MAX_FILE_BYTES} bytes")
     try:
         text = data.decode("utf-8")
         return _yaml(text) if path.endswith((".yaml", ".yml")) else _json(text)

@@ -63,13 +63,13 @@ class Answer:
 
 
 AskPerson = Callable[[Question], Awaitable[Answer] | Answer]
-"""Asks the person in front of a surface; raises `Declined` where nobody can be asked."""
+"""Asks the person in front of a surface; raises `DeclinedError` where nobody can be asked."""
 
 
-class InputNeeded(BaseException):
-    """The call ends here and is made again, from its start, with the answer.
+class InputRequiredError(BaseException):
+    """Signal that the call ends here and is repeated with the user's answer.
 
-    No `except Exception` of a handler takes it for a failure.
+    A BaseException, so that `except Exception` in a handler does not catch it.
 
     Attributes:
         round: under which the question is kept until then.

@@ -21,11 +21,12 @@ for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _PART = 64 * 1024
-_MOST_BYTES_OF_A_SECRET = 64 * 1024
+_MAX_SECRET_BYTES = 64 * 1024
+"""Size of a file with a secret."""
 
 
-class NoRegularFile(OSError):
-    """A folder, pipe, socket, device or link stands where a file is to be read."""
+class NotRegularFileError(OSError):
+    """Folder, pipe, socket, device or link in place of a regular file."""
 
 
 def read_regular(
@@ -39,7 +40,7 @@ def read_regular(
         folder: the descriptor of an open folder in which `path` is a name.
 
     Raises:
-        NoRegularFile: something else stands there.
+        NotRegularFileError: something else stands there.
         OSError: it cannot be read.
     """
     _refuse_others(
@@ -70,8 +71,8 @@ def _refuse_others(status: os.stat_result, path: str, *, follow: bool) -> None:
         (stat.S_ISSOCK, "a socket"),
     ):
         if is_kind(status.st_mode):
-            raise NoRegularFile(None, f"this is {name}, no regular file", path)
-    raise NoRegularFile(None, "this is a device, no regular file", path)
+            raise NotRegularFileError(None, f"this is {name}, no regular file", path)
+    raise NotRegularFileError(None, "this is a device, no regular file", path)
 
 
 def secret(name: str, environment: Mapping[str, str]) -> str | None:
@@ -104,7 +105,7 @@ def read_secret(path: str) -> str:
         OSError: it cannot be read.
         ValueError: it is no text, or far too large.
     """
-    data = read_regular(path, _MOST_BYTES_OF_A_SECRET + 1)
-    if len(data) > _MOST_BYTES_OF_A_SECRET:
+    data = read_regular(path, _MAX_SECRET_BYTES + 1)
+    if len(data) > _MAX_SECRET_BYTES:
         raise ValueError("too large")
     return data.decode()

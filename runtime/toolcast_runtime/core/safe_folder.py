@@ -21,7 +21,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import TextIO, TypedDict
 
-from .safe_file import NoRegularFile, read_regular
+from .safe_file import NotRegularFileError, read_regular
 
 _BY_DESCRIPTOR = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
     [os.open, os.stat, os.mkdir, os.unlink, os.rmdir, os.rename]
@@ -34,12 +34,12 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _ALL
 _TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
-class LinkInTheWay(OSError):
-    """A symbolic link stands where a folder is to be opened."""
+class SymlinkError(OSError):
+    """Symbolic link in the path of a folder that is to be opened."""
 
 
-class AnotherRun(Exception):
-    """Another run is writing into this folder."""
+class ConcurrentRunError(Exception):
+    """Another run that is writing into the folder."""
 
 
 class _At(TypedDict, total=False):
@@ -89,7 +89,7 @@ class Folder:
             create: makes what is missing of the way.
 
         Raises:
-            LinkInTheWay: part of the way is a link.
+            SymlinkError: part of the way is a link.
             OSError: part of the way is missing, is no folder, or cannot be opened.
         """
         steps = path.split("/") if path else []
@@ -109,7 +109,7 @@ class Folder:
             mode = status.st_mode
             # A junction of Windows is a folder to `stat`, and leads elsewhere.
             if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", None):
-                raise LinkInTheWay(None, "a symbolic link is in the way")
+                raise SymlinkError(None, "a symbolic link is in the way")
             if not stat.S_ISDIR(mode):
                 raise NotADirectoryError(None, "a folder belongs here")
             flags = _FOLDER | _NO_LINK
@@ -143,7 +143,7 @@ class Folder:
         """The first `most` bytes of a regular file, which no link leads to.
 
         Raises:
-            NoRegularFile: something else stands there.
+            NotRegularFileError: something else stands there.
             OSError: it cannot be read.
         """
         with self._naming(name):
@@ -172,7 +172,7 @@ class Folder:
                 moved; default: this one. What a killed run leaves behind is there.
 
         Raises:
-            NoRegularFile: what is there is neither file nor link.
+            NotRegularFileError: what is there is neither file nor link.
             FileExistsError: something is where a new file belongs.
             OSError: it cannot be written; then what was there is there.
         """
@@ -183,7 +183,7 @@ class Folder:
             there = None
         with self._naming(name):
             if there is not None and not stat.S_ISREG(there.st_mode):
-                raise NoRegularFile(None, "this is no regular file")
+                raise NotRegularFileError(None, "this is no regular file")
             temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
             first = by_way_of or self
             try:
@@ -290,7 +290,7 @@ def locked(folder: Folder) -> Iterator[None]:
     cannot lock, a run goes on without: every file is whole even then.
 
     Raises:
-        AnotherRun: somebody else holds it.
+        ConcurrentRunError: somebody else holds it.
     """
     if folder.descriptor is None:
         with _lock_file(folder.path):
@@ -302,7 +302,9 @@ def locked(folder: Folder) -> Iterator[None]:
         fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _TAKEN:
-            raise AnotherRun("another run is writing into this folder") from error
+            raise ConcurrentRunError(
+                "another run is writing into this folder"
+            ) from error
     try:
         yield
     finally:
@@ -333,7 +335,9 @@ def _lock_file(path: str) -> Iterator[None]:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows
         except OSError as error:
-            raise AnotherRun("another run is writing into this folder") from error
+            raise ConcurrentRunError(
+                "another run is writing into this folder"
+            ) from error
         yield
     finally:
         os.close(descriptor)
@@ -347,7 +351,7 @@ def make_private(path: str, beside: Sequence[str] = ()) -> None:
             must be no links or others' files either.
 
     Raises:
-        NoRegularFile: a link, pipe, device or folder stands there.
+        NotRegularFileError: a link, pipe, device or folder stands there.
         PermissionError: the file is somebody else's.
         OSError: it, or its folder, cannot be made.
     """
@@ -365,7 +369,7 @@ def append_to(path: str) -> TextIO:
     """A file to append text to, made when it is not there.
 
     Raises:
-        NoRegularFile: a link, pipe, device or folder stands there.
+        NotRegularFileError: a link, pipe, device or folder stands there.
         PermissionError: the file is somebody else's.
         OSError: it cannot be opened.
     """
@@ -384,8 +388,8 @@ def append_to(path: str) -> TextIO:
 
 def _refuse_others(path: str, status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
-        raise NoRegularFile(None, "a symbolic link is not written through", path)
+        raise NotRegularFileError(None, "a symbolic link is not written through", path)
     if not stat.S_ISREG(status.st_mode):
-        raise NoRegularFile(None, "this is no regular file", path)
+        raise NotRegularFileError(None, "this is no regular file", path)
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         raise PermissionError(None, "the file belongs to another user", path)

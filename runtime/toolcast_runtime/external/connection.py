@@ -39,14 +39,18 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 _FIRST_DELAY = 0.5
-_LONGEST_DELAY = 60.0
+_MAX_RECONNECT_DELAY_S = 60.0
+"""Time between two attempts to connect."""
 _STEADY_SECONDS = 30.0
 _REFRESH_SECONDS = 300.0
-_BETWEEN_LISTS = 1.0
-_MOST_NAMED = 10
-_LONGEST_ERROR = 4_000
-_LONGEST_REPORT = 4_000
-"""Of a message's characters that are looked at; fewer are passed on."""
+_LIST_INTERVAL_S = 1.0
+"""Time between two requests for the server's list."""
+_MAX_NAMES_SHOWN = 10
+"""Names or lines in a log message."""
+_MAX_ERROR_CHARACTERS = 4_000
+"""Characters of an error that are passed to the caller."""
+_MAX_REPORT_CHARACTERS = 4_000
+"""Characters of a progress message that are read; fewer are passed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +154,14 @@ class Connection:
         await self.decided()
         if self._session is None:
             return self._unreachable()
-        from .session import Refused
+        from .session import RequestRefusedError
 
         try:
             told = None if report is None else self._passed_on(report)
             answer = await self._session.call(own, arguments, told)
-        except Refused as refused:
+        except RequestRefusedError as refused:
             words = undriving(self._cleaned(str(refused)))
-            return ToolResponse(error=words[:_LONGEST_ERROR])
+            return ToolResponse(error=words[:_MAX_ERROR_CHARACTERS])
         return _response(answer, self._resolved.secrets)
 
     async def close(self) -> None:
@@ -208,7 +212,9 @@ class Connection:
             begin = loop.time()
             reason = await self._connected()
             was_steady = loop.time() - begin > _STEADY_SECONDS
-            longest = _FIRST_DELAY if was_steady else min(_LONGEST_DELAY, longest * 2)
+            longest = (
+                _FIRST_DELAY if was_steady else min(_MAX_RECONNECT_DELAY_S, longest * 2)
+            )
             delay = longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
             self._down(reason, delay)
             await asyncio.sleep(delay)
@@ -217,7 +223,7 @@ class Connection:
         """Connects and stays so; gives the reason why it is over."""
         # The SDK takes a second to import, in which others need the loop.
         await asyncio.to_thread(import_module, f"{__package__}.session")
-        from .session import Refused, opened_session
+        from .session import RequestRefusedError, opened_session
 
         try:
             self._resolved = resolve(self.server, os.environ)
@@ -227,12 +233,12 @@ class Connection:
                     await session.changed(_REFRESH_SECONDS)
                     if not session.is_lost:
                         await self._up(session)
-                        await asyncio.sleep(_BETWEEN_LISTS)
+                        await asyncio.sleep(_LIST_INTERVAL_S)
                 # Before the rest is cleared away, which may take a moment.
                 self._offer = self._session = None
                 self._on_change()
                 return session.why_lost()
-        except (MissingVariableError, Refused) as error:
+        except (MissingVariableError, RequestRefusedError) as error:
             return str(error)
         except TimeoutError as error:
             return str(error) or "it took too long"
@@ -311,17 +317,17 @@ class Connection:
 
     def _tell_what_changed(self, lines: Sequence[str], verb: str) -> None:
         hint = f"`toolcast lock {self.server.name}` tells more"
-        for line in lines[:_MOST_NAMED]:
+        for line in lines[:_MAX_NAMES_SHOWN]:
             text = escaped(self._cleaned(line))
             self._log(logging.WARNING, f"against its lock {text}; it {verb}; {hint}")
-        more = len(lines) - _MOST_NAMED
+        more = len(lines) - _MAX_NAMES_SHOWN
         if more > 0:
             self._log(logging.WARNING, f"against its lock {more} more changed")
 
     def _tell_what_is_left_out(self, listing: Listing) -> None:
         if self._is_new("left out", listing.left_out) and listing.left_out:
-            named = "; ".join(listing.left_out[:_MOST_NAMED])
-            more = len(listing.left_out) - _MOST_NAMED
+            named = "; ".join(listing.left_out[:_MAX_NAMES_SHOWN])
+            more = len(listing.left_out) - _MAX_NAMES_SHOWN
             rest = f"; and {more} more" if more > 0 else ""
             self._log(logging.WARNING, f"tools that are not offered: {named}{rest}")
 
@@ -333,7 +339,7 @@ class Connection:
             if name in self._seen and self._seen[name].definition != tool.definition
         ]
         if changed:
-            named = ", ".join(changed[:_MOST_NAMED])
+            named = ", ".join(changed[:_MAX_NAMES_SHOWN])
             self._log(logging.WARNING, f"changed what these tools say: {named}")
 
     def _passed_on(self, report: Report) -> ProgressFnT:
@@ -344,7 +350,7 @@ class Connection:
         ) -> None:
             words = None
             if message is not None:
-                words = escaped(self._cleaned(message[:_LONGEST_REPORT]))
+                words = escaped(self._cleaned(message[:_MAX_REPORT_CHARACTERS]))
             with suppress(ValueError):  # a number that is none
                 report(progress, total, words)
 
@@ -384,7 +390,7 @@ def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolRespon
     if answer.get("isError"):
         if not text and value is not None:
             text = undriving(json.dumps(value, ensure_ascii=False))
-        error = text[:_LONGEST_ERROR] or "the tool failed"
+        error = text[:_MAX_ERROR_CHARACTERS] or "the tool failed"
         return ToolResponse(error=error, content=None if is_text else blocks)
     result = value
     if value is None:

@@ -26,11 +26,16 @@ from ..core.server_settings import ExternalServer
 from ..core.validation.limits import measure, multiplies
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_MOST_VALUES = 20_000
-_MOST_LEVELS = 64
-_MOST_DESCRIPTION = 16_000
-_LONGEST_SUMMARY = 200
-_MOST_SHOWN = 12
+_MAX_VALUES = 20_000
+"""Values in one tool definition."""
+_MAX_LEVELS = 64
+"""Levels of one tool definition."""
+_MAX_DESCRIPTION_CHARACTERS = 16_000
+"""Length of a tool's description."""
+_MAX_SUMMARY_CHARACTERS = 200
+"""Length of a summary, which is the description's first line."""
+_MAX_NAMES_SHOWN = 12
+"""Tool names in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,8 @@ def _missing(server: ExternalServer, listed: Sequence[str]) -> list[str]:
         if own not in listed and own not in server.restrict
     ]
     if lines:
-        shown = ", ".join(f"`{own}`" for own in listed[:_MOST_SHOWN]) or "nothing"
-        more = len(listed) - _MOST_SHOWN
+        shown = ", ".join(f"`{own}`" for own in listed[:_MAX_NAMES_SHOWN]) or "nothing"
+        more = len(listed) - _MAX_NAMES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
         lines.append(f"the server lists {shown}{rest}; see `tools` and `allow`")
     return lines
@@ -122,13 +127,14 @@ def _problems(
         yield "has too long a name with its prefix"
     description = definition.get("description")
     if description is not None and (
-        not isinstance(description, str) or len(description) > _MOST_DESCRIPTION
+        not isinstance(description, str)
+        or len(description) > _MAX_DESCRIPTION_CHARACTERS
     ):
-        yield f"has a description of more than {_MOST_DESCRIPTION:,} characters"
+        yield f"has a description of more than {_MAX_DESCRIPTION_CHARACTERS:,} characters"
     size = measure(dict(definition))
     if size.problem is not None:
         yield f"has a definition with {size.problem}"
-    elif size.values > _MOST_VALUES or size.levels > _MOST_LEVELS:
+    elif size.values > _MAX_VALUES or size.levels > _MAX_LEVELS:
         yield "has too large a definition"
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
@@ -147,7 +153,7 @@ def _tool(server: ExternalServer, name: str, definition: Mapping[str, Any]) -> T
         listed.pop("outputSchema", None)
     return Tool(
         name=name,
-        summary=first.strip()[:_LONGEST_SUMMARY],
+        summary=first.strip()[:_MAX_SUMMARY_CHARACTERS],
         description=description,
         definition=listed,
         timeout=server.call_timeout,

@@ -18,8 +18,8 @@ from subprocess import PIPE
 
 from ..core.server_settings import Resolved
 
-MOST_BYTES = 16 * 1024 * 1024
-"""The longest message that is taken."""
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""Size of a message from the server."""
 READ_BYTES = 1 << 16
 
 _GRACE = 1.0

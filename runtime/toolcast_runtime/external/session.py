@@ -31,8 +31,10 @@ from ..core.server_settings import ExternalServer, Resolved
 from .listing import BESIDES
 from .transports import Ending, http_transport, stdio_transport
 
-_MOST_PAGES = 100
-_MOST_ROUNDS = 10
+_MAX_PAGES = 100
+"""Pages of one list."""
+_MAX_INPUT_ROUNDS = 10
+"""Requests for input during one call."""
 _CLOSING_SECONDS = 8.0
 _ANSWER: TypeAdapter[Any] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
@@ -59,8 +61,8 @@ IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
 _SPEAKERS = ("mcp", "httpx2", "httpcore2")
 
 
-class Refused(Exception):
-    """The server refused a request, or answered what is no answer. The text says what."""
+class RequestRefusedError(Exception):
+    """Error response, or an invalid response, of an MCP server."""
 
 
 class Session:
@@ -114,7 +116,7 @@ class Session:
         """Every tool as the server lists it.
 
         Raises:
-            Refused: the server refused, or its list is no list of tools.
+            RequestRefusedError: the server refused, or its list is no list of tools.
             TimeoutError: it took longer than the server's `list_timeout`.
         """
         seconds = self._server.list_timeout
@@ -140,7 +142,7 @@ class Session:
                 found[kind] = []
                 is_there = declared.prompts if kind == "prompts" else declared.resources
                 if is_there is not None:
-                    with contextlib.suppress(Refused):
+                    with contextlib.suppress(RequestRefusedError):
                         found[kind] = await self._list(kind)
         return found
 
@@ -148,19 +150,21 @@ class Session:
         definitions: list[Mapping[str, Any]] = []
         params: types.PaginatedRequestParams | None = None
         what, (entries, _) = f"its list of {kind}", _LISTS[kind]
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             try:
                 ask = getattr(self._client.session, f"list_{entries}")
                 page = await ask(params=params)
             except MCPError as error:
                 raise self._refusal(error) from None
             except ValidationError as error:
-                raise Refused(f"{what} is not valid: {_first(error)}") from None
+                raise RequestRefusedError(
+                    f"{what} is not valid: {_first(error)}"
+                ) from None
             definitions += map(_dumped, getattr(page, entries))
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
-        raise Refused(f"{what} has more than {_MOST_PAGES} pages")
+        raise RequestRefusedError(f"{what} has more than {_MAX_PAGES} pages")
 
     async def call(
         self,
@@ -174,16 +178,16 @@ class Session:
         where somebody is told them.
 
         Raises:
-            Refused: the server refused, or its answer is none.
+            RequestRefusedError: the server refused, or its answer is none.
         """
         IS_QUIET.set(True)
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_INPUT_ROUNDS):
             answer = await self._answer(params, progress)
             if isinstance(answer, types.CallToolResult):
                 break
             if not self._can_ask:
-                raise Refused(
+                raise RequestRefusedError(
                     "the tool asks for input in mid-call, which nobody can give here"
                 )
             params = params.model_copy(
@@ -193,7 +197,9 @@ class Session:
                 }
             )
         else:
-            raise Refused(f"the tool asked for input more than {_MOST_ROUNDS} times")
+            raise RequestRefusedError(
+                f"the tool asked for input more than {_MAX_INPUT_ROUNDS} times"
+            )
         dumped: dict[str, Any] = answer.model_dump(
             mode="json", by_alias=True, exclude_none=True
         )
@@ -225,7 +231,9 @@ class Session:
                 request, _ANSWER, progress_callback=progress
             )
         except ValidationError as error:
-            raise Refused(f"the tool's answer is not valid: {_first(error)}") from None
+            raise RequestRefusedError(
+                f"the tool's answer is not valid: {_first(error)}"
+            ) from None
 
     async def _input_for(
         self, needed: types.InputRequiredResult
@@ -237,17 +245,17 @@ class Session:
             context = ClientRequestContext(session=session, request_id=key)
             answer = await session.dispatch_input_request(context, request)
             if isinstance(answer, types.ErrorData):
-                raise Refused(
+                raise RequestRefusedError(
                     f"the tool asks for input that is not given: {answer.message}"
                 )
             answers[key] = answer
         return answers
 
-    def _refusal(self, error: MCPError) -> Refused:
+    def _refusal(self, error: MCPError) -> RequestRefusedError:
         if error.code in _LOST or error.message == _TERMINATED:
             self._ending.end("its connection was lost")
-            return Refused("the connection to the tool's server was lost")
-        return Refused(f"the tool's server refused: {error.message}")
+            return RequestRefusedError("the connection to the tool's server was lost")
+        return RequestRefusedError(f"the tool's server refused: {error.message}")
 
     async def listen(self) -> None:
         """Follows the changes of the list where the server tells them on request only."""
@@ -346,8 +354,12 @@ def _raise_inner(holder: asyncio.Task[None], ending: Ending) -> None:
     if isinstance(error, OSError):
         # The program, or the folder that it is to start in: whichever is not there.
         what = f"`{error.filename}`" if error.filename else "it"
-        raise Refused(f"{what} cannot be started: {error.strerror}") from None
-    raise Refused(f"{ending.reason or error}{_last_words(ending)}") from None
+        raise RequestRefusedError(
+            f"{what} cannot be started: {error.strerror}"
+        ) from None
+    raise RequestRefusedError(
+        f"{ending.reason or error}{_last_words(ending)}"
+    ) from None
 
 
 def _last_words(ending: Ending) -> str:

@@ -20,9 +20,17 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from ..core.server_settings import Resolved
-from .server_process import MOST_BYTES, READ_BYTES, ServerProcess, kill, started, stop
+from .server_process import (
+    MAX_MESSAGE_BYTES,
+    READ_BYTES,
+    ServerProcess,
+    kill,
+    started,
+    stop,
+)
 
-_MOST_GARBAGE = 1_000
+_MAX_INVALID_LINES = 1_000
+"""Lines of a server that are not messages."""
 _BURST_OF_LINES = 1_000
 _LINES_A_SECOND = 200
 # Of those that are dropped, as many characters cost what one costs that is not.
@@ -112,12 +120,12 @@ async def _read_messages(
                     buffer = bytearray(rest)
                     for line in lines:
                         if not await _hand_over(line, into_session, ending, pace):
-                            reason = (
-                                f"it wrote {_MOST_GARBAGE} lines that are no messages"
-                            )
+                            reason = f"it wrote {_MAX_INVALID_LINES} lines that are no messages"
                             return
-                if len(buffer) > MOST_BYTES:
-                    reason = f"it sent a message of more than {MOST_BYTES >> 20} MiB"
+                if len(buffer) > MAX_MESSAGE_BYTES:
+                    reason = (
+                        f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
+                    )
                     return
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         reason = "its connection closed"
@@ -148,7 +156,7 @@ async def _hand_over(
         await into_session.send(SessionMessage(message))
     elif line.strip():
         ending.garbage += 1
-    return ending.garbage < _MOST_GARBAGE
+    return ending.garbage < _MAX_INVALID_LINES
 
 
 class _Pace:
@@ -215,7 +223,7 @@ async def http_transport(server: Resolved) -> AsyncGenerator[tuple[Any, Any], No
             trust_env=False,
         ) as client,
         streamable_http_client(
-            server.url, http_client=client, max_sse_event_size=MOST_BYTES
+            server.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
         ) as streams,
     ):
         yield streams
@@ -254,7 +262,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
 class _BoundedStream(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._left = MOST_BYTES
+        self._left = MAX_MESSAGE_BYTES
         self._inner = inner
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

@@ -29,7 +29,7 @@ from ..mcp.sdk_server import CALLED, build_server
 from .endpoints import Listening
 from .fairness import Turns
 from .request_limits import ADMITTED, AllowedHosts, Guard
-from .sessions import MOST_SESSIONS, Sessions
+from .sessions import MAX_SESSIONS, Sessions
 from .settings import AdminAnswer, AdminRequest, AdminRoute, HttpSettings, SettingsError
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast.http")
 _logger.addFilter(OneASecond())
 
-_BETWEEN = 1.0
-"""Seconds between two looks at readiness, however often and by whomever it is asked."""
+_READINESS_INTERVAL_S = 1.0
+"""Time between two readiness checks, however many requests ask for one."""
 
-_PATIENCE = 5.0
-"""Seconds that a look may take before its answer is no."""
+_READINESS_TIMEOUT_S = 5.0
+"""Time of a readiness check, after which the server is reported as not ready."""
 
 
 def listening_at(
@@ -243,7 +243,7 @@ def _manager(
     return StreamableHTTPSessionManager(
         sdk,
         stateless=stateless,
-        max_sessions=MOST_SESSIONS,
+        max_sessions=MAX_SESSIONS,
         max_request_body_size=most,
         # The guard has looked at hosts and origins.
         security_settings=TransportSecuritySettings(
@@ -364,11 +364,11 @@ class Readiness:
         """200 with `ready`, or 503 with `not ready` and which of them fails."""
         now = asyncio.get_running_loop().time()
         look = self._look
-        if look is None or (look.done() and now - self._since > _BETWEEN):
+        if look is None or (look.done() and now - self._since > _READINESS_INTERVAL_S):
             self._since = now
             look = self._look = asyncio.create_task(self._problem_with_ledger())
-        await asyncio.wait({look}, timeout=_PATIENCE)
-        late = f"the ledger has not answered within {_PATIENCE:g} s"
+        await asyncio.wait({look}, timeout=_READINESS_TIMEOUT_S)
+        late = f"the ledger has not answered within {_READINESS_TIMEOUT_S:g} s"
         found = self._found(look.result() if look.done() else late)
         is_ready = "failed" not in found.values()
         value = {"status": "ready" if is_ready else "not ready", **found}

@@ -35,12 +35,14 @@ _FULL = (
     b"connection: close\r\ncontent-length: 0\r\n\r\n"
 )
 
-MOST_CONNECTIONS = 1_200
+MAX_CONNECTIONS = 1_200
+"""Open connections; fewer if the process has few file descriptors."""
 
-MOST_ADMITTED = 1_000
-"""Connections that a request was admitted on; fewer where descriptors are few."""
+MAX_ADMITTED_CONNECTIONS = 1_000
+"""Connections with an admitted request; fewer if the process has few file descriptors."""
 
-_FEWEST = 16
+_MIN_CONNECTIONS = 16
+"""Connections that are allowed however few file descriptors there are."""
 _UNREAD_SECONDS = 0.05
 """How long a connection may bring nothing before it makes room for others."""
 _LINES = 200
@@ -52,12 +54,12 @@ _admitted: dict[BoundedProtocol, None] = {}
 
 def most_connections() -> int:
     """How many there may be: three quarters of the descriptors at most."""
-    return _of_descriptors(MOST_CONNECTIONS, 3)
+    return _of_descriptors(MAX_CONNECTIONS, 3)
 
 
 def most_admitted() -> int:
     """How many may be admitted: half of the descriptors at most, so that others are heard."""
-    return _of_descriptors(MOST_ADMITTED, 2)
+    return _of_descriptors(MAX_ADMITTED_CONNECTIONS, 2)
 
 
 def _of_descriptors(most: int, quarters: int) -> int:
@@ -66,7 +68,7 @@ def _of_descriptors(most: int, quarters: int) -> int:
     except ImportError:  # Windows has no such limit
         return most
     few = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return most if few < 0 else max(_FEWEST, min(most, few * quarters // 4))
+    return most if few < 0 else max(_MIN_CONNECTIONS, min(most, few * quarters // 4))
 
 
 class BoundedProtocol(H11Protocol):

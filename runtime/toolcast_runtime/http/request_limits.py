@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from .endpoints import Tokens
 
-MOST_LEVELS = 200
-"""Of the JSON in a request; more overflow the stack of what reads them."""
+MAX_LEVELS = 200
+"""Levels of the JSON in a request. Deeper JSON overflows the stack of its parsers."""
 
 ADMITTED = "toolcast.admitted"
 """In the scope of a request that was let in; the extension by which its server finds room."""
@@ -38,8 +38,8 @@ ARRIVED = "toolcast.arrived"
 BODY_SECONDS = 30.0
 """From the end of a request's head to the end of its body."""
 
-MOST_VALUES = 10_000
-"""Of the JSON in a request; what is done with it takes some microseconds for each."""
+MAX_VALUES = 10_000
+"""Values of the JSON in a request; processing takes some microseconds for each."""
 
 _LARGE = 10_000
 _LARGE_PART = 262_144
@@ -343,23 +343,23 @@ def _told(received: asyncio.Task[Message]) -> None:
 
 
 def _problem_with_json(body: bytes) -> str | None:
-    if nesting(body) > MOST_LEVELS:
-        return f"is more than {MOST_LEVELS} levels deep"
+    if nesting(body) > MAX_LEVELS:
+        return f"is more than {MAX_LEVELS} levels deep"
     # Each value takes a character at least.
-    if len(body) >= MOST_VALUES and crowding(body) > MOST_VALUES:
-        return f"has more than {MOST_VALUES:,} values"
+    if len(body) >= MAX_VALUES and crowding(body) > MAX_VALUES:
+        return f"has more than {MAX_VALUES:,} values"
     return None
 
 
 def crowding(body: bytes) -> int:
     """How many values a JSON text has; a bound, found without reading it."""
     most = 1 + sum(map(body.count, (b",", b"[", b"{")))
-    if most <= MOST_VALUES:
+    if most <= MAX_VALUES:
         return most
     values = 1
     for match in _SEPARATORS.finditer(body):
         values += body[match.start()] != _QUOTE
-        if values > MOST_VALUES:
+        if values > MAX_VALUES:
             break
     return values
 
@@ -367,7 +367,7 @@ def crowding(body: bytes) -> int:
 def nesting(body: bytes) -> int:
     """How deep the brackets of a JSON text go; a bound, found without reading it."""
     opened = body.count(b"[") + body.count(b"{")
-    if opened <= MOST_LEVELS:
+    if opened <= MAX_LEVELS:
         return opened
     deepest = level = 0
     for match in _TOKENS.finditer(body):
@@ -375,7 +375,7 @@ def nesting(body: bytes) -> int:
         if first in b"[{":
             level += 1
             deepest = max(deepest, level)
-            if level > MOST_LEVELS:
+            if level > MAX_LEVELS:
                 break
         elif first in b"]}":
             level -= 1

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import Message, Receive, Scope, Send
 
-MOST_SESSIONS = 200
-"""Of a client of the toolset at a time; who comes then is served without one."""
+MAX_SESSIONS = 200
+"""Concurrent sessions of one client; further callers are served without a session."""
 
-MOST_CALLS = 100
-"""Of a client's sessions at a time; further ones are answered as without a session."""
+MAX_CALLS = 100
+"""Concurrent calls in a client's sessions; further ones are served without a session."""
 
 _ENDING_SECONDS = 1.0
 
@@ -66,7 +66,7 @@ class Sessions:
             number = message.get("id") if "method" in message else None
             if number is None:
                 await self._kept.handle_request(scope, receive, send)
-            elif len(self._calls) < MOST_CALLS:
+            elif len(self._calls) < MAX_CALLS:
                 await self._call(number, scope, receive, send)
             else:
                 await self._alone.handle_request(scope, receive, send)

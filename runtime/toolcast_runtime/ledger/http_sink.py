@@ -60,9 +60,11 @@ _FOR_EVER = 1e18
 # What says of one row that it will never be taken; every other refusal is tried again.
 _REFUSALS = frozenset([400, 409, 413, 415, 422])
 _FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 60.0
+_MAX_RETRY_DELAY_S = 60.0
+"""Time between two attempts to send records."""
 _IDLE_SECONDS = 5.0
-_MOST_BYTES = 64 * 1024
+_MAX_RESPONSE_BYTES = 64 * 1024
+"""Size of a response."""
 
 
 class HttpSink:
@@ -154,7 +156,7 @@ class HttpSink:
                     self._post_all(client)
                 except Exception as error:
                     self._tell(error)
-                    pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2))
+                    pause = min(_MAX_RETRY_DELAY_S, max(_FIRST_PAUSE, pause * 2))
                     time.sleep(pause)
                 else:
                     pause = 0.0
@@ -201,7 +203,7 @@ class HttpSink:
             end = time.monotonic() + self._timeout
             with suppress(httpx.HTTPError):
                 for _ in answer.iter_raw():
-                    is_long = answer.num_bytes_downloaded > _MOST_BYTES
+                    is_long = answer.num_bytes_downloaded > _MAX_RESPONSE_BYTES
                     if is_long or time.monotonic() > end:
                         break
         if answer.status_code in _REFUSALS:

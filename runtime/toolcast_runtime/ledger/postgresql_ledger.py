@@ -38,13 +38,14 @@ _logger = logging.getLogger("toolcast.ledger")
 
 Connection = psycopg.Connection[Any]
 
-_MOST_SECONDS = 30.0
-"""How long a call waits for its record."""
+_WRITE_TIMEOUT_S = 30.0
+"""Time for which a call waits until its record is written."""
 _RETURN_SECONDS = 10.0
 """How long a database that was there may be away, as one that is started again is."""
-_LONGEST_PAUSE = 1.0
-_MOST_AT_ONCE = 4
-"""Connections besides the one that writes."""
+_MAX_RETRY_DELAY_S = 1.0
+"""Time between two attempts to connect."""
+_MAX_CONNECTIONS = 4
+"""Concurrent connections, in addition to the writing one."""
 # Any number will do, as long as nobody else locks it: PostgreSQL does not stand two who make
 # one table at once, in spite of IF NOT EXISTS.
 _LOCK = 6034417
@@ -81,7 +82,7 @@ class PostgresqlLedger(RecordBatches[Connection]):
     async def write(self, record: Record) -> None:
         """As of `Ledger`; fails when that takes half a minute."""
         try:
-            await asyncio.wait_for(super().write(record), _MOST_SECONDS)
+            await asyncio.wait_for(super().write(record), _WRITE_TIMEOUT_S)
         except TimeoutError as error:
             raise LedgerError("the ledger's database takes too long") from error
 
@@ -117,7 +118,7 @@ class PostgresqlLedger(RecordBatches[Connection]):
                     return None, dict.fromkeys(range(len(records)), lost)
                 _logger.warning("the ledger's database does not answer: %s", error)
             time.sleep(max(0.0, min(pause, left)))
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            pause = min(pause * 2, _MAX_RETRY_DELAY_S)
 
 
 def changed(url: str, statement: str, given: Sequence[Any]) -> int:
@@ -272,13 +273,13 @@ def _given(row: Sequence[Any]) -> list[Any]:
     return [v.replace("\0", "\\x00") if isinstance(v, str) else v for v in row]
 
 
-_places = threading.BoundedSemaphore(_MOST_AT_ONCE)
+_places = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
 
 def _begin_anew() -> None:
     """What a forked child has to do, in which nobody gives a place back."""
     global _places
-    _places = threading.BoundedSemaphore(_MOST_AT_ONCE)
+    _places = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
 
 if hasattr(os, "register_at_fork"):

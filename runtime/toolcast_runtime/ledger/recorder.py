@@ -32,7 +32,8 @@ from .secret_arguments import Redaction
 _logger = logging.getLogger("toolcast.ledger")
 _logger.addFilter(OneASecond())
 
-_PATIENCE = 10.0
+_SINK_TIMEOUT_S = 10.0
+"""Time that a project's ledger function has for one record."""
 
 
 class Recorder:
@@ -204,7 +205,7 @@ class FunctionLedger:
     async def write(self, record: Record) -> None:
         """Calls the function, for ten seconds at most."""
         try:
-            await asyncio.wait_for(self._give(record), _PATIENCE)
+            await asyncio.wait_for(self._give(record), _SINK_TIMEOUT_S)
         except Exception as error:
             raise LedgerError(f"{self._reference} took no record") from error
 

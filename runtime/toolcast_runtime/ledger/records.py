@@ -182,12 +182,13 @@ def storable(text: str | None) -> str | None:
 
 _logger = logging.getLogger("toolcast.ledger")
 
-_LARGEST_BATCH = 500
-_MOST_OWED = 10_000
-"""Ends of calls that are kept while they cannot be written."""
+_MAX_BATCH_RECORDS = 500
+"""Records that are written together."""
+_MAX_PENDING_RECORDS = 10_000
+"""Records of finished calls that are kept while they cannot be written."""
 _AGAIN_SECONDS = 2.0
-_MOST_SECONDS = 60.0
-"""How long ending waits for the thread."""
+_STOP_TIMEOUT_S = 60.0
+"""Time for which closing waits for the writer thread."""
 
 Failed = dict[int, LedgerError]
 """What is wrong with records of a batch, by their places."""
@@ -273,7 +274,7 @@ class RecordBatches(ABC, Generic[_C]):
             if thread is None:
                 return
             self._waiting.put(None)
-        thread.join(_MOST_SECONDS)
+        thread.join(_STOP_TIMEOUT_S)
         if thread.is_alive():
             _logger.error("the ledger did not take its last records in time")
 
@@ -297,7 +298,7 @@ class RecordBatches(ABC, Generic[_C]):
                 connection, failed = self._write_batch(connection, records)
                 # What was done is recorded when the place for it is back.
                 ended = [each for each in records if each.outcome != "started"]
-                owed = ended[:_MOST_OWED] if connection is None else []
+                owed = ended[:_MAX_PENDING_RECORDS] if connection is None else []
             with self._lock:
                 self._unwritten -= len(given)
                 if waiting is self._waiting and self._thread is not None:
@@ -319,7 +320,7 @@ def _next_batch(
         return batch, True
     while item is not None:
         batch.append(item)
-        if len(batch) == _LARGEST_BATCH:
+        if len(batch) == _MAX_BATCH_RECORDS:
             return batch, True
         try:
             item = waiting.get_nowait()

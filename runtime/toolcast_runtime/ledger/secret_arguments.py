@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal
 
-from ..core.validation.limits import MOST_LEVELS, measure
+from ..core.validation.limits import MAX_LEVELS, measure
 from ..core.validation.references import REFERENCES, References, held_schemas
 
 Secrecy = Literal["any", "text", "none"]
@@ -69,10 +69,12 @@ _SIGNS = re.compile(
         )
     )
 )
-_LONGEST = 256
-_EACH = 10
-_MOST_OF_NAMES = 50_000
-"""Of different names in one value; reading one takes up to a microsecond for each."""
+# Length of a property name that is analyzed.
+_MAX_PROPERTY_NAME_CHARACTERS = 256
+# Characters that every name is counted with, in addition to its length.
+_CHARACTERS_PER_NAME = 10
+# Characters of different names in one value; each takes up to a microsecond.
+_MAX_NAME_CHARACTERS_TOTAL = 50_000
 
 
 # Letters that are taken for Latin ones, or are without a mark that Unicode parts from them.
@@ -116,7 +118,7 @@ class SecretNames:
 
     def __init__(self) -> None:
         self._read: dict[str, Secrecy] = {}
-        self._left = _MOST_OF_NAMES
+        self._left = _MAX_NAME_CHARACTERS_TOTAL
 
     def is_secret(self, name: str, value: Any) -> bool:
         """Whether a value is secret by the name that it has."""
@@ -128,8 +130,8 @@ class SecretNames:
         return known == "any" or not isinstance(value, (int, float))
 
     def _look(self, name: str) -> Secrecy:
-        self._left -= len(name) + _EACH
-        if len(name) > _LONGEST or self._left < 0:
+        self._left -= len(name) + _CHARACTERS_PER_NAME
+        if len(name) > _MAX_PROPERTY_NAME_CHARACTERS or self._left < 0:
             return "any"
         # Names of parameters come again with each call.
         return _known(name)
@@ -185,14 +187,17 @@ _HIDDEN = rf"\1{REDACTED}"
 
 # What keywords hold that says nothing of a value, or is of members that have names.
 _OTHERS = frozenset("properties $defs definitions propertyNames contentSchema".split())
-_MOST_SCHEMAS = 20_000
-_MOST_NAMES = 100_000
-"""In the texts of one value."""
-_MOST_CHARACTERS = 300_000
-"""Of the longer texts of one value; reading them keeps an event loop for some 50 ms, at worst 90."""
-_LONGEST_NAME = 64
-_LONGEST_LAST_WORD = 16
-"""No word of the two tables below is as long, so that more of a name tells nothing."""
+# Subschemas that are searched for secrets.
+_MAX_SCHEMAS = 20_000
+# Names in the strings of one value.
+_MAX_NAMES = 100_000
+# Characters of the longer strings of one value. They block an event loop for some 50
+# ms, at worst 90.
+_MAX_TEXT_CHARACTERS = 300_000
+# Length of a string that can be the name of a secret.
+_MAX_NAME_CHARACTERS = 64
+# Characters at a name's end that are read: no word of the tables below is as long.
+_MAX_LAST_WORD_CHARACTERS = 16
 _LAST_WORD = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z]+[0-9]*)[^A-Za-z0-9]*\Z")
 _WORD = re.compile(r"-{0,2}[^\W\d][\w.-]{0,63}")
 _NAMING = frozenset(
@@ -231,10 +236,10 @@ class _Copy:
     def __init__(self, names: frozenset[str]) -> None:
         self._marked = names
         self._names = SecretNames()
-        self._left = _MOST_NAMES
-        self._characters_left = _MOST_CHARACTERS
+        self._left = _MAX_NAMES
+        self._characters_left = _MAX_TEXT_CHARACTERS
 
-    def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
+    def of(self, value: Any, levels: int = MAX_LEVELS) -> Any:
         if isinstance(value, str):
             return self._text(value, levels)
         if isinstance(value, Mapping):
@@ -265,7 +270,7 @@ class _Copy:
         return may_be_secret(name) and self._is_secret(name, value)
 
     def _text(self, text: str, levels: int) -> str:
-        if len(text) > _LONGEST_NAME:
+        if len(text) > _MAX_NAME_CHARACTERS:
             self._characters_left -= len(text)
             if self._characters_left < 0:
                 return REDACTED
@@ -321,7 +326,7 @@ class _Copy:
         return frozenset(found)
 
     def _names_a_secret(self, name: Any) -> bool:
-        is_name = isinstance(name, str) and len(name) <= _LONGEST_NAME
+        is_name = isinstance(name, str) and len(name) <= _MAX_NAME_CHARACTERS
         return is_name and may_be_secret(name) and self._is_secret(name, "")
 
 
@@ -336,7 +341,7 @@ def _is_word(value: Any) -> bool:
 
 def _last_word(name: str) -> str:
     """`value` for `values` and `newValue`."""
-    found = _LAST_WORD.search(name[-_LONGEST_LAST_WORD:])
+    found = _LAST_WORD.search(name[-_MAX_LAST_WORD_CHARACTERS:])
     return found[1].lower().removesuffix("s") if found else ""
 
 
@@ -353,7 +358,7 @@ def _marked_names(schema: Any) -> frozenset[str] | None:
     while waiting:
         part = waiting.pop()
         seen += 1
-        if seen > _MOST_SCHEMAS:
+        if seen > _MAX_SCHEMAS:
             return None
         if isinstance(part, (list, tuple)):
             waiting.extend(part)

@@ -33,12 +33,12 @@ from .records import (
 
 _logger = logging.getLogger("toolcast.ledger")
 
-_MOST_AT_ONCE = 1 << 16
-"""Characters of a record that is committed where its call runs."""
-_MOST_IN_LOG = 1 << 24
-"""Bytes of the log, about, before it is moved into the file."""
-_EACH_COMMIT = 2 * 4096
-"""Bytes that a commit of a short record adds to the log: one page or two, or seldom more."""
+_MAX_INLINE_RECORD_CHARACTERS = 1 << 16
+"""Characters of a record that is committed in the thread of its call."""
+_MAX_LOG_BYTES = 1 << 24
+"""Approximate size of the write-ahead log before it is moved into the database file."""
+_BYTES_PER_COMMIT = 2 * 4096
+"""Bytes that the commit of a short record adds to the log: one or two pages, seldom more."""
 _BUSY_MILLISECONDS = 30_000
 # All else is wrong with the file.
 _RECORD_ERRORS = (
@@ -81,16 +81,16 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         """Commits a record here; False when that may take long, or did not work."""
         with self._lock:
             connection = self._connection
-            if connection is None or self._unwritten or self._in_log > _MOST_IN_LOG:
+            if connection is None or self._unwritten or self._in_log > _MAX_LOG_BYTES:
                 return False
             if self._file != _file_at(self._path):
                 return False
             try:
                 row = values(record)
                 characters = sum(len(v) for v in row if isinstance(v, str))
-                if characters > _MOST_AT_ONCE:
+                if characters > _MAX_INLINE_RECORD_CHARACTERS:
                     return False
-                self._in_log += _EACH_COMMIT + characters
+                self._in_log += _BYTES_PER_COMMIT + characters
                 return connection.execute(WRITTEN, row).rowcount == 1
             except (sqlite3.Error, *RECORD_ERRORS):
                 # Somebody else writes, or worse: the thread waits, or reports what it is.
@@ -122,7 +122,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             lost = LedgerError(f"{self._path} cannot be written")
             lost.__cause__ = error
             return None, dict.fromkeys(range(len(records)), lost)
-        self._in_log += _EACH_COMMIT * len(records)
+        self._in_log += _BYTES_PER_COMMIT * len(records)
         return connection, failed
 
     def _end(self, connection: sqlite3.Connection) -> None:
@@ -137,7 +137,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         Both wait for the disk, and nobody else writes here meanwhile, who could keep the log
         from coming to an end.
         """
-        if self._in_log > _MOST_IN_LOG:
+        if self._in_log > _MAX_LOG_BYTES:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             self._in_log = 0
 

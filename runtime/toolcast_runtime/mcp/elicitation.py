@@ -24,8 +24,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from ..core.context import Declined
-from ..core.question import Answer, InputNeeded, Question
+from ..core.context import DeclinedError
+from ..core.question import Answer, InputRequiredError, Question
 from .results import is_before_2026, sendable
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Elicitation:
         """As `AskPerson`."""
         session = self._context.session
         if not session.can_send_request:
-            raise Declined(
+            raise DeclinedError(
                 f"`{question.tool}` has to ask a person first, and over this connection"
                 " nobody can be asked: it takes a client of protocol 2026-07-28, one over"
                 " stdio, or a session, which a server of one process keeps with a client"
@@ -85,7 +85,7 @@ class Elicitation:
             )
         except (MCPError, ValidationError) as error:
             _logger.warning("a client did not ask its person: %s", type(error).__name__)
-            raise Declined(
+            raise DeclinedError(
                 f"`{question.tool}` has to ask a person first, and the client gave no"
                 " answer of a person's; nothing was done"
             ) from None
@@ -117,7 +117,7 @@ class RoundTrips:
         self._answers: dict[str, Any] = {}
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`; raises `InputNeeded` too."""
+        """As `AskPerson`; raises `InputRequiredError` too."""
         earlier = self._read()
         digest = question.digest
         known = earlier["answers"].get(question.name)
@@ -128,7 +128,7 @@ class RoundTrips:
         # An answer counts for exactly what was shown, and only if it was.
         if answer is not None and earlier["asked"].get(question.name) == digest:
             if not isinstance(answer, types.ElicitResult):
-                raise Declined("the answer is none to a question")
+                raise DeclinedError("the answer is none to a question")
             self._answers[question.name] = {
                 "question": digest,
                 "action": answer.action,
@@ -137,10 +137,10 @@ class RoundTrips:
             return Answer(answer.action, answer.content, earlier["round"])
         _require_forms(self._context, question)
         if self._refusal is not None:
-            raise Declined(self._refusal)
+            raise DeclinedError(self._refusal)
         self._round = self._round or secrets.token_hex(16)
         put = partial(self._needed.__setitem__, question.name, question)
-        raise InputNeeded(self._round, put)
+        raise InputRequiredError(self._round, put)
 
     def result(self) -> types.InputRequiredResult | None:
         """What the call answers when it needs more, its state not sealed yet; or None."""
@@ -179,7 +179,7 @@ def _require_forms(context: ServerRequestContext[Any, Any], question: Question) 
     capabilities = context.session.client_capabilities
     can = None if capabilities is None else capabilities.elicitation
     if can is None or (can.form is None and can.url is not None):
-        raise Declined(
+        raise DeclinedError(
             f"`{question.tool}` has to ask a person first, and this client cannot: it has"
             " not declared `elicitation` with forms; nothing was done"
         )

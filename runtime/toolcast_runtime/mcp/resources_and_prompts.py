@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
 
 _NOT_FOUND_BEFORE_2026 = -32002
-_MOST_COMPLETIONS = 100
+_MAX_COMPLETIONS = 100
+"""Values in the result of `completion/complete`."""
 _EXTENSION = "io.modelcontextprotocol/skills"
 # What a client may have can change at any time, and is its own alone.
 _CACHING = {"ttlMs": 0, "cacheScope": "private"}
@@ -237,7 +238,7 @@ class _Offers:
         async with asked as (call, ask):
             try:
                 return await give(calls, call)
-            except optional.mcp_definitions.Failed as failed:
+            except optional.mcp_definitions.HandlerResultError as failed:
                 needed = None if ask is None else ask.result()
                 if needed is None:
                     text = sendable(str(failed))
@@ -322,9 +323,9 @@ class _Offers:
         ]
         return types.CompleteResult(
             completion=types.Completion(
-                values=values[:_MOST_COMPLETIONS],
+                values=values[:_MAX_COMPLETIONS],
                 total=len(values),
-                has_more=len(values) > _MOST_COMPLETIONS,
+                has_more=len(values) > _MAX_COMPLETIONS,
             )
         )
 

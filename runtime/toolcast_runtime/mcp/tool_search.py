@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ..core.context import NotTaken, ToolError, ToolResponse
+from ..core.context import ArgumentConversionError, ToolError, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.optional import OptionalPartError
 from ..core.toolset import Found
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..core.registry import Registry
 
 SEARCH, CALL = "search_tools", "call_found_tool"
-USUAL, _MOST = 5, 20
+USUAL, _MAX_RESULTS = 5, 20
 """So many tools are found where nobody says how many, and never more."""
 _NOTHING = "No tool has these words. Try others: what is done, and to what."
 _QUERY = {
@@ -36,7 +36,7 @@ _QUERY = {
 _LIMIT = {
     "type": "integer",
     "minimum": 1,
-    "maximum": _MOST,
+    "maximum": _MAX_RESULTS,
     "description": f"How many tools at most; {USUAL}, if not given.",
 }
 _NAME = {"type": "string", "description": "The tool's name."}
@@ -135,13 +135,13 @@ class OwnTools:
         It is text alone: a copy as structured content would cost what the search saves.
 
         Raises:
-            NotTaken: the arguments are not valid; a valid `call_found_tool` means another tool.
+            ArgumentConversionError: the arguments are not valid; a valid `call_found_tool` means another tool.
             ToolError: there is no router.
         """
         validators = self.registry.toolsets[0].calls.validators
         problems = validators.problems_with_arguments(tool, arguments)
         if problems or tool.name == CALL:
-            raise NotTaken(problems)
+            raise ArgumentConversionError(problems)
         tools = {one.name: one for one in await self.offered() if not one.always}
         query = arguments["query"].strip()
         try:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-_MOST_LISTS = 16
+_MAX_CACHED_LISTS = 16
+"""Tool lists that are cached."""
 
 
 def exact_tools(
@@ -66,7 +67,7 @@ def exact_tools(
         present = served.names(client)
         local = shown.get((old, present))
         if local is None:
-            if len(shown) == _MOST_LISTS:
+            if len(shown) == _MAX_CACHED_LISTS:
                 shown.clear()
             local = _local(served.listed(client), old, takes_raw_json=takes_raw_json)
             shown[old, present] = local

@@ -32,21 +32,25 @@ if TYPE_CHECKING:
 
     _Ask = Callable[[], Awaitable[dict[str, Any]]]
 
-_MOST_BYTES = 256 * 1024
+_MAX_RESPONSE_BYTES = 256 * 1024
+"""Size of a response of the authorization server."""
 _SECONDS = 5.0
 _FRESH = 300.0
-_LONGEST = 3_600.0
+_MAX_KEY_AGE_S = 3_600.0
 _PAUSE = 30.0
-_PATIENCE = 10.0
-_MOST_KEYS = 100
-_LONGEST_URL = 200
-_LONGEST_TOKEN = 16 * 1024
+_KEYS_TIMEOUT_S = 10.0
+_MAX_KEYS = 100
+"""Keys of the authorization server that are read."""
+_MAX_URL_CHARACTERS = 200
+"""Characters of a URL in a message."""
+_MAX_TOKEN_CHARACTERS = 16 * 1024
+"""Length of an access token."""
 _SKEW = 30
 _AT_ONCE = 8
-_MOST_QUESTIONS = 24
+_MAX_REQUESTS = 24
 _REFUSED_SECONDS = 10.0
 _KNOWN_SECONDS = 3_600.0
-_MOST_REMEMBERED = 10_000
+_MAX_CACHED_TOKENS = 10_000
 _TYPES = frozenset(("jwt", "at+jwt", "application/at+jwt"))
 _ASYMMETRIC = frozenset(
     "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()
@@ -55,14 +59,14 @@ _ASYMMETRIC = frozenset(
 _logger = logging.getLogger("toolcast.http")
 
 
-class NotThere(Exception):
-    """The authorization server does not answer as it must; nothing can be checked."""
+class AuthorizationServerError(Exception):
+    """Authorization server without a valid response, so that tokens cannot be checked."""
 
     retry_after = "30"
 
 
-class TooMany(NotThere):
-    """This caller would wait too long."""
+class TooManyRequestsError(AuthorizationServerError):
+    """Request not sent, because too many wait for the authorization server."""
 
     retry_after = "1"
 
@@ -82,11 +86,13 @@ class Questions:
         """What is answered to a question about a token.
 
         Raises:
-            NotThere: there is no answer; `TooMany`, it was not asked.
+            AuthorizationServerError: there is no answer; `TooManyRequestsError`, it was not asked.
         """
         if about not in self._asked:
-            if len(self._asked) >= _MOST_QUESTIONS:
-                raise TooMany("too many questions wait for the authorization server")
+            if len(self._asked) >= _MAX_REQUESTS:
+                raise TooManyRequestsError(
+                    "too many questions wait for the authorization server"
+                )
             self._asked[about] = asyncio.create_task(self._in_turn(ask))
         asked = self._asked[about]
         self._callers[about] += 1
@@ -103,7 +109,7 @@ class Questions:
             async with asyncio.timeout(_SECONDS), self._turns:
                 return await ask()
         except TimeoutError:
-            raise NotThere(f"no answer within {_SECONDS:g} s") from None
+            raise AuthorizationServerError(f"no answer within {_SECONDS:g} s") from None
 
 
 class AuthorizationServer:
@@ -120,20 +126,22 @@ class AuthorizationServer:
         self._keys: dict[str | None, PyJWK] = {}
         self._fetched = self._tried = float("-inf")
         self._renewal: asyncio.Task[None] | None = None
-        self._line = asyncio.Semaphore(_MOST_QUESTIONS)
+        self._line = asyncio.Semaphore(_MAX_REQUESTS)
 
     async def key(self, number: str | None, algorithm: str) -> PyJWK | None:
         """The key of an id; None when the server has no such key for the algorithm.
 
         Raises:
-            NotThere: the keys are not to be had.
+            AuthorizationServerError: the keys are not to be had.
         """
         age = time.monotonic() - self._fetched
-        is_known = age <= _LONGEST and number in self._keys
+        is_known = age <= _MAX_KEY_AGE_S and number in self._keys
         if age > _FRESH or not is_known:
             await self._renewed(is_known=is_known)
-        if time.monotonic() - self._fetched > _LONGEST:
-            raise NotThere("the keys of the authorization server are not to be had")
+        if time.monotonic() - self._fetched > _MAX_KEY_AGE_S:
+            raise AuthorizationServerError(
+                "the keys of the authorization server are not to be had"
+            )
         key = self._keys.get(number)
         return key if key is not None and key.algorithm_name == algorithm else None
 
@@ -141,7 +149,7 @@ class AuthorizationServer:
         """Where tokens are asked for.
 
         Raises:
-            NotThere: the server does not say.
+            AuthorizationServerError: the server does not say.
         """
         return self._issuer.introspection_uri or await self._address(
             "introspection_endpoint"
@@ -158,18 +166,20 @@ class AuthorizationServer:
             self._tried = time.monotonic()
             self._renewal = asyncio.create_task(self._renew())
         if self._line.locked():
-            raise TooMany("too many wait for the keys of the authorization server")
+            raise TooManyRequestsError(
+                "too many wait for the keys of the authorization server"
+            )
         async with self._line:
             # A caller who goes away does not end what others wait for.
             await asyncio.shield(self._renewal)
 
     async def _renew(self) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_KEYS_TIMEOUT_S):
                 uri = self._issuer.jwks_uri or await self._address("jwks_uri")
                 self._keys = _keys(await fetch(uri))
-        except (NotThere, TimeoutError) as error:
-            why = str(error) or f"no answer within {_PATIENCE:g} s"
+        except (AuthorizationServerError, TimeoutError) as error:
+            why = str(error) or f"no answer within {_KEYS_TIMEOUT_S:g} s"
             _logger.error("the keys of the issuer cannot be fetched: %s", why)
         else:
             self._fetched = time.monotonic()
@@ -180,7 +190,9 @@ class AuthorizationServer:
         uri = self._metadata.get(name)
         if not isinstance(uri, str) or not is_safe_url(uri):
             self._metadata = None
-            raise NotThere(f"the metadata of the issuer has no usable `{name}`")
+            raise AuthorizationServerError(
+                f"the metadata of the issuer has no usable `{name}`"
+            )
         return uri
 
     async def _discovered(self) -> Mapping[str, Any]:
@@ -198,24 +210,28 @@ class AuthorizationServer:
         ):
             try:
                 found = await fetch(url)
-            except NotThere:
+            except AuthorizationServerError:
                 continue
             # Who speaks for another issuer is not asked for keys.
             if found.get("issuer") == issuer:
                 return found
             named = found.get("issuer")
             if isinstance(named, str) and is_safe_url(named):
-                another = f": what is there is of {named[:_LONGEST_URL]}"
-        raise NotThere(f"{issuer} publishes no metadata of its own{another}")
+                another = f": what is there is of {named[:_MAX_URL_CHARACTERS]}"
+        raise AuthorizationServerError(
+            f"{issuer} publishes no metadata of its own{another}"
+        )
 
 
 def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
     """The keys by id, of which those that are not understood are left out."""
     listed = found.get("keys")
     if not isinstance(listed, list):
-        raise NotThere("the authorization server publishes no list of keys")
+        raise AuthorizationServerError(
+            "the authorization server publishes no list of keys"
+        )
     keys: dict[str | None, PyJWK] = {}
-    for entry in listed[:_MOST_KEYS]:
+    for entry in listed[:_MAX_KEYS]:
         if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
             continue
         number = entry.get("kid")
@@ -228,7 +244,9 @@ def _keys(found: Mapping[str, Any]) -> dict[str | None, PyJWK]:
         if key.algorithm_name in _ASYMMETRIC:
             keys[number] = key
     if not keys:
-        raise NotThere("the authorization server publishes no key that can be used")
+        raise AuthorizationServerError(
+            "the authorization server publishes no key that can be used"
+        )
     return keys
 
 
@@ -240,7 +258,7 @@ async def fetch(
     """The JSON object at an address; with a form, what is answered to it.
 
     Raises:
-        NotThere: it is not to be had. The text has nothing that was sent or received.
+        AuthorizationServerError: it is not to be had. The text has nothing that was sent or received.
     """
     try:
         async with (
@@ -258,20 +276,24 @@ async def fetch(
             ) as response,
         ):
             if response.status_code != 200:
-                raise NotThere(f"{url} answers {response.status_code}")
+                raise AuthorizationServerError(f"{url} answers {response.status_code}")
             body = bytearray()
             async for part in response.aiter_raw():
                 body += part
-                if len(body) > _MOST_BYTES:
-                    raise NotThere(f"{url} answers more than {_MOST_BYTES} bytes")
+                if len(body) > _MAX_RESPONSE_BYTES:
+                    raise AuthorizationServerError(
+                        f"{url} answers more than {_MAX_RESPONSE_BYTES} bytes"
+                    )
     except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        raise NotThere(f"{url} cannot be reached: {type(error).__name__}") from None
+        raise AuthorizationServerError(
+            f"{url} cannot be reached: {type(error).__name__}"
+        ) from None
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise NotThere(f"{url} answers no JSON object")
+        raise AuthorizationServerError(f"{url} answers no JSON object")
     return value
 
 
@@ -281,8 +303,8 @@ def _trusted() -> SSLContext:
     return httpx2.create_ssl_context()
 
 
-class TokenRefused(Exception):
-    """The token is not good here. The text has nothing of it."""
+class InvalidTokenError(Exception):
+    """Access token that is not valid here; the message contains no part of the token."""
 
 
 class AccessTokens:
@@ -308,11 +330,11 @@ class AccessTokens:
             audience: the endpoint's URL, which the token must be for.
 
         Raises:
-            TokenRefused: it is not good here.
-            NotThere: it cannot be found out.
+            InvalidTokenError: it is not good here.
+            AuthorizationServerError: it cannot be found out.
         """
-        if len(token) > _LONGEST_TOKEN:
-            raise TokenRefused("the token is too long")
+        if len(token) > _MAX_TOKEN_CHARACTERS:
+            raise InvalidTokenError("the token is too long")
         # With and without the slash at its end it is one endpoint.
         audiences = [audience, audience.rstrip("/")]
         if self._issuer.oauth.introspection:
@@ -321,24 +343,24 @@ class AccessTokens:
             claims = await self._signed(token, audiences)
         if claims.get("cnf") is not None:
             # Nothing here checks that the caller has the key that it is bound to.
-            raise TokenRefused("the token is bound to a key")
+            raise InvalidTokenError("the token is bound to a key")
         return claims
 
     async def _signed(self, token: str, audiences: list[str]) -> Mapping[str, Any]:
         try:
             head = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, RecursionError):
-            raise TokenRefused("the token is malformed") from None
+            raise InvalidTokenError("the token is malformed") from None
         algorithm, kind, number = head.get("alg"), head.get("typ"), head.get("kid")
         if algorithm not in self._issuer.oauth.algorithms:
-            raise TokenRefused("the token's algorithm is not taken")
+            raise InvalidTokenError("the token's algorithm is not taken")
         if "crit" in head:
-            raise TokenRefused("the token has a header that must be understood")
+            raise InvalidTokenError("the token has a header that must be understood")
         if kind is not None and str(kind).lower() not in _TYPES:
-            raise TokenRefused("the token is no access token")
+            raise InvalidTokenError("the token is no access token")
         key = await self._server.key(number, algorithm)
         if key is None:
-            raise TokenRefused("the token is signed with an unknown key")
+            raise InvalidTokenError("the token is signed with an unknown key")
         try:
             found: dict[str, Any] = jwt.decode(
                 token,
@@ -350,9 +372,9 @@ class AccessTokens:
                 options={"require": ["exp", "iss", "aud"]},
             )
         except jwt.PyJWTError as error:
-            raise TokenRefused(_WHY.get(type(error), _MALFORMED)) from None
+            raise InvalidTokenError(_WHY.get(type(error), _MALFORMED)) from None
         except (ValueError, TypeError, OverflowError, RecursionError):
-            raise TokenRefused(_MALFORMED) from None
+            raise InvalidTokenError(_MALFORMED) from None
         return found
 
     async def _introspected(
@@ -364,40 +386,42 @@ class AccessTokens:
             try:
                 credentials = self._issuer.credentials and self._issuer.credentials()
             except ValueError:
-                raise NotThere("credentials for introspection cannot be read") from None
+                raise AuthorizationServerError(
+                    "credentials for introspection cannot be read"
+                ) from None
             return await fetch(uri, form, credentials)
 
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
         now = time.monotonic()
         if self._refused.get(digest, now) > now:
-            raise TokenRefused(_INACTIVE)
+            raise InvalidTokenError(_INACTIVE)
         is_known = self._known.get(digest, now) > now
         lane = self._of_known if is_known else self._of_others
         found = await lane.answer(digest, ask)
         if found.get("active") is not True:
             _remember(self._refused, digest, _REFUSED_SECONDS)
-            raise TokenRefused(_INACTIVE)
+            raise InvalidTokenError(_INACTIVE)
         given = found.get("aud")
         named = given if isinstance(given, list) else [given]
         if not any(each in audiences for each in named if isinstance(each, str)):
-            raise TokenRefused(_WHY[jwt.InvalidAudienceError])
+            raise InvalidTokenError(_WHY[jwt.InvalidAudienceError])
         if found.get("iss", self._issuer.issuer) != self._issuer.issuer:
-            raise TokenRefused(_WHY[jwt.InvalidIssuerError])
+            raise InvalidTokenError(_WHY[jwt.InvalidIssuerError])
         now = time.time()
         ends, begins = found.get("exp", now), found.get("nbf", now)
         if not all(
             isinstance(each, int | float) and each == each for each in (ends, begins)
         ):
-            raise TokenRefused(_MALFORMED)
+            raise InvalidTokenError(_MALFORMED)
         if ends + _SKEW < now:
-            raise TokenRefused(_WHY[jwt.ExpiredSignatureError])
+            raise InvalidTokenError(_WHY[jwt.ExpiredSignatureError])
         if begins - _SKEW > now:
-            raise TokenRefused(_WHY[jwt.ImmatureSignatureError])
+            raise InvalidTokenError(_WHY[jwt.ImmatureSignatureError])
         if str(found.get("token_type", "bearer")).lower() not in (
             "bearer",
             "access_token",
         ):
-            raise TokenRefused("the token is no bearer token")
+            raise InvalidTokenError("the token is no bearer token")
         _remember(self._known, digest, _KNOWN_SECONDS)
         return found
 
@@ -406,7 +430,7 @@ def _remember(until: dict[bytes, float], digest: bytes, seconds: float) -> None:
     """Among the latest ones."""
     until.pop(digest, None)
     until[digest] = time.monotonic() + seconds
-    if len(until) > _MOST_REMEMBERED:
+    if len(until) > _MAX_CACHED_TOKENS:
         del until[next(iter(until))]
 
 

@@ -17,7 +17,12 @@ from starlette.responses import JSONResponse
 from ..core.context import Caller, calling_as
 from ..http.request_limits import put_back, read_message, refusal
 from ..mcp.sdk_server import IDENTITY
-from .access_tokens import AccessTokens, AuthorizationServer, NotThere, TokenRefused
+from .access_tokens import (
+    AccessTokens,
+    AuthorizationServer,
+    AuthorizationServerError,
+    InvalidTokenError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,12 +100,12 @@ class ResourceServer:
         try:
             claims = await self._tokens.claims(token, self.resource)
             caller, held = self._caller(claims)
-        except TokenRefused as refused:
+        except InvalidTokenError as refused:
             why = str(refused)
             self._tell("%s refuses a token: %s", scope["path"], why)
             asked = self.challenge(realm, error="invalid_token", error_description=why)
             return refusal(401, why, {"www-authenticate": asked})
-        except NotThere as error:
+        except AuthorizationServerError as error:
             self._tell("no token can be checked: %s", str(error), level=logging.ERROR)
             late = "tokens cannot be checked at present"
             return refusal(503, late, {"retry-after": error.retry_after})
@@ -157,7 +162,7 @@ class ResourceServer:
         user = claims.get("sub")
         # It gets into logs and ledgers, whose texts have neither line ends nor surrogates.
         if not isinstance(user, str) or not user or not user.isprintable():
-            raise TokenRefused("the token names nobody in `sub`")
+            raise InvalidTokenError("the token names nobody in `sub`")
         held = _scopes(claims)
         permissions = frozenset[str]().union(
             *(self._given[name] for name in held if name in self._given)

@@ -48,11 +48,12 @@ _OF_TYPE = {
     ).split(),
 }
 _OF_ANY_TYPE = frozenset(["enum", "const"])
-_MOST_STEPS = 40
+_MAX_REFERENCES = 40
+"""References that are followed one after another."""
 
 
-class Inexact(Exception):
-    """No one schema says what the two say; the argument is the keyword that hinders it."""
+class InexactError(Exception):
+    """Two schemas without a simple equivalent; the argument is the keyword that prevents it."""
 
 
 def type_name(value: Any) -> str:
@@ -104,17 +105,17 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
     """A schema of exactly the values that both allow; words of the first win.
 
     Raises:
-        Inexact: there is none that is as simple.
+        InexactError: there is none that is as simple.
     """
     if "$ref" in first or "$ref" in second:
         if only_annotated(second) or only_annotated(first):
             return {**second, **first}
-        raise Inexact("$ref")
+        raise InexactError("$ref")
     both = dict(first)
     for group in _TOGETHER:
         mine, its = group & first.keys(), group & second.keys()
         if mine and its and not _only_properties(first, second, mine | its):
-            raise Inexact(sorted(mine | its)[0])
+            raise InexactError(sorted(mine | its)[0])
     for key, value in second.items():
         if key not in both:
             both[key] = value
@@ -159,7 +160,7 @@ def _both(key: str, first: Any, second: Any) -> Any:
         return {**shared, **{n: s for n, s in second.items() if n not in first}}
     if key == "additionalProperties":  # One is false; all else was refused before.
         return False
-    raise Inexact(key)
+    raise InexactError(key)
 
 
 def _merged_values(first: Any, second: Any) -> Any:
@@ -167,7 +168,7 @@ def _merged_values(first: Any, second: Any) -> Any:
         return merged(first, second)
     if True in (first, second):
         return second if first is True else first
-    raise Inexact("properties")
+    raise InexactError("properties")
 
 
 def _common_types(first: Any, second: Any) -> Any:
@@ -178,7 +179,7 @@ def _common_types(first: Any, second: Any) -> Any:
     if "number" in mine and "integer" in its and "integer" not in common:
         common.append("integer")
     if not common:
-        raise Inexact("type")
+        raise InexactError("type")
     return common[0] if len(common) == 1 else common
 
 
@@ -291,7 +292,7 @@ def _are_disjoint(first: Any, second: Any) -> bool:
 def takes_null(
     schema: Any,
     target: Callable[[str], Any],
-    steps: int = _MOST_STEPS,
+    steps: int = _MAX_REFERENCES,
     known: dict[int, bool] | None = None,
 ) -> bool:
     """Whether a schema surely allows null.

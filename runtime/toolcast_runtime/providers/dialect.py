@@ -123,8 +123,8 @@ class Dialect:
         return self.keywords is None or keyword in self.keywords
 
 
-class Inexpressible(Exception):
-    """A closed dialect cannot say what a schema says.
+class InexpressibleError(Exception):
+    """Schema that a provider's closed dialect cannot express.
 
     Attributes:
         path: where in the spec.
@@ -139,9 +139,10 @@ class Inexpressible(Exception):
         self.why = why
 
 
-_MOST_CHARACTERS = 400
-_MOST_OF_FIELDS = 4_000
-"""Without its fields nobody can send an object."""
+_MAX_KEYWORD_CHARACTERS = 400
+"""Characters of a lost keyword in a description."""
+_MAX_PROPERTIES_CHARACTERS = 4_000
+"""Characters of lost `properties` in a description: a caller needs them to send the object."""
 
 _UNTOLD = frozenset("title readOnly writeOnly $comment".split())
 
@@ -240,7 +241,11 @@ def told(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
     parts = {}
     for keyword, value in lost.items():
         part = "" if keyword in _UNTOLD else _part(keyword, value)
-        most = _MOST_OF_FIELDS if keyword == "properties" else _MOST_CHARACTERS
+        most = (
+            _MAX_PROPERTIES_CHARACTERS
+            if keyword == "properties"
+            else _MAX_KEYWORD_CHARACTERS
+        )
         if part and len(part) <= most:
             parts[keyword] = part
     return (f"({', '.join(parts.values())})" if parts else ""), frozenset(parts)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.validation.references import References, held_schemas, reached
 from .combined_schemas import (
-    Inexact,
+    InexactError,
     exclude_each_other,
     merged,
     nullable_schema,
@@ -27,7 +27,7 @@ from .dialect import (
     STANDARD,
     Dialect,
     Effect,
-    Inexpressible,
+    InexpressibleError,
     Losses,
     Severity,
     added,
@@ -39,10 +39,11 @@ from .provider_names import new_names, renamed_everywhere
 
 Path = tuple[str | int, ...]
 
-DEEPEST = 50
-"""More levels of schemas, or of references one in another, than this are cut."""
+MAX_DEPTH = 50
+"""Levels of schemas, or of nested references; deeper ones are cut."""
 
-_MOST_INLINED = 2_000
+# Subschemas that are inlined.
+_MAX_INLINED_SCHEMAS = 2_000
 _NOT_OF_NAMES = re.compile(r"[^a-zA-Z0-9_.-]")
 _WITHOUT_MEANING = frozenset(
     "$schema $id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary".split()
@@ -157,7 +158,7 @@ class Flattening:
         self.definitions: list[tuple[str, Any]] = []
         self._names: dict[int, str] = {}
         self._named: dict[str, Any] = {"#": root}
-        self._left = _MOST_INLINED
+        self._left = _MAX_INLINED_SCHEMAS
 
     def flat(
         self, schema: Mapping[str, Any], path: Path, is_root: bool = False
@@ -188,7 +189,7 @@ class Flattening:
             flat, _ = self._inlined(flat, "$ref", path)
         try:
             return merged(flat, inner)
-        except Inexact as refusal:
+        except InexactError as refusal:
             is_of_all = path[-2:-1] == ("allOf",)
             place, keyword = (path[:-2], "allOf") if is_of_all else (path, "$ref")
             what = f"what it adds of `{refusal}` cannot be said together with the rest"
@@ -228,7 +229,7 @@ class Flattening:
         place = self.parts.location(target)
         self._left -= 1
         is_open = id(target) in self.opened
-        if is_open or len(self.opened) > DEEPEST or self._left < 0:
+        if is_open or len(self.opened) > MAX_DEPTH or self._left < 0:
             cut = self.cut(target, keyword, place)
             return self._with_member(beside, cut, path), path
         self.opened.append(id(target))
@@ -244,7 +245,7 @@ class Flattening:
     ) -> dict[str, Any]:
         """What stands where a schema would hold itself."""
         if self.dialect.is_closed:
-            raise Inexpressible(place, keyword, "holds itself")
+            raise InexpressibleError(place, keyword, "holds itself")
         what = "it holds itself; within itself any value of its type stands for it"
         self._wider(place, keyword, what)
         return {"type": target["type"]} if "type" in target else {}
@@ -252,7 +253,7 @@ class Flattening:
     def nothing(self, path: Path) -> dict[str, Any]:
         """A schema that allows no value."""
         if self.dialect.is_closed:
-            raise Inexpressible(path, str(path[-1]), "takes no value at all")
+            raise InexpressibleError(path, str(path[-1]), "takes no value at all")
         if self.dialect.takes("not"):
             return {"not": {}}
         self._wider(path, "false", "no value at all")
@@ -340,7 +341,7 @@ def _seen(on: Flattening, member: Any) -> Any:
         return member
     flat = on.parts.in_new_words(member)
     with suppress(LookupError):
-        for _ in range(DEEPEST):
+        for _ in range(MAX_DEPTH):
             if not isinstance(flat.get("$ref"), str):
                 break
             target = on.parts.target(flat["$ref"])
@@ -383,7 +384,7 @@ def _distributed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str
         words = [o if isinstance(o, Mapping) or o is False else {} for o in members]
         each = [one if one is False else merged(one, beside) for one in words]
         return {**rest, "anyOf": each}
-    except (Inexact, AttributeError):
+    except (InexactError, AttributeError):
         what = "cannot be said together with what stands beside it; dropped"
         on.losses.add(path, "anyOf", what, Effect.WIDER, Severity.WARNING)
         return {key: value for key, value in schema.items() if key != "anyOf"}
@@ -406,7 +407,7 @@ def typed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
         return schema
     implied = next((_IMPLIED[key] for key in _IMPLIED if key in schema), None)
     if implied is None:
-        raise Inexpressible(path, "type", "takes a value of any type")
+        raise InexpressibleError(path, "type", "takes a value of any type")
     on.losses.add(path, "type", f"values that are no {implied}", Effect.NARROWER)
     return {"type": implied, **schema}
 
@@ -424,18 +425,18 @@ def close(
     if schema.get("unevaluatedProperties") is False:
         further = False
     if schema.get("patternProperties"):
-        raise Inexpressible(path, "patternProperties", "takes names by a pattern")
+        raise InexpressibleError(path, "patternProperties", "takes names by a pattern")
     is_map = not properties and (len(path) > 1 or "additionalProperties" in schema)
     if further is not False:
         if is_map or (isinstance(further, Mapping) and further):
-            raise Inexpressible(path, "additionalProperties", "takes any names")
+            raise InexpressibleError(path, "additionalProperties", "takes any names")
         what = "names that are not declared"
         on.losses.add(path, "additionalProperties", what, Effect.NARROWER)
     out["additionalProperties"] = False
     for name in out.get("required", ()):
         if name not in properties:
             why = f"needs `{name}`, which is not declared"
-            raise Inexpressible(path, "required", why)
+            raise InexpressibleError(path, "required", why)
     if not on.dialect.is_required_whole:
         return frozenset()
     absent = frozenset(properties) - frozenset(out.get("required", ()))

@@ -25,7 +25,7 @@ from ..core.context import ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.validation.compiled import build
 from ..core.validation.references import held_schemas, pointer
-from .dialect import Dialect, Inexpressible, Loss, Severity
+from .dialect import Dialect, InexpressibleError, Loss, Severity
 from .provider_names import provider_names
 from .schema_rendering import (
     RenderedSchema,
@@ -311,7 +311,7 @@ def render_tools(
     for tool in listed:
         try:
             rendered.append(_rendered(provider, tool, names[tool.name], options))
-        except Inexpressible as refusal:
+        except InexpressibleError as refusal:
             what = f"the schema {refusal.why}; the tool is left out"
             left_out.append(_loss(tool, refusal, what, Severity.ERROR))
     return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
@@ -319,7 +319,7 @@ def render_tools(
 
 def _loss(
     tool: Tool,
-    refusal: Inexpressible,
+    refusal: InexpressibleError,
     what: str,
     severity: Severity,
     keyword: str | None = None,
@@ -341,7 +341,7 @@ def _rendered(
         try:
             returns = _schema(tool, "returns", provider.returns)
             losses += returns.losses
-        except Inexpressible as refusal:
+        except InexpressibleError as refusal:
             what = f"the schema {refusal.why}; it is left out"
             losses.append(_loss(tool, refusal, what, Severity.NOTE, "returns"))
     examples: list[Mapping[str, Any]] = []
@@ -384,8 +384,8 @@ def _strict_parameters(
         parameters = _schema(tool, "parameters", provider.strict)
         too_much = provider.refuses(parameters.schema)
         if too_much:
-            raise Inexpressible(("parameters",), "strict", too_much)
-    except Inexpressible as refusal:
+            raise InexpressibleError(("parameters",), "strict", too_much)
+    except InexpressibleError as refusal:
         what = f"no strict schema: it {refusal.why}; the tool is not strict"
         losses.append(_loss(tool, refusal, what, Severity.WARNING))
         return None
@@ -396,7 +396,7 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
     """A schema of a tool in a dialect.
 
     Raises:
-        Inexpressible: the dialect does not say it, or it is no valid schema: that of an
+        InexpressibleError: the dialect does not say it, or it is no valid schema: that of an
             external server's tool, say, which nobody has checked.
     """
     schema = _returns(tool) if name == "returns" else tool.parameters
@@ -404,12 +404,14 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
         for keyword in schema.keys() & {"const", "enum"}:
             values = [schema[keyword]] if keyword == "const" else schema[keyword]
             if not any(isinstance(value, Mapping) for value in values):
-                raise Inexpressible((name,), keyword, "takes no object, and so no call")
+                raise InexpressibleError(
+                    (name,), keyword, "takes no object, and so no call"
+                )
     try:
         build(schema)
         return rendered_schema(schema, dialect, tool.name, name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        raise Inexpressible((name,), name, "is no valid one") from None
+        raise InexpressibleError((name,), name, "is no valid one") from None
 
 
 def _returns(tool: Tool) -> Any:

@@ -27,7 +27,8 @@ from .provider_names import provider_names
 from .tool_results import IMAGES, PDF, Answer, Media
 
 _LONG_ENUM = 250
-_MOST_CHARACTERS_OF_A_LONG_ENUM = 15_000
+_MAX_LONG_ENUM_CHARACTERS = 15_000
+"""Characters of all values of an enum with more than `_LONG_ENUM` values."""
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NOT_AT_ROOT = frozenset("oneOf anyOf allOf enum not".split())
 _LOOSE = Dialect(
@@ -102,10 +103,10 @@ def _too_much(schema: Mapping[str, Any]) -> str | None:
     for _, one in schemas_within(schema):
         values = [value for value in one.get("enum", ()) if isinstance(value, str)]
         count = sum(map(len, values))
-        if len(values) > _LONG_ENUM and count > _MOST_CHARACTERS_OF_A_LONG_ENUM:
+        if len(values) > _LONG_ENUM and count > _MAX_LONG_ENUM_CHARACTERS:
             return (
                 f"has {count:,} characters in one `enum` of more than {_LONG_ENUM}"
-                f" values, and OpenAI takes {_MOST_CHARACTERS_OF_A_LONG_ENUM:,}"
+                f" values, and OpenAI takes {_MAX_LONG_ENUM_CHARACTERS:,}"
             )
     return None
 

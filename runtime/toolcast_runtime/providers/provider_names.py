@@ -13,7 +13,8 @@ from typing import Any
 
 from ..core.validation.references import mapping, objects_within
 
-_MOST = 64
+_MAX_NAME_CHARACTERS = 64
+"""Length of a tool name."""
 _DIGITS = 6
 _NEEDED_BY = ("dependentRequired", "dependentSchemas", "dependencies")
 
@@ -148,9 +149,9 @@ def _mapped(name: str, grammar: re.Pattern[str]) -> str:
     plain = "".join(one if grammar.fullmatch(f"a{one}") else "_" for one in name)
     if not plain or not grammar.fullmatch(plain[0]):
         plain = f"_{plain}"
-    return plain if len(plain) <= _MOST else _ended(plain, name)
+    return plain if len(plain) <= _MAX_NAME_CHARACTERS else _ended(plain, name)
 
 
 def _ended(new: str, name: str) -> str:
     digits = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-    return f"{new[: _MOST - _DIGITS - 1]}_{digits}"
+    return f"{new[: _MAX_NAME_CHARACTERS - _DIGITS - 1]}_{digits}"

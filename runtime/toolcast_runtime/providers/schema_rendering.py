@@ -29,17 +29,18 @@ from .dialect import (
     WORDS,
     Dialect,
     Effect,
-    Inexpressible,
+    InexpressibleError,
     Loss,
     Severity,
     added,
     told,
 )
-from .flattening import DEEPEST, Flattening, Path, close, restated, typed
+from .flattening import MAX_DEPTH, Flattening, Path, close, restated, typed
 from .provider_names import named_properties, renamed, renamed_everywhere, renamed_keys
 
 _NOT_PLAIN = ("(?=", "(?!", "(?<", "\\b", "\\B", *(f"\\{n}" for n in range(1, 10)))
-_MOST_SCHEMAS = 20_000
+_MAX_SCHEMAS = 20_000
+"""Subschemas of one rendered schema."""
 _OF_PARAMETERS = 2
 
 
@@ -85,7 +86,7 @@ def rendered_schema(
         field: the spec's field that the schema is the value of.
 
     Raises:
-        Inexpressible: the dialect is closed, and no closed schema says this one.
+        InexpressibleError: the dialect is closed, and no closed schema says this one.
     """
     return _Rendering(Flattening(schema, dialect, tool, field)).whole(field)
 
@@ -97,7 +98,7 @@ class _Rendering:
         self._losses = flattening.losses
         self._names = flattening.names
         self._absent: dict[int, tuple[frozenset[str], Mapping[str, Any]]] = {}
-        self._left = _MOST_SCHEMAS
+        self._left = _MAX_SCHEMAS
         self._levels = 0
 
     def whole(self, field: str) -> RenderedSchema:
@@ -118,9 +119,9 @@ class _Rendering:
             return self._on.nothing(path)
         if not isinstance(schema, Mapping):
             if self._dialect.is_closed:
-                raise Inexpressible(path, str(path[-1]), "takes any value")
+                raise InexpressibleError(path, str(path[-1]), "takes any value")
             return {}
-        if self._levels > DEEPEST or self._left < 0:
+        if self._levels > MAX_DEPTH or self._left < 0:
             return self._on.cut(schema, "$ref", path)
         opened = len(self._on.opened)
         self._left -= 1
@@ -179,7 +180,7 @@ class _Rendering:
             out = {**out, "properties": out.get("properties", {})}
         if dialect.needs_items and "array" in (types_of(out) or ()):
             if dialect.is_closed and "items" not in out:
-                raise Inexpressible(path, "items", "takes items of any type")
+                raise InexpressibleError(path, "items", "takes items of any type")
             out.setdefault("items", {})
         self._tell(lost, out, path, is_root)
         if absent:

@@ -144,10 +144,10 @@ def _mime_type(name: str, given: str | None) -> str | None:
     return given
 
 
-_MOST = 1_000
-"""Links of one client, however little they lead to."""
-_LONGEST_NAME = 100
-"""Of a name's characters, in a URI."""
+_MAX_LINKS = 1_000
+"""Links of one client, however small their contents are."""
+_MAX_NAME_CHARACTERS = 100
+"""Characters of a name in a URI."""
 
 
 class KeptContent:
@@ -191,7 +191,7 @@ class KeptContent:
             )
         host = quote(self._toolset, safe="")
         token = secrets.token_urlsafe(24)
-        uri = f"kept://{host}/{token}/{quote(name[:_LONGEST_NAME], safe='')}"
+        uri = f"kept://{host}/{token}/{quote(name[:_MAX_NAME_CHARACTERS], safe='')}"
         contents = resource_contents(uri, content, mime_type)
         with self._lock:
             self._make_room(size)
@@ -213,7 +213,7 @@ class KeptContent:
         now = self._clock()
         for uri, (end, size, _, _) in list(self._kept.items()):
             has_room = self._bytes + room <= self._limits.bytes
-            if end > now and has_room and len(self._kept) < _MOST:
+            if end > now and has_room and len(self._kept) < _MAX_LINKS:
                 return
             del self._kept[uri]
             self._bytes -= size

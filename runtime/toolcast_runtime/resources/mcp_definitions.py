@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ..core.context import CallContext
 
 _PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
-_MOST_SHOWN = 20
-"""Of the values that an argument may have."""
+_MAX_VALUES_SHOWN = 20
+"""Allowed values of an argument that a message lists."""
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.yaml\. DO NOT EDIT\.")
 
 
-class Failed(Exception):
-    """A handler gave no answer that can be sent; the text may be read by the caller."""
+class HandlerResultError(Exception):
+    """Handler result that cannot be sent; the message may be shown to the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ async def contents_of(
         context: the request's.
 
     Raises:
-        Failed: the handler failed.
+        HandlerResultError: the handler failed.
     """
     mime_type = resource.definition.get("mimeType")
     if resource.handler is None:
@@ -163,7 +163,7 @@ async def contents_of(
 
     response, _ = await calls.run_handler(resource.handler, variables, context, shaped)
     if response.error is not None:
-        raise Failed(response.error)
+        raise HandlerResultError(response.error)
     return dict(response.content[0]["resource"]) if response.content else None
 
 
@@ -178,7 +178,7 @@ async def messages_of(
     The places of arguments in its texts are filled, once: what is filled in is text.
 
     Raises:
-        Failed: the handler failed.
+        HandlerResultError: the handler failed.
     """
     if prompt.handler is None:
         return [
@@ -193,7 +193,7 @@ async def messages_of(
         ]
     response, _ = await calls.run_handler(prompt.handler, arguments, context, _said)
     if response.error is not None:
-        raise Failed(response.error)
+        raise HandlerResultError(response.error)
     roles = response.result
     blocks = response.content or ()
     return [
@@ -216,8 +216,8 @@ def problems_with_arguments(
                 problems.append(f"`{name}` is missing")
         elif name in prompt.values and arguments[name] not in prompt.values[name]:
             values = prompt.values[name]
-            shown = ", ".join(values[:_MOST_SHOWN])
-            more = len(values) - _MOST_SHOWN
+            shown = ", ".join(values[:_MAX_VALUES_SHOWN])
+            more = len(values) - _MAX_VALUES_SHOWN
             rest = f" and {more} more" if more > 0 else ""
             problems.append(f"`{name}` must be one of {shown}{rest}")
     return problems

@@ -20,13 +20,14 @@ from ..core.calls.untrusted_text import escaped
 _PIECE = re.compile(
     r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII
 )
-_MOST_LISTS = 16
-"""Of a result that are shortened; the others stay whole."""
-_MOST_CHECKS = 32
-"""How often a shortened result is held to its schema."""
+_MAX_LISTS = 16
+"""Arrays of a result that are shortened; the others remain complete."""
+_MAX_VALIDATIONS = 32
+"""Validations of a shortened result against its schema."""
 _BOUNDARY = 3
 """By so much a text may be larger than the sizes of its parts say."""
-_LONGEST_NAME = 60
+_MAX_PATH_CHARACTERS = 60
+"""Characters of an array's path in a note."""
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 Path = tuple[str | int, ...]
@@ -86,7 +87,7 @@ class Shortening:
             return self._value, ""
         self._outer = self._lists_in((), self._value)
         waiting = {**self._outer}
-        while waiting and len(self._lists) < _MOST_LISTS:
+        while waiting and len(self._lists) < _MAX_LISTS:
             path = max(waiting, key=lambda one: sum(waiting[one][1]))
             items, _ = self._lists[path] = waiting.pop(path)
             fits = self._most_that_fits(path)
@@ -143,7 +144,7 @@ class Shortening:
     def _is_taken(self, path: Path, kept: int) -> bool:
         self._checks += 1
         value = _with_first(self._value, path, kept)
-        return self._checks <= _MOST_CHECKS and self._limits.is_valid(value)
+        return self._checks <= _MAX_VALIDATIONS and self._limits.is_valid(value)
 
     def _is_small(self) -> bool:
         texts = json_text(self._value), self._note(self._kept)
@@ -167,7 +168,7 @@ class Shortening:
         parts = []
         for path, first in kept.items():
             items, _ = self._lists[path]
-            name = escaped(".".join(map(str, path)), _LONGEST_NAME)
+            name = escaped(".".join(map(str, path)), _MAX_PATH_CHARACTERS)
             of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
             parts.append(f"the last {len(items) - first:,} of {of}")
         ways = [

@@ -24,11 +24,11 @@ __all__ = ["listed_parameters", "listed_returns", "shape_results"]
 
 _logger = logging.getLogger("toolcast")
 
-_LONGEST_VALUE = 200
-"""Characters of a value by which a call goes on; what is longer is not told."""
+_MAX_CURSOR_CHARACTERS = 200
+"""Characters of a value that continues a call; a longer one is not mentioned."""
 
-_MOST_AT_ONCE = 100_000
-"""Characters of an answer that is shaped while others wait."""
+_MAX_INLINE_CHARACTERS = 100_000
+"""Characters of a result that is shaped on the event loop."""
 
 
 def shape_results(stage: Stage) -> Stage:
@@ -42,7 +42,7 @@ def shape_results(stage: Stage) -> Stage:
         if form is None or (form.budget or form.fields) is None:
             return response, outcome
         texts = [response.text(), *(b.get("text", "") for b in response.content or ())]
-        if sum(map(len, texts)) > _MOST_AT_ONCE:
+        if sum(map(len, texts)) > _MAX_INLINE_CHARACTERS:
             shape = partial(shaped, tool, arguments, response)
             sent, error = await in_thread(shape, tool.name)
             # Where every thread is taken, others wait.
@@ -171,7 +171,9 @@ def _rest(
     text = json_text(value)
     # What could drive a terminal, or turn a line round, is an escape.
     text = text if text.isprintable() else json.dumps(value)
-    is_told = isinstance(value, str | int | float) and len(text) <= _LONGEST_VALUE
+    is_told = (
+        isinstance(value, str | int | float) and len(text) <= _MAX_CURSOR_CHARACTERS
+    )
     return f"call again with `{name}` = {text}" if is_told else ""
 
 

@@ -8,11 +8,11 @@ from ..core.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from .lexical_ranking import Route, RoutedTool
-    from .router import ChatModel, NoChoice, Router, RoutingModel
+    from .router import ChatModel, Router, RoutingError, RoutingModel
 
 __all__ = [
     "ChatModel",
-    "NoChoice",
+    "RoutingError",
     "Route",
     "RoutedTool",
     "Router",
@@ -23,7 +23,7 @@ __getattr__ = lazy_getattr(
     __name__,
     {
         "ChatModel": ".router",
-        "NoChoice": ".router",
+        "RoutingError": ".router",
         "Route": ".lexical_ranking",
         "RoutedTool": ".lexical_ranking",
         "Router": ".router",

@@ -31,28 +31,32 @@ _PARAMETERS = 0.3
 _OTHER_FORM = 0.6
 _BEGINNING = 0.3
 _SHORTEST_BEGINNING = 4
-_MOST_BEGINNINGS = 50
+_MAX_PREFIX_MATCHES = 50
+"""Words with the same beginning that are considered."""
 _SHORTEST_HALF = 3
 # Shown is what scores at least a part of the best, the larger the better the best one fits
 # the message, and at most so many.
-_LEAST_OF_BEST = (0.25, 0.6)
-_MOST_OF_ALL = 0.5
+_MIN_SCORE_SHARES = (0.25, 0.6)
+_MAX_TOOLS_SHARE = 0.5
 _FEW, _MANY = 3, 30
 # A tool is shown only for a word that no more than this part of the tools have.
 _TELLING = 2 / 3
 # Doubt is when the tools' texts know fewer of the message's words than this part, unless it
 # begins with a word of few tools' texts, as orders do.
-_LEAST_KNOWN = 0.3
+_MIN_KNOWN_SHARE = 0.3
 _FEW_OF_ALL = 0.125
 _HISTORY = 0.3
-_MOST_LEVELS = 4
-_MOST_CACHED = 32
+_MAX_LEVELS = 4
+"""Levels of a parameter schema whose texts are indexed."""
+_MAX_CACHED_RANKINGS = 32
+"""Cached results of the function below."""
 # What is read of a text: of a long message its beginning and its end.
 _HALF = 30
-_MOST_WORDS = 2 * _HALF
+_MAX_WORDS = 2 * _HALF
 _HALF_TEXT = 10_000
-_LONGEST_TEXT = 2 * _HALF_TEXT
-_LONGEST_WORD = 40
+_MAX_TEXT_CHARACTERS = 2 * _HALF_TEXT
+_MAX_WORD_CHARACTERS = 40
+"""Length of a word that is indexed."""
 # Chinese, Japanese, Thai and their neighbours put no blanks between words.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -86,7 +90,8 @@ _GREETING = re.compile(
     r"|thank you|thx|cheers|good ?bye|bye)\b",
     re.IGNORECASE,
 )
-_LONGEST_GREETING = 200
+_MAX_GREETING_CHARACTERS = 200
+"""Length of a message that can be only a greeting."""
 # What stands beside a greeting; an answer such as `yes` or `do it` is none of these.
 _BESIDE = frozenset("""
 a all and are everybody everyone for great how is it lot much my nice so that the there
@@ -134,7 +139,7 @@ class Route:
     doubt: str = ""
 
 
-@lru_cache(maxsize=_MOST_CACHED)
+@lru_cache(maxsize=_MAX_CACHED_RANKINGS)
 def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
     return LexicalRanking([key.tool for key in tools])
 
@@ -201,7 +206,9 @@ class LexicalRanking:
         scores = _sums(evidence.values())
         telling = [word for word in asked if word not in _TIMES] or asked
         known = sum(1 for word in telling if evidence[word])
-        is_sure = known >= _LEAST_KNOWN * len(telling) or self._is_of_few(telling[0])
+        is_sure = known >= _MIN_KNOWN_SHARE * len(telling) or self._is_of_few(
+            telling[0]
+        )
         if not scores or not is_sure:
             doubt = (
                 f"the tools' texts know {known} of the message's {len(telling)} words"
@@ -209,13 +216,13 @@ class LexicalRanking:
             return self._all(doubt, scores)
         # What a tool would have that is all about these words and nothing else.
         perfect = sum(self._rarity(len(self._tools.get(word, ()))) for word in asked)
-        least = min(max(max(scores.values()) / perfect, _LEAST_OF_BEST[0]), 1.0)
+        least = min(max(max(scores.values()) / perfect, _MIN_SCORE_SHARES[0]), 1.0)
         before = _sums(self._evidence(" ".join(history[-3:])).values())
         for row in scores:
             scores[row] += _HISTORY * before.get(row, 0.0)
         ordered = self._ordered(scores)
-        enough = min(least, _LEAST_OF_BEST[1]) * next(iter(ordered.values()))
-        most = min(_MANY, max(_FEW, int(_MOST_OF_ALL * len(self._names))))
+        enough = min(least, _MIN_SCORE_SHARES[1]) * next(iter(ordered.values()))
+        most = min(_MANY, max(_FEW, int(_MAX_TOOLS_SHARE * len(self._names))))
         best = islice(ordered.items(), most)
         told = self._told_apart(evidence) or frozenset(ordered)
         chosen = frozenset(n for n, score in best if score >= enough and n in told)
@@ -276,7 +283,7 @@ class LexicalRanking:
         rows: dict[int, float] = {}
         if len(word) >= _SHORTEST_BEGINNING:
             first = bisect_left(self._sorted, word)
-            following = self._sorted[first : first + _MOST_BEGINNINGS]
+            following = self._sorted[first : first + _MAX_PREFIX_MATCHES]
             for longer in takewhile(lambda one: one.startswith(word), following):
                 self._add(rows, longer, _BEGINNING)
         return rows
@@ -321,7 +328,7 @@ def _texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
     yield summary, _SUMMARY
     yield tool.description.replace(summary, "", 1), 1.0
     yield tool.when_to_use, 1.0
-    yield " ".join(_parameter_texts(tool.parameters, _MOST_LEVELS)), _PARAMETERS
+    yield " ".join(_parameter_texts(tool.parameters, _MAX_LEVELS)), _PARAMETERS
 
 
 def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
@@ -342,7 +349,7 @@ def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
 
 def _is_greeting(message: str) -> bool:
     """Whether a message says hello, goodbye or thanks, and nothing else."""
-    if len(message) > _LONGEST_GREETING:
+    if len(message) > _MAX_GREETING_CHARACTERS:
         return False
     rest, count = _GREETING.subn(" ", message)
     return count > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest.lower()))
@@ -354,16 +361,16 @@ def _words(text: str) -> list[str]:
     Names are taken apart at `_`, `-`, `.` and where capitals begin. Where a script has no
     blanks, every two neighbouring letters are a word, as in Lucene's `CJKAnalyzer`.
     """
-    plain = text[:_LONGEST_TEXT]
+    plain = text[:_MAX_TEXT_CHARACTERS]
     if not plain.isascii():
-        parts = unicodedata.normalize("NFKD", plain)[:_LONGEST_TEXT]
+        parts = unicodedata.normalize("NFKD", plain)[:_MAX_TEXT_CHARACTERS]
         plain = "".join(c for c in parts if not unicodedata.combining(c))
     found: list[str] = []
     for match in _WORD.finditer(_CAMEL.sub(" ", plain)):
         word = match.group().lower()
         if match["unspaced"]:
             found += map("".join, pairwise(word)) if len(word) > 1 else [word]
-        elif 2 <= len(word) <= _LONGEST_WORD:
+        elif 2 <= len(word) <= _MAX_WORD_CHARACTERS:
             found.append(word)
     return found
 
@@ -374,11 +381,11 @@ def _message_words(text: str) -> list[str]:
     Of a long message its beginning and its end: what is asked stands before or after what
     was pasted.
     """
-    if len(text) > _LONGEST_TEXT:
+    if len(text) > _MAX_TEXT_CHARACTERS:
         text = f"{text[: _HALF_TEXT - 1]} {text[-_HALF_TEXT:]}"
     telling = (w for w in _words(text) if w not in _COMMON and not w.isdigit())
     each = list(dict.fromkeys(telling))
-    return each if len(each) <= _MOST_WORDS else each[:_HALF] + each[-_HALF:]
+    return each if len(each) <= _MAX_WORDS else each[:_HALF] + each[-_HALF:]
 
 
 def _joined_words(text: str) -> Iterator[str]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-MOST_BYTES = 1 << 24
-"""Of one incoming line; longer ones are refused without being kept."""
+MAX_LINE_BYTES = 1 << 24
+"""Size of one incoming line; a longer one is rejected without being stored."""
 # Nobody can guess it, so that no text of a message can stand for it.
 _PLACE = secrets.token_hex(16)
 
@@ -77,8 +77,8 @@ def refusal(line: bytes | None) -> bytes | None:
         line: None for one that is too long.
     """
     if line is None:
-        _logger.warning("a message of more than %d bytes was not read", MOST_BYTES)
-        text = f"the message is longer than {MOST_BYTES} bytes"
+        _logger.warning("a message of more than %d bytes was not read", MAX_LINE_BYTES)
+        text = f"the message is longer than {MAX_LINE_BYTES} bytes"
         return _error(None, INVALID_REQUEST, text)
     try:
         value = json.loads(line)
@@ -108,7 +108,7 @@ def _error(number: object, code: int, text: str) -> bytes:
 class LineSplitter:
     """Cuts a stream of bytes into lines, whatever pieces it comes in."""
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
+    def __init__(self, most: int = MAX_LINE_BYTES) -> None:
         self._most = most
         self._parts: list[bytes] = []
         self._size = 0

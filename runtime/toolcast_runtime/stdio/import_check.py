@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ..mcp.toolset_server import ToolsetServer
 
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - nothing listens
-_LONGEST = 500
+_MAX_ERROR_CHARACTERS = 500
+"""Characters of an import error in the report."""
 
 
 def main(package: str) -> None:
@@ -91,7 +92,12 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
 def _failure(name: str, error: BaseException) -> dict[str, Any]:
     said = "".join(traceback.format_exception_only(error)).strip().split("\n")[-1]
     file, line = _place(error)
-    return {"name": name, "error": said[:_LONGEST], "file": file, "line": line}
+    return {
+        "name": name,
+        "error": said[:_MAX_ERROR_CHARACTERS],
+        "file": file,
+        "line": line,
+    }
 
 
 def _place(error: BaseException) -> tuple[str, int]:

@@ -43,16 +43,16 @@ _logger = logging.getLogger("toolcast")
 
 SOME_UNSENT = 1 << 20
 """Bytes that wait for the client before whoever sends has to wait too."""
-MOST_UNSENT = 1 << 22
-"""Bytes that wait for the client before nothing more is taken from it."""
+MAX_UNSENT_BYTES = 1 << 22
+"""Bytes that wait for the client before no more of its messages are read."""
 
 _READ_BYTES = 1 << 16
 _SHORT: int = getattr(select, "PIPE_BUF", 0)
 """Bytes of a line that is taken whole by what can be written to; no line where nobody can say."""
 _CHUNKS_AHEAD = 2
 """Chunks that are read before the session has taken the messages in them."""
-_PATIENCE_WITH_CLIENT = 5.0
-"""Seconds that a client may take to read the last answers."""
+_CLIENT_READ_TIMEOUT_S = 5.0
+"""Time that a client has to read the last responses."""
 
 
 class _Stream:
@@ -170,7 +170,7 @@ class Outgoing(_Stream):
     async def aclose(self) -> None:
         """Waits, for a while, until the client has taken everything."""
         try:
-            async with asyncio.timeout(_PATIENCE_WITH_CLIENT):
+            async with asyncio.timeout(_CLIENT_READ_TIMEOUT_S):
                 await self.until_below(0)
         except TimeoutError:
             _logger.warning("the client did not read its last answers")
@@ -259,8 +259,8 @@ class Incoming(_Stream):
             anyio.EndOfStream: there is none any more.
         """
         while True:
-            if self._outgoing.unsent > MOST_UNSENT:
-                await self._outgoing.until_below(MOST_UNSENT)
+            if self._outgoing.unsent > MAX_UNSENT_BYTES:
+                await self._outgoing.until_below(MAX_UNSENT_BYTES)
             while not self._lines:
                 self._read_on()
                 if not self._is_open:

@@ -22,8 +22,8 @@ from ..core.calls.untrusted_text import OneASecond, escaped
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-_PATIENCE = 0.1
-"""Seconds for the first line that is not taken; the next ones wait no more."""
+_WRITE_TIMEOUT_S = 0.1
+"""Time to wait for the first line that cannot be written; the next ones do not wait."""
 _PIECE: int = getattr(select, "PIPE_BUF", 512)
 """Bytes that a pipe takes whole, and in one, when it takes any."""
 
@@ -141,7 +141,7 @@ class StderrLines(logging.Handler):
         try:
             line = self.format(record)
             if not self._lost:
-                self._lost = int(not self._is_taken(line, _PATIENCE))
+                self._lost = int(not self._is_taken(line, _WRITE_TIMEOUT_S))
                 return
             told = f"{self._lost} log lines are lost: nobody has read them"
             level = logging.WARNING

@@ -48,7 +48,8 @@ _METHODS = frozenset(
 _OTHER = "_OTHER"
 """What stands for names that a stranger has made up: each would be a time series."""
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
-_MOST_SHOWN = 128
+_MAX_VALUE_CHARACTERS = 128
+"""Characters of an attribute's value."""
 _PARENT = "traceparent"
 _SESSION = "mcp-session-id"
 
@@ -118,10 +119,12 @@ class ObservedRequest:
         self._outcome: str | None = None
         attributes = dict(self._measured)
         if ctx.request_id is not None:
-            attributes["jsonrpc.request.id"] = str(ctx.request_id)[:_MOST_SHOWN]
+            attributes["jsonrpc.request.id"] = str(ctx.request_id)[
+                :_MAX_VALUE_CHARACTERS
+            ]
         session = None if ctx.request is None else ctx.request.headers.get(_SESSION)
         if session is not None:
-            attributes["mcp.session.id"] = session[:_MOST_SHOWN]
+            attributes["mcp.session.id"] = session[:_MAX_VALUE_CHARACTERS]
         parent, ambient = _parent(ctx.meta), trace.get_current_span()
         links = []
         if parent is not None and ambient.get_span_context().is_valid:

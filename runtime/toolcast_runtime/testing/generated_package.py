@@ -25,7 +25,8 @@ from ..core.registry import Registry
 from ..core.safe_file import read_regular
 from ..core.validation import protocol
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a generated file."""
 _MODERN = "2026-07-28"
 _CLIENT = {"name": "snapshot-checks", "version": "1"}
 
@@ -181,7 +182,7 @@ def listed_of(
 
 def text_of(path: Path) -> str:
     """The text of a generated file."""
-    data = read_regular(str(path), _LARGEST)
+    data = read_regular(str(path), _MAX_FILE_BYTES)
     return data.decode("utf-8").replace("\r\n", "\n")
 
 

@@ -261,9 +261,9 @@ def _branches(schema: Mapping[str, Any], place: Place) -> Iterator[Any]:
 
 
 # `        | Callable[[XxxArguments], object]` stays within a line.
-_LONGEST_CLASS = 48
+_MAX_CLASS_CHARACTERS = 48
 # `class XxxYyyyy(TypedDict):` stays within a line.
-_LONGEST_NESTED = 66
+_MAX_NESTED_CLASS_CHARACTERS = 66
 _NAME_WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -273,10 +273,10 @@ def class_name(tool: str) -> str:
     name = "".join(word[0].upper() + word[1:] for word in words)
     if not name or name[0].isdigit() or iskeyword(name):
         name = f"Tool{name}"
-    if len(name) > _LONGEST_CLASS:
+    if len(name) > _MAX_CLASS_CHARACTERS:
         # A line that defines it stays within a page's width.
         digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
-        name = f"{name[: _LONGEST_CLASS - 8]}{digest}"
+        name = f"{name[: _MAX_CLASS_CHARACTERS - 8]}{digest}"
     return name
 
 
@@ -289,9 +289,9 @@ def nested_class_name(first: str, words: Sequence[str]) -> str:
     """
     kept = [word for text in words for word in _NAME_WORDS.findall(text)]
     name = first + "".join(word[0].upper() + word[1:] for word in kept)
-    if len(name) > _LONGEST_NESTED:
+    if len(name) > _MAX_NESTED_CLASS_CHARACTERS:
         digest = hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()
-        name = f"{name[: _LONGEST_NESTED - 8]}{digest[:8]}"
+        name = f"{name[: _MAX_NESTED_CLASS_CHARACTERS - 8]}{digest[:8]}"
     return name
 
 

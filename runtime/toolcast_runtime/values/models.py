@@ -17,14 +17,15 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.calls.handlers import own_class
-from ..core.context import NotTaken, ToolResponse
+from ..core.context import ArgumentConversionError, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.validation.references import References
 from .python_values import PythonValues, WrittenBytes, conversion_of, encoding_of
 
 _logger = logging.getLogger("toolcast")
 
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
+"""Problems of one value that are reported."""
 _TAKEN = {
     "date": ("date", "date-time"),
     "datetime": ("date-time",),
@@ -43,7 +44,8 @@ _LOWER = ("minLength", "minItems", "minProperties", "minimum", "exclusiveMinimum
 _UPPER = ("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum")
 _EXACT = ("pattern", "multipleOf")
 _COMBINED = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
-_MOST_LEVELS = 20
+_MAX_LEVELS = 20
+"""Levels of nested models that are compared with the spec."""
 
 Schema = Mapping[str, Any]
 
@@ -72,7 +74,7 @@ class ModelOfArguments:
         """An instance of the class.
 
         Raises:
-            NotTaken: the class refuses an argument, or has no field for it. What it says
+            ArgumentConversionError: the class refuses an argument, or has no field for it. What it says
                 stays untold: it may hold secrets.
         """
         from pydantic import ValidationError
@@ -80,7 +82,7 @@ class ModelOfArguments:
         if self._fields is not None:
             unknown = [name for name in arguments if name not in self._fields]
             if unknown:
-                raise NotTaken(
+                raise ArgumentConversionError(
                     [f"`{name[:160]}` is not a parameter" for name in unknown]
                 )
         try:
@@ -95,8 +97,8 @@ class ModelOfArguments:
                 "; ".join(f"{one['loc']}: {one['type']}" for one in found[:10]),
             )
             places = dict.fromkeys(_place(one["loc"], arguments) for one in found)
-            raise NotTaken(
-                [_refused(place) for place in places][:_MOST_PROBLEMS]
+            raise ArgumentConversionError(
+                [_refused(place) for place in places][:_MAX_PROBLEMS]
             ) from None
 
 
@@ -147,7 +149,7 @@ def _agreed(class_: type, model: Schema | None, schema: Schema, **way: bool) -> 
     """Refuses a class that does not agree with what callers are shown."""
     wrong = disagreements(model, schema, **way) if model is not None else []
     if wrong:
-        said = "; ".join(wrong[:_MOST_PROBLEMS])
+        said = "; ".join(wrong[:_MAX_PROBLEMS])
         raise ValueError(f"{class_.__name__} does not agree with the spec: {said}")
 
 
@@ -220,7 +222,7 @@ class _Compared:
     def problems(self, model: Any, said: Any, place: str, level: int) -> Iterator[str]:
         models, is_none = _alternatives(model, self._of_model)
         saids, is_null = _alternatives(said, self._of_spec)
-        if not models or not saids or level > _MOST_LEVELS:
+        if not models or not saids or level > _MAX_LEVELS:
             return
         named = f"`{place}`" if place else "it"
         if self._is_result and is_none and not is_null:

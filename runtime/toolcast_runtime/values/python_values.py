@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..core.context import NotTaken
+from ..core.context import ArgumentConversionError
 from ..core.validation.compiled import ASSERTED, PartValidators, compiled
 from ..core.validation.explanation import shortened
 from ..core.validation.limits import measure
@@ -119,7 +119,8 @@ def encoding_of(schema: Mapping[str, Any]) -> Encoding | None:
 _DURATION = re.compile(
     r"P(?:(\d+)W|(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?)", re.ASCII
 )
-_MOST_DIGITS = 12
+_MAX_DIGITS = 12
+"""Digits of one part of a duration."""
 
 
 class Conversion(NamedTuple):
@@ -142,7 +143,7 @@ def _duration(text: str) -> timedelta:
     if found is None or text.endswith(("P", "T")):
         raise ValueError
     parts = [part or "0" for part in found.groups()]
-    if any(len(part) > _MOST_DIGITS for part in parts):
+    if any(len(part) > _MAX_DIGITS for part in parts):
         raise OverflowError
     weeks, days, hours, minutes, seconds = map(int, parts)
     return timedelta(days, seconds, 0, 0, minutes, hours, weeks)
@@ -154,12 +155,13 @@ def _upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _decimal(text: str) -> Decimal:
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _MAX_DECIMAL_CHARACTERS:
         raise OverflowError
     return Decimal(text)
 
 
-_MOST_CHARACTERS = 100
+_MAX_DECIMAL_CHARACTERS = 100
+"""Length of a decimal number."""
 _LIMITS = "of the years 1 to 9999, without a leap second"
 _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "date": (date.fromisoformat, " of the years 1 to 9999", "date"),
@@ -167,7 +169,11 @@ _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "time": (_upper(time.fromisoformat), " without a leap second", "time"),
     "duration": (_duration, " without years and months", "timedelta"),
     "uuid": (uuid.UUID, "", "UUID"),
-    "decimal": (_decimal, f" of at most {_MOST_CHARACTERS} characters", "Decimal"),
+    "decimal": (
+        _decimal,
+        f" of at most {_MAX_DECIMAL_CHARACTERS} characters",
+        "Decimal",
+    ),
 }
 
 
@@ -187,10 +193,11 @@ def conversion_of(schema: Mapping[str, Any]) -> Conversion | None:
 
 
 _CHOICES = ("anyOf", "oneOf")
-_MOST_WORK = 100_000
-"""Of values that are held against alternatives, counted at each."""
+_MAX_COMPARED_VALUES = 100_000
+"""Values that are matched against alternatives, counted for each alternative."""
 
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
+"""Problems of one value that are reported."""
 
 
 class PythonValues:
@@ -221,12 +228,12 @@ class PythonValues:
         """The arguments, each text of a format as Python's value; nothing else is changed.
 
         Raises:
-            NotTaken: Python cannot hold one of them.
+            ArgumentConversionError: Python cannot hold one of them.
         """
         reading = _Reading(self)
         found = reading.value(dict(arguments), [self.schema])
         if reading.problems:
-            raise NotTaken(reading.problems)
+            raise ArgumentConversionError(reading.problems)
         given: dict[str, Any] = found
         return given
 
@@ -371,7 +378,7 @@ class _Reading(_Walk):
 
     def __init__(self, values: PythonValues) -> None:
         super().__init__(values)
-        self._left = _MOST_WORK
+        self._left = _MAX_COMPARED_VALUES
         self.problems: list[str] = []
 
     def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
@@ -394,7 +401,7 @@ class _Reading(_Walk):
         self._left -= 1 + measure(value).values
         if self._left < 0:
             self._refuse(place, "has too many alternatives")
-            raise NotTaken(self.problems)
+            raise ArgumentConversionError(self.problems)
         return self._values.is_valid(schema, value)
 
     def _text(self, text: str, schemas: list[Any], place: str) -> Any:
@@ -410,7 +417,7 @@ class _Reading(_Walk):
 
     def _refuse(self, place: str, why: str) -> None:
         problem = f"`{shortened(place)}` {why}"
-        if problem not in self.problems and len(self.problems) < _MOST_PROBLEMS:
+        if problem not in self.problems and len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(problem)
 
 

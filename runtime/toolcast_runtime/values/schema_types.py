@@ -40,10 +40,13 @@ _UNSAID = tuple(
 # A member of `anyOf` with none of these only limits what the schema around it says.
 _TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
 _MAX_DEPTH = 24
-_MOST_CLASSES = 50
-"""Of one union: mypy takes a minute for 150 of them, and four for 200."""
-_MOST_STEPS = 20_000
-"""References can fan out; what is not resolved by then is Any, which is true as well."""
+_MAX_UNION_CLASSES = 50
+"""Classes of one union. mypy takes a minute for 150 of them, and four for 200."""
+_MAX_STEPS = 20_000
+"""Subschemas that are resolved.
+
+References can fan out; the remaining ones become Any.
+"""
 
 # Parts of a schema without any of these are alike, whatever else they say.
 _RELEVANT = _TELLING.union(
@@ -135,7 +138,7 @@ class SchemaTypes:
             self._steps += 1
             if not isinstance(schema, dict) or id(schema) in parts:
                 continue
-            if self._steps > _MOST_STEPS:
+            if self._steps > _MAX_STEPS:
                 break
             parts[id(schema)] = schema
             reference = schema.get("$ref")
@@ -166,8 +169,8 @@ class SchemaTypes:
         self._notes[-1].append(keyword)
 
     def _type(self, place: Place, name: str | None = None) -> PythonType:
-        if place.depth > _MAX_DEPTH or self._steps > _MOST_STEPS:
-            self._note("$ref" if self._steps > _MOST_STEPS else "type")
+        if place.depth > _MAX_DEPTH or self._steps > _MAX_STEPS:
+            self._note("$ref" if self._steps > _MAX_STEPS else "type")
             return ANY
         key = place.key
         if key in self._known:
@@ -286,10 +289,10 @@ class SchemaTypes:
         return any(not telling.isdisjoint(part) for part in parts)
 
     def _has_many_classes(self, members: Sequence[Any]) -> bool:
-        if len(members) <= _MOST_CLASSES:
+        if len(members) <= _MAX_UNION_CLASSES:
             return False
         places = (self._place([member]) for member in members)
-        return sum(any(one.values("properties")) for one in places) > _MOST_CLASSES
+        return sum(any(one.values("properties")) for one in places) > _MAX_UNION_CLASSES
 
     def _of_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
         if kind == "array":
@@ -413,7 +416,7 @@ class SchemaTypes:
         schema, plain = schemas[0], None
         if len(schemas) == 1 and isinstance(schema, dict) and _MORE.isdisjoint(schema):
             kind = schema.get("type")
-            is_within = depth <= _MAX_DEPTH and self._steps < _MOST_STEPS
+            is_within = depth <= _MAX_DEPTH and self._steps < _MAX_STEPS
             if is_within and self._conditional is None and isinstance(kind, str):
                 plain = SCALARS.get(kind)
         self._steps += plain is not None

@@ -12,7 +12,7 @@ import yaml
 
 from tests.program import toolcast
 from toolcast.diff.review.acceptances import (
-    UnreadableAcceptances,
+    AcceptanceFileError,
     accepted_in,
 )
 
@@ -22,7 +22,7 @@ Make = Callable[..., Any]
 
 def said(entries: str) -> list[str]:
     """The problems of a file with these entries: line, column, message, help."""
-    with pytest.raises(UnreadableAcceptances) as raised:
+    with pytest.raises(AcceptanceFileError) as raised:
         accepted_in(f"version: 1\naccept:\n{entries}".encode())
     return [
         f"{one.location.line}:{one.location.column} {one.message}: {one.help}"

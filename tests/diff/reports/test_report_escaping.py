@@ -228,7 +228,7 @@ def test_every_case_is_rendered_without_html_of_specs() -> None:
 def test_a_log_has_no_more_results_than_github_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolcast.reports.formats._MOST_RESULTS", 3)
+    monkeypatch.setattr("toolcast.reports.formats._MAX_SARIF_RESULTS", 3)
     severities = [Severity.NOTE] * 4 + [Severity.ERROR]
     place = Location("a.yaml")
     items = [

@@ -32,13 +32,17 @@ from toolcast_runtime.core.definitions.tool import Tool
 from .result_format import print_answer_to_call, raw_json
 
 OK, FAILED, UNUSABLE = 0, 1, 2
-_MOST_LISTED = 60
+_MAX_LISTED = 60
+"""Tools, or parameters, that an error message lists."""
 _WORD = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
 _OF_JSON = ("object", "null")
 
 
-class CannotCall(Exception):
-    """There is nothing to call. The text is whole, and its strangers' parts are escaped."""
+class CallError(Exception):
+    """Call that cannot be sent, because of the package, the server or the client's name.
+
+    The message is complete; text from other parties in it is escaped.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         return _unknown(offered, request.tool)
     try:
         arguments = arguments_of(tool, request.words, request.json_text)
-    except WrongWords as wrong:
+    except ArgumentParseError as wrong:
         return _refused(tool, str(wrong).split("\n"))
     problems = problems_with(arguments, lambda all_: offered.problems(tool, all_))
     if problems:
@@ -113,11 +117,11 @@ def _unknown(offered: OfferedTools, name: str | None) -> int:
         _say(f"error: {offered.where} has no tool `{escaped(name)}`{hint}")
         if meant is not None:
             return UNUSABLE
-    for one in names[:_MOST_LISTED]:
+    for one in names[:_MAX_LISTED]:
         summary = escaped(offered.tools[one].summary, 60)
         _say(f"  {escaped(one)}{f'  {summary}' if summary else ''}")
-    if len(names) > _MOST_LISTED:
-        _say(f"  and {len(names) - _MOST_LISTED} more")
+    if len(names) > _MAX_LISTED:
+        _say(f"  and {len(names) - _MAX_LISTED} more")
     return UNUSABLE
 
 
@@ -137,7 +141,7 @@ def _refused(tool: Tool, problems: Sequence[str]) -> int:
         _say(f"error: {escaped(problem, 1000)}")
     lines = list(usage(tool))
     _say(f"  help: `{escaped(tool.name)}` takes{':' if lines else ' no arguments'}")
-    for line in lines[:_MOST_LISTED]:
+    for line in lines[:_MAX_LISTED]:
         _say(f"    {line}")
     _say("  nothing was called")
     return UNUSABLE
@@ -147,8 +151,8 @@ def _say(line: str) -> None:
     echo(line, err=True)
 
 
-class WrongWords(ValueError):
-    """The words give no arguments. The text has a line for each that is wrong."""
+class ArgumentParseError(ValueError):
+    """Invalid tool arguments on the command line; the message has a line for each."""
 
 
 def arguments_of(
@@ -162,12 +166,12 @@ def arguments_of(
         json_text: the arguments as one JSON object, to which the words add.
 
     Raises:
-        WrongWords: a word is neither, or its value is not what it has to be.
+        ArgumentParseError: a word is neither, or its value is not what it has to be.
     """
     try:
         arguments = json_object(json_text)
     except ValueError as error:
-        raise WrongWords(f"--arguments: {error}") from None
+        raise ArgumentParseError(f"--arguments: {error}") from None
     wrong: list[str] = []
     texts: dict[str, list[str]] = {}
     for word in words:
@@ -190,7 +194,7 @@ def arguments_of(
         except ValueError as error:
             wrong.append(f"`{escaped(name)}`: {error}")
     if wrong:
-        raise WrongWords("\n".join(wrong))
+        raise ArgumentParseError("\n".join(wrong))
     return arguments
 
 

@@ -126,7 +126,7 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
 
 
 def _on_server(server: ExternalServer, request: Request) -> int:
-    from .arguments import CannotCall
+    from .arguments import CallError
 
     try:
         from .server_call import call_on_server
@@ -137,7 +137,7 @@ def _on_server(server: ExternalServer, request: Request) -> int:
         )
     try:
         return call_on_server(server, request)
-    except CannotCall as error:
+    except CallError as error:
         fail(str(error))
 
 

@@ -28,7 +28,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question
 from toolcast_runtime.core.registry import Registry
 
-from .arguments import UNUSABLE, CannotCall, OfferedTools, Request, call_once
+from .arguments import UNUSABLE, CallError, OfferedTools, Request, call_once
 
 
 @click.command()
@@ -38,7 +38,7 @@ def main(package: str, request: str) -> None:
     """Makes the call of a REQUEST in JSON to the toolset of a generated PACKAGE."""
     try:
         code = call_in_toolset(package, Request(**json.loads(request)))
-    except CannotCall as error:
+    except CallError as error:
         echo(f"error: {error}", err=True)
         code = UNUSABLE
     except KeyboardInterrupt:
@@ -52,12 +52,12 @@ def call_in_toolset(package: str, request: Request) -> int:
     A person is asked at the terminal where the tool asks first.
 
     Raises:
-        CannotCall: the package cannot be imported, or has no such client.
+        CallError: the package cannot be imported, or has no such client.
     """
     registry = _registry(package)
     if registry.has_clients and request.client is None:
         known = ", ".join(registry.clients)
-        raise CannotCall(f"name the client: --client NAME, one of {known}")
+        raise CallError(f"name the client: --client NAME, one of {known}")
     with closing(registry):
         return run_sync(_call(registry, package, request))
 
@@ -68,15 +68,15 @@ def _registry(package: str) -> Registry:
     except ModuleNotFoundError as error:
         name = error.name or ""
         if f"{package}.registry.".startswith(f"{name}."):
-            raise CannotCall(
+            raise CallError(
                 f"there is no {package}.registry\n"
                 "  help: `toolcast generate` writes it; the target `registry` makes it"
             ) from None
-        raise CannotCall(
+        raise CallError(
             f"{package}.registry needs `{name}`, which is missing"
         ) from None
     except ImportError as error:
-        raise CannotCall(f"{package}.registry cannot be imported: {error}") from None
+        raise CallError(f"{package}.registry cannot be imported: {error}") from None
     return registry
 
 
@@ -93,7 +93,7 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
                 **tools,
             }
     except (AccessError, UnknownClientError) as error:
-        raise CannotCall(str(error)) from None
+        raise CallError(str(error)) from None
 
     def problems(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
         return registry.calls.validators.problems_with_arguments(tool, arguments)

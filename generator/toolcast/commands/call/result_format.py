@@ -23,11 +23,16 @@ from toolcast_runtime.core.safe_folder import Folder
 
 _WIDTH = 80
 _GAP = "  "
-_LEAST = 8
-_MOST_LINES = 4
-_DEEPEST = 8
-_MOST_LEVELS = 64
-_LONGEST_NAME = 64
+_MIN_COLUMN_WIDTH = 8
+"""Width in characters below which no table column is narrowed."""
+_MAX_CELL_LINES = 4
+"""Lines of a table cell; with more, the value is not printed as a table."""
+_MAX_DEPTH = 8
+"""Levels of a value that are printed as an outline; deeper values are compact JSON."""
+_MAX_JSON_LEVELS = 64
+"""Levels of JSON text that are parsed for printing; deeper text is printed as it is."""
+_MAX_FILE_STEM_CHARACTERS = 64
+"""Characters of the tool name in the name of a saved file."""
 _ESCAPE = json.JSONEncoder(ensure_ascii=True)
 # Without the tables of the system, which differ.
 _TYPES = mimetypes.MimeTypes(filenames=())
@@ -36,8 +41,8 @@ for _kind, _ending in (("audio/wav", ".wav"), ("image/webp", ".webp")):
     _TYPES.add_type(_kind, _ending)
 
 
-class _NoBytes(ValueError):
-    """The block does not hold what its kind says."""
+class _InvalidBase64Error(ValueError):
+    """Content block without data, or with data that is not valid base64."""
 
 
 def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> bool:
@@ -98,7 +103,7 @@ def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
         return True
     try:
         name, size = _save(block, tool, folder)
-    except _NoBytes as why:
+    except _InvalidBase64Error as why:
         _say(f"error: its {kind} {why}", err=True)
         return False
     except OSError as error:
@@ -119,19 +124,19 @@ def _save(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
         the file's name, and its size.
 
     Raises:
-        _NoBytes: there are none, or they are no base64.
+        _InvalidBase64Error: there are none, or they are no base64.
         OSError: the file cannot be written.
     """
     text = encoded_of(block)
     if not isinstance(text, str):
-        raise _NoBytes("holds no data")
+        raise _InvalidBase64Error("holds no data")
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise _NoBytes("is not base64") from None
+        raise _InvalidBase64Error("is not base64") from None
     kind = str(held_by(block).get("mimeType", "")).partition(";")[0].strip()
     ending = _TYPES.guess_extension(kind) or ".bin"
-    stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_LONGEST_NAME]
+    stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_MAX_FILE_STEM_CHARACTERS]
     with Folder.at(folder) as opened:
         for number in count(1):
             name = f"{stem}-{number}{ending}"
@@ -173,13 +178,13 @@ def _parsed(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if _levels(value) < _MOST_LEVELS else text
+    return value if _levels(value) < _MAX_JSON_LEVELS else text
 
 
 def _levels(value: Any) -> int:
     deepest = 0
     level: list[Any] = [value]
-    while level and deepest < _MOST_LEVELS:
+    while level and deepest < _MAX_JSON_LEVELS:
         deepest += 1
         lists = [one for one in level if isinstance(one, list)]
         lists += [list(one.values()) for one in level if isinstance(one, dict)]
@@ -206,7 +211,7 @@ def _plain(text: str) -> str:
 
 def _lines(value: Any, width: int = _WIDTH, depth: int = 0) -> list[str]:
     """A JSON value as lines; those of a table are no wider than `width`."""
-    if depth == _DEEPEST:
+    if depth == _MAX_DEPTH:
         return [_plain(_compact(value))]
     if isinstance(value, str):
         return list(_safe_lines(value))
@@ -267,7 +272,7 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> list[str] | None:
     for number, row in enumerate(rows):
         wrapped = [_wrap(cell, most) for cell, most in zip(row, widths, strict=True)]
         tallest = max(map(len, wrapped))
-        if tallest > _MOST_LINES:
+        if tallest > _MAX_CELL_LINES:
             return None
         for index in range(tallest):
             parts = [cell[index] if index < len(cell) else "" for cell in wrapped]
@@ -286,13 +291,13 @@ def _shared(natural: Sequence[int], room: int) -> list[int] | None:
     widths = [max(1, one) for one in natural]
     while sum(widths) > room:
         widest = max(widths)
-        if widest <= _LEAST:
+        if widest <= _MIN_COLUMN_WIDTH:
             return None
         # All of the widest together, down to the next, or as far as is needed.
         at = [index for index, one in enumerate(widths) if one == widest]
         following = max((one for one in widths if one < widest), default=0)
         over = sum(widths) - room
-        target = max(following, _LEAST, widest - -(-over // len(at)))
+        target = max(following, _MIN_COLUMN_WIDTH, widest - -(-over // len(at)))
         for index in at:
             widths[index] = target
     return widths

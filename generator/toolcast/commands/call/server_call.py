@@ -27,7 +27,7 @@ from toolcast_runtime.consent.questions import problems_with_form
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.calls.untrusted_text import escaped, without, without_in
 from toolcast_runtime.core.calls.worker_threads import run_sync
-from toolcast_runtime.core.context import Declined
+from toolcast_runtime.core.context import DeclinedError
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question
 from toolcast_runtime.core.server_settings import (
@@ -37,16 +37,21 @@ from toolcast_runtime.core.server_settings import (
     resolve,
 )
 from toolcast_runtime.core.validation.limits import measure, multiplies
-from toolcast_runtime.external.session import Refused, Session, opened_session
+from toolcast_runtime.external.session import (
+    RequestRefusedError,
+    Session,
+    opened_session,
+)
 
-from .arguments import CannotCall, OfferedTools, Request, call_once
+from .arguments import CallError, OfferedTools, Request, call_once
 
 _YES = {
     "type": "object",
     "properties": {"approve": {"type": "boolean"}},
     "required": ["approve"],
 }
-_MOST_SHOWN = 4_000
+_MAX_SHOWN_CHARACTERS = 4_000
+"""Characters of a server's message, or of its URL, that are shown."""
 _PARTS = ("type", "properties", "required")
 
 
@@ -56,18 +61,18 @@ def call_on_server(server: ExternalServer, request: Request) -> int:
     Tools have the names that the server's settings give them.
 
     Raises:
-        CannotCall: there is no connection, or the server refuses.
+        CallError: there is no connection, or the server refuses.
     """
     where = f"the server {escaped(server.name)}"
     try:
         resolved = resolve(server, os.environ)
     except MissingVariableError as error:
-        raise CannotCall(f"{where}: {error}") from None
+        raise CallError(f"{where}: {error}") from None
     try:
         return run_sync(_call(server, resolved, request, where))
-    except (Refused, TimeoutError) as error:
+    except (RequestRefusedError, TimeoutError) as error:
         told = escaped(without(str(error), resolved.secrets), 1000)
-        raise CannotCall(f"{where}: {told}") from None
+        raise CallError(f"{where}: {told}") from None
 
 
 async def _call(
@@ -89,7 +94,7 @@ async def _call(
             answer = await watched.answer(session, own[tool.name], arguments)
             problem = measure(answer).problem
             if problem is not None:
-                raise CannotCall(f"the tool's answer has {problem}")
+                raise CallError(f"the tool's answer has {problem}")
             kept: Mapping[str, Any] = without_in(answer, resolved.secrets)
             return kept
 
@@ -143,7 +148,7 @@ class _Watched:
             try:
                 with self._paused():
                     answer = await self._asked(params)
-            except Declined as why:
+            except DeclinedError as why:
                 return types.ErrorData(code=types.INVALID_PARAMS, message=str(why))
         content = None if answer.content is None else dict(answer.content)
         return types.ElicitResult(action=answer.action, content=content)
@@ -153,7 +158,7 @@ class _Watched:
         """While a person is asked: nothing is late, and nothing else is shown."""
         deadline = self._deadline
         if deadline is None:
-            raise Declined("nothing is called that could ask")
+            raise DeclinedError("nothing is called that could ask")
         self._line.clear()
         self._line.is_paused = True
         deadline.reschedule(None)
@@ -172,8 +177,10 @@ class _Watched:
         # A title of the whole form is what some servers add; it asks nothing.
         form = {key: given[key] for key in _PARTS if key in given}
         if measure(given).problem is not None or problems_with_form(form):
-            raise Declined("the form that it asks for is none that MCP allows")
-        said = f"The server {self._server} asks:\n{params.message[:_MOST_SHOWN]}"
+            raise DeclinedError("the form that it asks for is none that MCP allows")
+        said = (
+            f"The server {self._server} asks:\n{params.message[:_MAX_SHOWN_CHARACTERS]}"
+        )
         if not form["properties"]:
             return await _approved(said, {})
         filled = await ask_at_terminal(_question(said, form))
@@ -187,10 +194,12 @@ class _Watched:
     async def _opened(self, params: types.ElicitRequestURLParams) -> Answer:
         """A page that the person opens; what happens there is not told here."""
         if not params.url.startswith(("https://", "http://")):
-            raise Declined("the address that it asks to open is none of a web page")
+            raise DeclinedError(
+                "the address that it asks to open is none of a web page"
+            )
         said = (
             f"The server {self._server} asks you to open this address yourself:\n"
-            f"{params.url[:_MOST_SHOWN]}\n{params.message[:_MOST_SHOWN]}"
+            f"{params.url[:_MAX_SHOWN_CHARACTERS]}\n{params.message[:_MAX_SHOWN_CHARACTERS]}"
         )
         answer = await _approved(said, {})
         return Answer(answer.action)

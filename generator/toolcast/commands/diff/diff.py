@@ -248,7 +248,7 @@ def _accepted(
     Ends the program with exit code 2, and these words, where they have errors.
     """
     from ...diff.review.acceptances import (
-        UnreadableAcceptances,
+        AcceptanceFileError,
         acceptance_file,
         accepted_in,
     )
@@ -258,7 +258,7 @@ def _accepted(
     try:
         data = acceptance_file(DiskFiles(folder), name)
         return data, accepted_in(data, shown)
-    except UnreadableAcceptances as unreadable:
+    except AcceptanceFileError as unreadable:
         findings = [
             replace(one, location=one.location._replace(file=shown))
             for one in unreadable.findings
@@ -331,11 +331,11 @@ def _with_entries(text: str, entries: str) -> str:
 
 def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
     """Whether a file's bytes have the entries as they were, and then the new ones."""
-    from ...diff.review.acceptances import UnreadableAcceptances, accepted_in
+    from ...diff.review.acceptances import AcceptanceFileError, accepted_in
 
     try:
         after = accepted_in(written)
-    except UnreadableAcceptances:
+    except AcceptanceFileError:
         return False
     added = [one.fingerprint for one in after[len(before) :]]
     return after[: len(before)] == before and added == new

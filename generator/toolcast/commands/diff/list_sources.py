@@ -17,10 +17,10 @@ from ...diff.comparison import Comparison, compare_lists
 from ...diff.lists import TYPES, for_rules, list_workspace
 from ...diff.review.check_findings import CheckFindings, check_findings
 from ...findings import Finding, Location, Severity
-from ...git.commit import CommitFiles, ShallowClone, resolve_commit
-from ...git.program import GitFailure, find_repository
+from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
+from ...git.program import GitError, find_repository
 from ...importing.formats import Source, source_of_server
-from ...importing.source_file import MOST_BYTES, listed_in, read_listed
+from ...importing.source_file import MAX_SOURCE_BYTES, listed_in, read_listed
 from ...mcp_client.declared_servers import command_server, headers_of, url_server
 from ...mcp_client.read_server import read_server
 from ...mcp_client.server_listing import ListingError, ServerListing
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 _STDIO = "stdio:"
 _URLS = ("http://", "https://")
-_MOST_NOTES = 20
+_MAX_NOTES = 20
+"""Notes on one source that are printed; of the others, only their number."""
 _ABOUT_PROJECTS = (
     "expose/",
     "spec/",
@@ -77,9 +78,9 @@ def list_sides_or_end(
         fail("\n".join(problems))
     for side, source in zip(("OLD", "NEW"), sources, strict=True):
         notes = [*source.notes, *source.listing.notes, *_unsaid(source)]
-        more = len(notes) - _MOST_NOTES
+        more = len(notes) - _MAX_NOTES
         rest = [f"and {more} more"] if more > 0 else []
-        for note in (*notes[:_MOST_NOTES], *rest):
+        for note in (*notes[:_MAX_NOTES], *rest):
             click.echo(f"note: {side}: {printable(note)}", err=True)
     old, new = (list_workspace(one.listing, one.name) for one in sources)
     listings = sources[0].listing, sources[1].listing
@@ -194,10 +195,10 @@ def _committed(revision: str, path: str) -> bytes:
         raise ListingError(f"{shown}: the path is no file of the repository")
     try:
         files = CommitFiles(top, resolve_commit(top, revision))
-        return files.read(path, MOST_BYTES + 1)
-    except ShallowClone as clone:
+        return files.read(path, MAX_SOURCE_BYTES + 1)
+    except ShallowCloneError as clone:
         raise ListingError(f"{shown}: {clone}") from None
     except OSError as error:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
-    except GitFailure as failure:
+    except GitError as failure:
         raise ListingError(f"{shown}: {failure}") from None

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from ...model.model import Toolset, Workspace
 
 _ANY = "any"
-_MOST_NAMED = 5
+_MAX_NAMES_SHOWN = 5
+"""Tool names in an error message."""
 _RUNS = "the server has to run, and to list its tools"
 _RENAMED = "tool/renamed-without-former-name"
 
@@ -224,7 +225,7 @@ def _another(
     if entry is not None and entry.lock is not None:
         help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
     fail(
-        f"{name}: it lists none of the tools of {toolset}, but {format_first(names, _MOST_NAMED)}"
+        f"{name}: it lists none of the tools of {toolset}, but {format_first(names, _MAX_NAMES_SHOWN)}"
         f"\n  help: {help_}"
     )
 

@@ -34,8 +34,10 @@ _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-ur
 _PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
 # How long running calls have when the server is to end, and it has to end after them.
 _GRACE = 2
-_LONGEST_END = 5
-_LONGEST_START = 30
+_STOP_TIMEOUT_S = 5
+"""Time that the server has to stop."""
+_START_TIMEOUT_S = 30
+"""Time that the server has to start."""
 
 
 @click.command(name="dev")
@@ -182,7 +184,7 @@ class _Server:
             stdin=subprocess.PIPE,
             **OWN_GROUP,
         )
-        end = time.monotonic() + _LONGEST_START
+        end = time.monotonic() + _START_TIMEOUT_S
         while self._process.poll() is None and time.monotonic() < end:
             with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
                 if tried.connect_ex((_HOST, self.port)) == 0:
@@ -204,7 +206,7 @@ class _Server:
             return
         process.terminate()
         try:
-            process.wait(_LONGEST_END)
+            process.wait(_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -80,7 +80,7 @@ def run(
 
     Ends the program with exit code 2 when the project cannot be written.
     """
-    from toolcast_runtime.core.safe_folder import AnotherRun
+    from toolcast_runtime.core.safe_folder import ConcurrentRunError
 
     from ...findings import sort_findings
     from ...output.disk_differences import Recoverable, compute_digests
@@ -122,7 +122,7 @@ def run(
                 before=partial(save_digests, root, given),
                 step=shown.step,
             )
-    except AnotherRun as error:
+    except ConcurrentRunError as error:
         fail(str(error))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)

@@ -16,7 +16,7 @@ import click
 
 from toolcast_runtime.core.safe_file import read_regular
 
-from ...extensions import ExtensionFailure
+from ...extensions import ExtensionError
 from ...model.loading import load_workspace
 from ...model.spec_files import TOOLSET_FILE
 from ...output.disk_differences import LEFTOVER, TOOL_FILES
@@ -27,7 +27,8 @@ from .run_inputs import program_files, project_files
 
 # How long the library waits before it looks whether there was anything, in milliseconds.
 _TURN = 200
-_LARGEST = 8 * 1024 * 1024
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+"""Size of a watched file that is read."""
 _PASSED_BY = (TOOL_FILES, LEFTOVER)
 
 
@@ -189,7 +190,7 @@ def watched(
     """
     try:
         workspace = load_workspace(root).workspace
-    except ExtensionFailure:
+    except ExtensionError:
         workspace = None
     own = [place for place in program_files() if not _is_installed(place)]
     if workspace is None:
@@ -292,7 +293,7 @@ def _texts(paths: Iterable[str]) -> dict[str, bytes | None]:
     for path in paths:
         found[path] = None
         with contextlib.suppress(OSError):
-            found[path] = read_regular(path, _LARGEST)
+            found[path] = read_regular(path, _MAX_FILE_BYTES)
     return found
 
 

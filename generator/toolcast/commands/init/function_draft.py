@@ -22,11 +22,15 @@ from ...model.toolset_parts import (
     HandlerReference,
 )
 from ...refactoring.free_names import refuse_taken_name
-from ...refactoring.project_edit import ProjectEdit, Refusal
+from ...refactoring.project_edit import EditRefusedError, ProjectEdit
 from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
 from ...static_analysis.annotations import Fit
-from ...static_analysis.function_tool import FunctionTool, NoTool, read_function
+from ...static_analysis.function_tool import (
+    FunctionTool,
+    FunctionToolError,
+    read_function,
+)
 from ...static_analysis.handler import is_below
 from ...static_analysis.modules import read_module
 from .stubs import (
@@ -67,7 +71,7 @@ def draft_functions(
         name: the tool's, for one function; None for the function's own.
 
     Raises:
-        Refusal: one of them cannot be a tool; with every reason.
+        EditRefusedError: one of them cannot be a tool; with every reason.
     """
     toolset = toolset_of(workspace, toolset_name)
     section = section_of(toolset, section)
@@ -83,7 +87,7 @@ def draft_functions(
             called = name or reference.function
             if module_name(called) in named:
                 other = named[module_name(called)]
-                raise Refusal(
+                raise EditRefusedError(
                     f"`{text}` and `{other}` would both be the tool `{called}`",
                     "run the command for each, with a NAME for one",
                 )
@@ -91,10 +95,10 @@ def draft_functions(
             tool = read_function(module_of, *reference)
             refuse_taken_name(toolset, called)
             handler, adapter = _handler(workspace, toolset, reference, called, tool)
-        except NoTool as error:
+        except FunctionToolError as error:
             problems += [_worded(workspace, reference, *one) for one in error.reasons]
             continue
-        except Refusal as error:
+        except EditRefusedError as error:
             problems.append(str(error))
             continue
         spec = f"{toolset.folder}/{spec_name(called)}.yaml"
@@ -106,7 +110,9 @@ def draft_functions(
         if not tool.gives_json or tool.fit is Fit.MADE:
             made.append(list(adapter)[-1])
     if problems:
-        raise Refusal("\n".join(dict.fromkeys(problems)) + "\nnothing was written")
+        raise EditRefusedError(
+            "\n".join(dict.fromkeys(problems)) + "\nnothing was written"
+        )
     steps = []
     if made:
         what = (
@@ -137,7 +143,7 @@ def _reference(workspace: Workspace, text: str) -> HandlerReference:
             stem, _, function = stem.rpartition(".")
         better = f"{_imported(workspace, stem)}:{function or 'function'}"
         help_ = f"did you mean `{better}`?" if _REFERENCE.fullmatch(better) else ""
-        raise Refusal(f"`{text}` is not `module:function`", help_)
+        raise EditRefusedError(f"`{text}` is not `module:function`", help_)
     return HandlerReference(found[1], found[2])
 
 
@@ -174,7 +180,7 @@ def _handler(
     """What the spec names, and the files that it needs: none where that is the function."""
     package = toolset.handlers
     if package is None:
-        raise Refusal(
+        raise EditRefusedError(
             f"the toolset {toolset.name} has no package for its handlers",
             f"give {toolset.folder}/toolset.yaml one: `handlers: handlers`, or the"
             f" package of the function: `handlers: {reference.module.split('.')[0]}`",
@@ -189,7 +195,7 @@ def _handler(
         if not os.path.lexists(os.path.join(workspace.root, path)):
             break
     else:
-        raise Refusal(f"{path} is in the way", "give the tool another NAME")
+        raise EditRefusedError(f"{path} is in the way", "give the tool another NAME")
     is_made = tool.fit is Fit.MADE
     is_typed = not is_made and tool.is_annotated
     is_typed = is_typed and all(one.annotation for one in tool.taken)

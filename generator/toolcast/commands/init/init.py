@@ -72,7 +72,7 @@ _FILES = {
 }
 # Those that are Toolcast's own, and of them the fewest that generate.
 _OWN = frozenset(["toolcast.yaml", "toolset.yaml", "count_words.yaml"])
-_FEWEST = {
+_MINIMAL_TEMPLATES = {
     "toolcast.yaml": "toolcast.yaml",
     "specs/{name}/toolset.yaml": "small_toolset.yaml",
 }
@@ -217,7 +217,7 @@ def _lay_out_own(
     if minimal:
         files = {
             path.format(name=toolset): render(f"init/{template}.jinja", view)
-            for path, template in _FEWEST.items()
+            for path, template in _MINIMAL_TEMPLATES.items()
         }
     else:
         files = {

@@ -53,8 +53,8 @@ def command(
     What the project asks of every tool and only its author can decide is told as a step.
     A file that is in the way is named, and then nothing is written.
     """
-    from ...refactoring.project_edit import Refusal, tool_of
-    from ...refactoring.spec_text import CannotEdit
+    from ...refactoring.project_edit import EditRefusedError, tool_of
+    from ...refactoring.spec_text import UneditableValueError
     from ...refactoring.writing import write
     from .function_draft import draft_functions
     from .scaffold import in_the_way, refuse
@@ -87,9 +87,9 @@ def command(
         new = [path for path, data in edit.before.items() if data is None]
         refuse(in_the_way(workspace.root, new))
         write(workspace.root, edit)
-    except Refusal as error:
+    except EditRefusedError as error:
         fail(str(error))
-    except CannotEdit as error:
+    except UneditableValueError as error:
         fail(f"{error}\n  help: make this change by hand; nothing was written")
     for path in edit.before:
         click.echo(printable(f"{'wrote' if path in new else 'changed'} {path}"))

@@ -37,10 +37,10 @@ def write_new(root: str, files: Mapping[str, bytes]) -> None:
 
     Ends the program with exit code 2 when one cannot be written, and then none is.
     """
-    from ...refactoring.project_edit import ProjectEdit, Refusal
+    from ...refactoring.project_edit import EditRefusedError, ProjectEdit
     from ...refactoring.writing import write
 
     try:
         write(root, ProjectEdit("", dict.fromkeys(files), files))
-    except Refusal as error:
+    except EditRefusedError as error:
         fail(str(error))

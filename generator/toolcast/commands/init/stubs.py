@@ -24,7 +24,7 @@ from ...model.toolset_parts import (
     HandlerReference,
 )
 from ...refactoring.free_names import refuse_taken_name
-from ...refactoring.project_edit import Editing, Owned, ProjectEdit, Refusal
+from ...refactoring.project_edit import Editing, EditRefusedError, Owned, ProjectEdit
 from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
 from ...suggestions import did_you_mean, format_quoted_list
@@ -58,14 +58,16 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     It lies beside the first one, and has its package of handlers.
 
     Raises:
-        Refusal: the name is not valid or taken.
-        CannotEdit: toolcast.yaml has a layout that is not edited.
+        EditRefusedError: the name is not valid or taken.
+        UneditableValueError: toolcast.yaml has a layout that is not edited.
     """
     if not _TOOLSET_NAME.fullmatch(name):
         rule = "1 to 64 of a-z 0-9 _, a letter first"
-        raise Refusal(f"`{name}` is not a toolset's name: {rule}", is_usage=True)
+        raise EditRefusedError(
+            f"`{name}` is not a toolset's name: {rule}", is_usage=True
+        )
     if name in {toolset.name for toolset in workspace.toolsets}:
-        raise Refusal(f"there is a toolset `{name}` already")
+        raise EditRefusedError(f"there is a toolset `{name}` already")
     first = workspace.toolsets[0]
     above, slash, _ = first.folder.rpartition("/")
     folder = f"{above}{slash}{name}"
@@ -101,17 +103,19 @@ def draft_mcp_spec(
         kind: `resource` or `prompt`.
 
     Raises:
-        Refusal: the name is not valid, the toolset is not known, or has no MCP server.
+        EditRefusedError: the name is not valid, the toolset is not known, or has no MCP server.
     """
     toolset = toolset_of(workspace, toolset_name)
     if not _MCP_NAME.fullmatch(name) or name.startswith("."):
         rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
-        raise Refusal(f"`{name}` is not a {kind}'s name: {rule}")
+        raise EditRefusedError(f"`{name}` is not a {kind}'s name: {rule}")
     if is_device(name):
-        raise Refusal(f"Windows has no file `{name}.yaml`", "choose another name")
+        raise EditRefusedError(
+            f"Windows has no file `{name}.yaml`", "choose another name"
+        )
     targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "mcp" not in {target.name for target in targets}:
-        raise Refusal(
+        raise EditRefusedError(
             f"the toolset {toolset.name} has no MCP server, which would offer the {kind}",
             f"add `mcp: {{}}` to `targets` of {toolset.folder}/toolset.yaml",
         )
@@ -146,7 +150,7 @@ def draft_tool(
     """The files of a new tool.
 
     Raises:
-        Refusal: the name is not valid or taken, or the toolset or section is not known.
+        EditRefusedError: the name is not valid or taken, or the toolset or section is not known.
     """
     toolset = toolset_of(workspace, toolset_name)
     refuse_taken_name(toolset, name)
@@ -191,13 +195,13 @@ def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
     """The toolset that an option names, or the only one.
 
     Raises:
-        Refusal: there is none of the name, or there are several.
+        EditRefusedError: there is none of the name, or there are several.
     """
     names = [toolset.name for toolset in workspace.toolsets]
     if name is None:
         if len(names) == 1:
             return workspace.toolsets[0]
-        raise Refusal(
+        raise EditRefusedError(
             f"there are {len(names)} toolsets\n"
             f"  help: add `--toolset` with one of {format_quoted_list(names)}"
         )
@@ -205,7 +209,7 @@ def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
         meant = (
             did_you_mean(name, names) or f"the toolsets are {format_quoted_list(names)}"
         )
-        raise Refusal(f"there is no toolset `{name}`\n  help: {meant}")
+        raise EditRefusedError(f"there is no toolset `{name}`\n  help: {meant}")
     return workspace.toolsets[names.index(name)]
 
 
@@ -213,12 +217,12 @@ def section_of(toolset: Toolset, name: str | None) -> str | None:
     """The section that an option names, or the only one; None where there is none.
 
     Raises:
-        Refusal: there is none of the name, or there are several.
+        EditRefusedError: there is none of the name, or there are several.
     """
     names = [section.name for section in toolset.sections]
     if name is None:
         if len(names) > 1 and "prompts" in toolset.targets:
-            raise Refusal(
+            raise EditRefusedError(
                 f"the toolset {toolset.name} has {len(names)} sections\n"
                 f"  help: add `--section` with one of {format_quoted_list(names)}"
             )
@@ -228,7 +232,7 @@ def section_of(toolset: Toolset, name: str | None) -> str | None:
             f"the sections are {format_quoted_list(names)}" if names else "it has none"
         )
         meant = did_you_mean(name, names) or known
-        raise Refusal(
+        raise EditRefusedError(
             f"the toolset {toolset.name} has no section `{name}`\n  help: {meant}"
         )
     return name
@@ -261,18 +265,20 @@ def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
     """A stub that takes what the spec says; a spec without `handler` gets one.
 
     Raises:
-        Refusal: the handler is there, or the toolset has no package for it.
-        CannotEdit: the spec has a layout that is not edited.
+        EditRefusedError: the handler is there, or the toolset has no package for it.
+        UneditableValueError: the spec has a layout that is not edited.
     """
     toolset, tool = owned.toolset, owned.tool
     editing = Editing()
     reference = tool.handler
     if toolset.proxy_of(tool) is not None:
-        raise Refusal(f"`{tool.name}` is answered by a server, and needs no handler")
+        raise EditRefusedError(
+            f"`{tool.name}` is answered by a server, and needs no handler"
+        )
     if reference is None:
         if toolset.handlers is None:
             help_ = f"give {toolset.folder}/toolset.yaml a `handlers` package"
-            raise Refusal(
+            raise EditRefusedError(
                 f"the toolset {toolset.name} has none for its handlers", help_
             )
         module = module_name(tool.name)
@@ -283,7 +289,7 @@ def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
     files = _handler_files(workspace, reference, tool.name, tool)
     path = list(files)[-1]
     if os.path.lexists(os.path.join(workspace.root, path)):
-        raise Refusal(
+        raise EditRefusedError(
             f"{path} is there already",
             f"write `{reference.function}` in it: a stub is only made as a new file",
         )

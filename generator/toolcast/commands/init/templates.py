@@ -90,16 +90,16 @@ def _unknown(name: str, known: Mapping[str, Original]) -> None:
 
 
 def _copy(workspace: Workspace, chosen: Mapping[str, bytes]) -> None:
-    from ...refactoring.project_edit import Refusal
-    from ...refactoring.spec_text import CannotEdit
+    from ...refactoring.project_edit import EditRefusedError
+    from ...refactoring.spec_text import UneditableValueError
     from ...refactoring.writing import write
 
     try:
         edit = _edit(workspace, chosen)
         write(workspace.root, edit)
-    except Refusal as error:
+    except EditRefusedError as error:
         fail(f"{error}; nothing was written")
-    except CannotEdit as error:
+    except UneditableValueError as error:
         help_ = f"add `templates: {_FOLDER}` by hand; nothing was written"
         fail(f"{error}\n  help: {help_}")
     for path, before in edit.before.items():

@@ -22,8 +22,8 @@ EVERY_TOOL = "*"
 """Instead of a tool's name: each tool. It stands for no part of a name."""
 
 
-class UnreadableAcceptances(Exception):
-    """The file has errors.
+class AcceptanceFileError(Exception):
+    """Acceptance file that has errors.
 
     Attributes:
         findings: which.
@@ -84,13 +84,13 @@ def acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
     """The bytes of a folder's file; none where there is no such file.
 
     Raises:
-        UnreadableAcceptances: it cannot be read.
+        AcceptanceFileError: it cannot be read.
     """
     if not files.is_there(name):
         return b""
     data, findings = first_bytes(files, name)
     if data is None:
-        raise UnreadableAcceptances(findings)
+        raise AcceptanceFileError(findings)
     return data
 
 
@@ -101,7 +101,7 @@ def accepted_in(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
         name: what findings call the file.
 
     Raises:
-        UnreadableAcceptances: they have errors.
+        AcceptanceFileError: they have errors.
     """
     if not data:
         return []
@@ -109,7 +109,7 @@ def accepted_in(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
     if document is not None:
         findings += check_schema(document, "accept")
     if document is None or has_errors(findings):
-        raise UnreadableAcceptances(findings)
+        raise AcceptanceFileError(findings)
     found, problems = [], []
     for index, entry in enumerate(document.value["accept"]):
         path = ("accept", index)
@@ -128,7 +128,7 @@ def accepted_in(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
                 )
             )
     if problems:
-        raise UnreadableAcceptances(problems)
+        raise AcceptanceFileError(problems)
     return found
 
 

@@ -76,7 +76,7 @@ def check_findings(
         left_out: how the ids of rules begin that are not asked.
 
     Raises:
-        ExtensionFailure: a listed extension cannot be used.
+        ExtensionError: a listed extension cannot be used.
     """
     names = {
         old.name: new.name

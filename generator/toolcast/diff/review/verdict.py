@@ -31,15 +31,15 @@ _EXAMPLES = "as `call=breaking,prompt=risky`, or `risky`, `breaking` or `none` a
 _WORDS = {Grade.RISKY.word: Grade.RISKY, Grade.BREAKING.word: Grade.BREAKING}
 
 
-class BadLimit(ValueError):
-    """Words that are no limits; the text says what is wrong, and in a second line what helps."""
+class InvalidLimitError(ValueError):
+    """Invalid limits on the command line; the message has the reason and a help line."""
 
 
 def limits(words: str) -> Limits:
     """The limits of `call=breaking,prompt=risky`, of one grade for all, or of `none`.
 
     Raises:
-        BadLimit: an audience or a grade is none, or is named twice.
+        InvalidLimitError: an audience or a grade is none, or is named twice.
     """
     if words == _NONE:
         return {}
@@ -54,9 +54,9 @@ def limits(words: str) -> Limits:
         ):
             if word not in known:
                 help_ = f"{suggest_name(word, known)}; {_EXAMPLES}"
-                raise BadLimit(f"`{part}` names no {noun}\n  help: {help_}")
+                raise InvalidLimitError(f"`{part}` names no {noun}\n  help: {help_}")
         if audience in found:
-            raise BadLimit(f"`{audience}` is named twice")
+            raise InvalidLimitError(f"`{audience}` is named twice")
         found[audience] = _WORDS[grade]
     return found
 

@@ -29,8 +29,10 @@ from .schema_version import SchemaSide
 from .value_limits import ValueLimits
 
 _OTHERS = "additionalProperties"
-_MOST_PAIRED = 400
-_MOST_EFFORT = 1_000
+_MAX_NAME_PAIRS = 400
+"""Pairs of removed and added properties that are compared to find a renamed one."""
+_MAX_STEPS = 1_000
+"""Comparison steps for these pairs together."""
 
 
 def object_changes(pair: Pair) -> Iterator[Difference | Step]:
@@ -122,9 +124,9 @@ def _renamed(
     yield from equal
     known = {name for names in equal for name in names}
     olds, news = ([n for n in side if n not in known] for side in (gone, come))
-    if len(olds) * len(news) > _MOST_PAIRED:
+    if len(olds) * len(news) > _MAX_NAME_PAIRS:
         return
-    effort = Effort(_MOST_EFFORT)
+    effort = Effort(_MAX_STEPS)
     alike = [
         (old, new)
         for old in olds

@@ -19,14 +19,21 @@ from ..change import ABSENT
 from .schema_version import Acceptor, Conjunction, SchemaSide, is_silent, schemas_under
 from .value_limits import EXACT, ValueLimits, type_of
 
-_MOST_WORK = 100_000
-_MOST_TRIED = 600
-_MOST_VISITS = 500
+_MAX_WORK_UNITS = 100_000
+"""Work on the examples of one comparison, counted in visited schema locations."""
+_MAX_EXAMPLES = 600
+"""Examples that are validated in one comparison."""
+_MAX_VISITS = 500
+"""Paths through references to one location; with more, no example is validated."""
 _LEVELS = 6
-_DEEPEST = 5
-_MOST_VALUES = 40
-_MOST_NAMES = 60
-_LARGEST = 1_000
+_MAX_DEPTH = 5
+"""Levels of an example."""
+_MAX_VALUES = 40
+"""Values that are tried for one location."""
+_MAX_NAMES = 60
+"""Properties of an object, and leading items of an array, that are varied."""
+_MAX_LENGTH = 1_000
+"""Items of an example array, and characters of an example string."""
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _PLAIN: dict[str, list[Any]] = {
     "string": ["a", "", "A 1"],
@@ -86,10 +93,10 @@ def _budget(side: SchemaSide) -> int:
     """How many values are tried: none where references multiply."""
     visits: int | None = 1
     if side.has_references:
-        visits = most_visits(side.root, _LEVELS, _MOST_VISITS)
+        visits = most_visits(side.root, _LEVELS, _MAX_VISITS)
     if visits is None:
         return 0
-    return min(_MOST_TRIED, _MOST_WORK // (len(side.places) + 1 + 10 * visits))
+    return min(_MAX_EXAMPLES, _MAX_WORK_UNITS // (len(side.places) + 1 + 10 * visits))
 
 
 def _are_names_told(side: SchemaSide, schemas: list[Any], value: Any) -> bool:
@@ -125,7 +132,7 @@ class _Candidates:
 
     def __init__(self, sender: SchemaSide, receiver: SchemaSide) -> None:
         self._sender, self._receiver = sender, receiver
-        self._left = _MOST_WORK // 20
+        self._left = _MAX_WORK_UNITS // 20
 
     def values(self) -> Iterator[Any]:
         """Values of the whole."""
@@ -138,9 +145,9 @@ class _Candidates:
 
     def _of(self, sent: Conjunction, taken: list[Any], depth: int) -> Iterator[Any]:
         self._left -= 1
-        if depth > _DEEPEST or self._left < 0:
+        if depth > _MAX_DEPTH or self._left < 0:
             return
-        cases = self._sender.cases(sent)[:_MOST_VALUES]
+        cases = self._sender.cases(sent)[:_MAX_VALUES]
         if cases:
             yield from _in_turn(self._of(case, taken, depth + 1) for case in cases)
             return
@@ -177,14 +184,14 @@ class _Candidates:
         names["other"] = None
         made: dict[str, list[Any]] = {}
         schemas: dict[str, Conjunction] = {}
-        for name in islice(names, _MOST_NAMES):
+        for name in islice(names, _MAX_NAMES):
             sent = [s for part in limits.parts for s in schemas_under(part, name)]
             taken = [s for part in said for s in schemas_under(part, name)]
             schemas[name] = tuple(
                 part for schema in sent for part in self._sender.conjunction(schema)
             )
             found = self._of(schemas[name], taken, depth + 1)
-            made[name] = list(islice(found, _MOST_VALUES)) or ["a"]
+            made[name] = list(islice(found, _MAX_VALUES)) or ["a"]
         least = {
             name: self._first(schemas[name], made[name])
             for name in made
@@ -197,7 +204,7 @@ class _Candidates:
         yield least
         yield from ({**least, name: made[name][0]} for name in made)
         yield full
-        for rank in range(1, _MOST_VALUES):
+        for rank in range(1, _MAX_VALUES):
             for name, values in made.items():
                 for value in values[rank : rank + 1]:
                     yield {**least, name: value}
@@ -211,12 +218,12 @@ class _Candidates:
         theirs = [self._receiver.positions(part) for part in said]
         first = max((len(one.first) for one in (*own, *theirs)), default=0)
         rows: list[list[Any]] = []
-        for index in range(min(first, _MOST_NAMES) + 1):
+        for index in range(min(first, _MAX_NAMES) + 1):
             sent, taken = ([one.at(index) for one in of] for of in (own, theirs))
             parts = tuple(p for s in sent for p in self._sender.conjunction(s))
-            values = islice(self._of(parts, taken, depth + 1), _MOST_VALUES)
+            values = islice(self._of(parts, taken, depth + 1), _MAX_VALUES)
             rows.append(list(values) or ["a"])
-        fewest = min(int(limits.least("minItems")), _LARGEST)
+        fewest = min(int(limits.least("minItems")), _MAX_LENGTH)
         least = [rows[min(i, len(rows) - 1)][0] for i in range(max(first, fewest, 1))]
         others = (
             [*least[:index], value, *least[index + 1 :]]
@@ -241,7 +248,7 @@ def _of_sizes(
         ):
             if word in part:
                 sizes |= {int(part[word]) + step for step in (-1, 0, 1)}
-    for size in sorted(size for size in sizes if 0 <= size <= _LARGEST):
+    for size in sorted(size for size in sizes if 0 <= size <= _MAX_LENGTH):
         rows = [made[min(i, len(made) - 1)] for i in range(size)]
         for step in range(2):
             yield [row[i * step % len(row)] for i, row in enumerate(rows)]
@@ -249,12 +256,12 @@ def _of_sizes(
 
 def _listed(limits: ValueLimits, said: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
     """What schemas name as values."""
-    yield from (limits.values or ())[:_MOST_VALUES]
+    yield from (limits.values or ())[:_MAX_VALUES]
     for part in said:
         yield from (part[word] for word in ("default", "const") if word in part)
         for word in ("examples", "enum"):
             if isinstance(part.get(word), list):
-                yield from part[word][:_MOST_VALUES]
+                yield from part[word][:_MAX_VALUES]
 
 
 def _near(kind: str, said: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -264,7 +271,7 @@ def _near(kind: str, said: Iterable[Mapping[str, Any]]) -> list[Any]:
         if kind == "string":
             sizes = [part[word] for word in ("minLength", "maxLength") if word in part]
             near = [int(size) + step for size in sizes for step in (0, 1, -1)]
-            found += ["a" * size for size in near if 0 <= size <= _LARGEST]
+            found += ["a" * size for size in near if 0 <= size <= _MAX_LENGTH]
             if part.get("format") in ASSERTED:
                 found.append(ASSERTED[part["format"]].example)
         elif kind in ("integer", "fraction"):

@@ -18,8 +18,8 @@ from .schema_version import ANNOTATIONS, Conjunction, SchemaSide
 from .value_limits import EXACT, Bound, ValueLimits, types_of
 
 
-class OutOfEffort(Exception):
-    """No more work may be done."""
+class StepLimitError(Exception):
+    """Comparison step beyond the number of steps allowed."""
 
 
 class Effort:
@@ -36,15 +36,17 @@ class Effort:
         """Takes some of the steps.
 
         Raises:
-            OutOfEffort: there are not that many above the floor.
+            StepLimitError: there are not that many above the floor.
         """
         self.left -= steps
         if self.left < floor:
-            raise OutOfEffort
+            raise StepLimitError
 
 
-_MOST_STEPS = 450
-_MOST_SPLITS = 4
+_MAX_STEPS = 450
+"""Steps of one proof."""
+_MAX_SPLITS = 4
+"""Nested case distinctions in one proof."""
 _PLAIN = ANNOTATIONS - {"format"} | {"type", "enum", "const"}
 _NUMBERS = frozenset(("integer", "fraction"))
 _LENGTHS = ("minLength", "maxLength")
@@ -86,10 +88,10 @@ class Inclusion:
         """Whether each value of all the sender's schemas is one of all the receiver's."""
         if not self.sender.is_read_like(self.receiver):
             return False
-        self._floor = max(0, self._effort.left - _MOST_STEPS)
+        self._floor = max(0, self._effort.left - _MAX_STEPS)
         try:
             return all(self.holds(sent, part) for part in taken)
-        except (OutOfEffort, RecursionError):
+        except (StepLimitError, RecursionError):
             return False
         finally:
             self._assumed.clear()
@@ -125,7 +127,7 @@ class Inclusion:
 
     def _by_cases(self, sent: Conjunction, limits: ValueLimits, taken: Any) -> bool:
         """Whether it holds for each alternative of what is sent, or for each type."""
-        if self._splits >= _MOST_SPLITS:
+        if self._splits >= _MAX_SPLITS:
             return False
         cases = list(self._cases(sent, limits))
         if not cases:

@@ -15,7 +15,7 @@ from .schema_pairs import ONE_OF, Difference, Edit, shown, whole_pair
 from .schema_rules import EFFECTS, FIELDS, RULES, SAYS, Field
 from .schema_version import Acceptor, SchemaSide
 from .schema_walk import (
-    TooMuchToCompare,
+    SchemaTooLargeError,
     differences,
     hidden_texts,
 )
@@ -107,7 +107,7 @@ def compare(both: ToolPair) -> Iterator[Change]:
             continue
         try:
             yield from _of_field(both, field, before, after, old is None or new is None)
-        except TooMuchToCompare:
+        except SchemaTooLargeError:
             why = "there are too many places to compare"
             yield _not_compared(both, field, before, after, why)
 

@@ -17,9 +17,12 @@ from .schema_rules import RULES, RULES_BY_ID, Field
 from .schema_version import Acceptor, SchemaSide
 from .value_limits import EXACT
 
-_MOST_EFFORT = 1_000
-_MOST_ALONE = 40
-_MOST_PLACES_ALONE = 12_000
+_MAX_STEPS = 1_000
+"""Comparison steps for the grades of two schemas."""
+_MAX_SEPARATE_EDITS = 40
+"""Edits that are graded separately."""
+_MAX_SEPARATE_LOCATIONS = 12_000
+"""Schema locations times separately graded edits."""
 _NOTHING_REFUSED = {
     "parameters": "everything that was accepted still is",
     "returns": "no result can come that could not before",
@@ -88,7 +91,7 @@ class CallGrades:
         # way round: who still has the old schema reads what the new one lets through.
         sides = (before, after) if self._is_call else (after, before)
         self._sender, self._receiver = sides
-        self._effort = Effort(_MOST_EFFORT)
+        self._effort = Effort(_MAX_STEPS)
         self._known: dict[tuple[int, bool], bool] = {}
 
     @cached_property
@@ -98,7 +101,7 @@ class CallGrades:
         if len(edited) == 1:
             return dict.fromkeys(edited, self._receiver.side)
         places = len(self._sender.side.places) + 1
-        most = min(_MOST_ALONE, max(2, _MOST_PLACES_ALONE // places))
+        most = min(_MAX_SEPARATE_EDITS, max(2, _MAX_SEPARATE_LOCATIONS // places))
         # Those that may well refuse something are tried first, as long as there is time.
         edited.sort(key=lambda index: -self._usual(index).grade)
         return {index: self._of_alone(self._changes[index]) for index in edited[:most]}

@@ -334,8 +334,10 @@ _OF = {
     NAMES: "each name in {}",
     REFUSED: "what {} may not be",
 }
-_MOST_SHOWN = 100
-_MOST_LISTED = 5
+_MAX_SHOWN_CHARACTERS = 100
+"""Characters of a value in a message."""
+_MAX_LISTED_VALUES = 5
+"""Values that a message lists."""
 _COUNTED = {
     "Length": ("character", "characters"),
     "Items": ("item", "items"),
@@ -345,7 +347,7 @@ _COUNTED = {
 _ORDER = ("string", "integer", "fraction", "boolean", "array", "object", "null")
 
 
-def shown(value: Any, most: int = _MOST_SHOWN) -> str:
+def shown(value: Any, most: int = _MAX_SHOWN_CHARACTERS) -> str:
     """A value as JSON in backticks, cut where it is long.
 
     Backticks inside of it become apostrophes, so that those around it stay a pair.
@@ -363,7 +365,7 @@ def listed(values: Iterable[Any], last: str = "and") -> str:
     every = list(values)
     if not every:
         return "no values"
-    texts = [shown(value, 60) for value in every[:_MOST_LISTED]]
+    texts = [shown(value, 60) for value in every[:_MAX_LISTED_VALUES]]
     left = len(every) - len(texts)
     if left:
         return f"{', '.join(texts)} and {left} other{'s' if left > 1 else ''}"

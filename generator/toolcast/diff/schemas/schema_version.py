@@ -45,7 +45,8 @@ _OF_SOME_DRAFTS = _NEWER.union(
     ).split()
 )
 _BESIDE_REFERENCES = ANNOTATIONS | {"$ref"}
-_MOST_PARTS = 400
+_MAX_PARTS = 400
+"""Subschemas that are collected for one location."""
 _CONDITION = ("if", "then", "else")
 _DEFINITIONS = ("$defs", "definitions")
 _ADDRESSES = tuple(f"#/{word}/" for word in _DEFINITIONS)
@@ -186,7 +187,7 @@ class SchemaSide:
     def _parts(self, schema: Any) -> list[Any]:
         found: list[Any] = []
         waiting, seen = [schema], set[int]()
-        while waiting and len(found) < _MOST_PARTS:
+        while waiting and len(found) < _MAX_PARTS:
             part = waiting.pop(0)
             if part is True or id(part) in seen:
                 continue
@@ -221,7 +222,7 @@ class SchemaSide:
         """All mappings that may have a say about the same value, whatever is chosen."""
         found: list[dict[str, Any]] = []
         waiting, seen = [*schemas], set[int]()
-        while waiting and len(found) < _MOST_PARTS:
+        while waiting and len(found) < _MAX_PARTS:
             part = waiting.pop(0)
             if not isinstance(part, dict) or id(part) in seen:
                 continue

@@ -37,14 +37,16 @@ from .schema_pairs import (
 from .schema_version import ANNOTATIONS, SchemaSide, has_references
 from .value_limits import ALL_TYPES, ValueLimits
 
-_MOST_PAIRS = 1_200
-_MOST_EFFORT = 250
+_MAX_PAIRS = 1_200
+"""Pairs of schema locations that one comparison visits."""
+_MAX_STEPS = 250
+"""Steps of one inclusion proof during the comparison."""
 _OF_VALUES = ANNOTATIONS | {"type", "const", "enum"}
 _COMBINING = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
-class TooMuchToCompare(Exception):
-    """The schemas have more places than are compared."""
+class SchemaTooLargeError(Exception):
+    """Schemas with more pairs of locations than the comparison allows."""
 
 
 def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Difference]:
@@ -56,12 +58,12 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
         whole: what a value of them is, in words.
 
     Raises:
-        TooMuchToCompare: they are too large, or their references lead to too many pairs.
+        SchemaTooLargeError: they are too large, or their references lead to too many pairs.
     """
     found: list[Difference] = []
     seen: set[tuple[Any, ...]] = set()
     told: set[tuple[Any, ...]] = set()
-    effort = Effort(_MOST_EFFORT)
+    effort = Effort(_MAX_STEPS)
     kept: list[Pair] = []  # so that no identity comes twice
     waiting = [whole_step(before, after)]
     shares = not before.has_references and not after.has_references
@@ -72,8 +74,8 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
         if key in seen:
             continue
         seen.add(key)
-        if len(seen) > _MOST_PAIRS:
-            raise TooMuchToCompare
+        if len(seen) > _MAX_PAIRS:
+            raise SchemaTooLargeError
         if (shares or not has_references(old)) and same(old, new):
             continue
         pair = pair_at(step, before, after, whole)
@@ -125,8 +127,10 @@ def _is_written_anew(pair: Pair, effort: Effort) -> bool:
 
 
 _CHOICES = ("anyOf", "oneOf")
-_MOST_PAIRED = 20
-_MOST_SHOWN = 5
+_MAX_BRANCHES = 20
+"""Alternatives of each version that are all compared with each other."""
+_MAX_SHOWN_BRANCHES = 5
+"""Alternatives that a message quotes."""
 _UNLIKE = -1
 
 
@@ -171,7 +175,9 @@ def _wrapped(pair: Pair) -> Iterator[Difference | Step]:
         text = f"must be one of {len(words)} alternatives now: "
         if not is_new:
             text = f"need not be one of {len(words)} alternatives any more: "
-        text += "; ".join(words[:_MOST_SHOWN]) + "; …" * (len(words) > _MOST_SHOWN)
+        text += "; ".join(words[:_MAX_SHOWN_BRANCHES]) + "; …" * (
+            len(words) > _MAX_SHOWN_BRANCHES
+        )
         row = f"{row_of(keyword)}-{'set' if is_new else 'removed'}"
         made = pair.difference(row, keyword, (pair.whole_edit,))
         yield made._replace(message=f"{pair.subject} {text}")
@@ -198,7 +204,7 @@ def _are_told_apart(
     ]
     if len(alike) < 2:
         return True
-    proof = Inclusion(side, other, Effort(_MOST_EFFORT), only_declared=False)
+    proof = Inclusion(side, other, Effort(_MAX_STEPS), only_declared=False)
     return proof.is_proved(sent, other.conjunction(branches[best].schema))
 
 
@@ -312,7 +318,7 @@ def _branch(
 def _types(side: SchemaSide, branches: list[Any]) -> frozenset[str]:
     """The types that any of the branches takes."""
     found: frozenset[str] = frozenset()
-    for branch in branches[:_MOST_PAIRED]:
+    for branch in branches[:_MAX_BRANCHES]:
         found |= ValueLimits(side.conjunction(branch)).types
     return found
 
@@ -327,7 +333,7 @@ def _matched(pair: Pair, olds: list[Any], news: list[Any]) -> dict[int, int]:
             found[index] = equal
             left.discard(equal)
     open_ = [index for index in range(len(olds)) if index not in found]
-    if len(open_) * len(left) > _MOST_PAIRED**2:
+    if len(open_) * len(left) > _MAX_BRANCHES**2:
         # Too many to try each with each: what stands at the same place may be the same.
         return found | {index: index for index in open_ if index in left}
     scores = sorted(

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 _calls_logger = logging.getLogger("toolcast.calls")
-_PATIENCE_SECONDS = 1.0
-"""How long the last report of a call may keep its answer waiting."""
-_MOST_SHOWN = 128
+_REPORT_TIMEOUT_S = 1.0
+"""Time for which the last progress report of a call may delay its result."""
+_MAX_VALUE_CHARACTERS = 128
+"""Characters of a logged value."""
 _is_plain = re.compile(r"[\w.:@/+-]+", re.ASCII).fullmatch
 
 
@@ -73,8 +74,8 @@ def log_call(
     line = []
     for name, value in fields.items():
         if isinstance(value, str):
-            if len(value) > _MOST_SHOWN or not _is_plain(value):
-                fields[name] = value = escaped(value, _MOST_SHOWN)
+            if len(value) > _MAX_VALUE_CHARACTERS or not _is_plain(value):
+                fields[name] = value = escaped(value, _MAX_VALUE_CHARACTERS)
                 if not _is_plain(value):
                     value = '"' + value.replace('"', '\\"') + '"'
             line.append(f"{name}={value}")
@@ -208,7 +209,7 @@ class Reports:
         if kind is None:
             self._wake()
             if self._sender is not None:
-                await asyncio.wait({self._sender}, timeout=_PATIENCE_SECONDS)
+                await asyncio.wait({self._sender}, timeout=_REPORT_TIMEOUT_S)
         if self._sender is not None:
             self._sender.cancel()
         self._tell()

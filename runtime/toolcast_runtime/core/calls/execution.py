@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING, Any
 from ..context import (
     CURRENT_CALL,
     TURNS,
+    ArgumentConversionError,
     Block,
     CallContext,
     CallResult,
-    Declined,
-    NotTaken,
+    DeclinedError,
     ToolError,
     ToolResponse,
 )
 from ..definitions.tool import Proxies, Tool, ToolProvider
-from ..validation.limits import MOST_DIGITS
+from ..validation.limits import MAX_DIGITS
 from ..validation.protocol import problems_with_content
 from .handlers import HandlerAdapter
 from .worker_threads import (
-    MOST_GIVEN_UP,
+    MAX_ABANDONED_CALLS,
     Outcome,
     give_up,
     in_loop,
@@ -106,11 +106,11 @@ async def run_call(
         return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
-    if isinstance(error, NotTaken):
+    if isinstance(error, ArgumentConversionError):
         return ToolResponse(error=invalid(tool, error.problems)), "invalid"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
-        if isinstance(error, Declined):
+        if isinstance(error, DeclinedError):
             return response, "declined"
     elif error is not None:
         response = _internal(tool, "failed", error)
@@ -175,7 +175,7 @@ async def run_function(
     name = context.tool
     if is_stuck(name):
         return None, ToolError(
-            f"{MOST_GIVEN_UP} earlier calls of `{name}` were given up and still run; try"
+            f"{MAX_ABANDONED_CALLS} earlier calls of `{name}` were given up and still run; try"
             " again later"
         )
     if handler.is_async:
@@ -383,8 +383,8 @@ def json_text(value: Any) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, Decimal):
-        if not value.is_finite() or abs(value.adjusted()) >= MOST_DIGITS:
-            raise ValueError(f"it holds a Python Decimal beyond {MOST_DIGITS} digits")
+        if not value.is_finite() or abs(value.adjusted()) >= MAX_DIGITS:
+            raise ValueError(f"it holds a Python Decimal beyond {MAX_DIGITS} digits")
         return format(value, "f")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(bytes(value)).decode("ascii")

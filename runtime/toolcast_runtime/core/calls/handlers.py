@@ -18,7 +18,8 @@ from ..definitions.definitions import is_in_package
 from ..definitions.tool import Tool
 from ..validation.checker import DeclaredNames
 
-_MOST_LAYERS = 50
+_MAX_WRAPPERS = 50
+"""Wrappers around a callable that are followed."""
 _KEYWORD_KINDS = (
     inspect.Parameter.KEYWORD_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -216,7 +217,7 @@ def _constructor(function: Any) -> Any:
 
 def _homes(function: Any) -> Iterator[str]:
     """The modules that define a callable and what it wraps, as far as they are known."""
-    for _ in range(_MOST_LAYERS):
+    for _ in range(_MAX_WRAPPERS):
         home = getattr(function, "__module__", None)
         if isinstance(home, str):
             yield home

@@ -30,7 +30,7 @@ from ..context import (
     CallContext,
     CallOutcome,
     CallResult,
-    Declined,
+    DeclinedError,
     Keep,
     ReportProgress,
     ToolError,
@@ -39,7 +39,7 @@ from ..context import (
 )
 from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, deprecation_line
 from ..optional import OptionalPartError
-from ..question import InputNeeded
+from ..question import InputRequiredError
 from ..toolset_settings import LedgerError, LifespanError
 from .call_telemetry import Reports, is_watched, log_call, span
 from .execution import (
@@ -214,7 +214,7 @@ class ToolCalls:
     ) -> Callable[[], Questions]:
         """What makes the questions of a call that runs in this loop, when one is put.
 
-        It raises Declined when they cannot be put.
+        It raises DeclinedError when they cannot be put.
         """
         loop = asyncio.get_running_loop()
 
@@ -223,7 +223,7 @@ class ToolCalls:
                 made, kept = optional.questions.Questions, self.approvals()
             except OptionalPartError as missing:
                 _logger.exception("nobody can be asked about a call of %s", tool.name)
-                raise Declined(
+                raise DeclinedError(
                     f"`{tool.name}` has to ask a person first, and {missing}; nothing was"
                     " done"
                 ) from None
@@ -394,9 +394,9 @@ class ToolCalls:
             questions = context.asking()
             question = confirmation.confirmation(tool.name, confirm, arguments)
             await questions.ask(question, confirm.message)
-        except InputNeeded as needed:
+        except InputRequiredError as needed:
             return ToolResponse(error=str(needed)), "asked"
-        except Declined as declined:
+        except DeclinedError as declined:
             return ToolResponse(error=str(declined)), "declined"
         except Exception:
             _logger.exception("nobody can be asked about a call of %s", tool.name)

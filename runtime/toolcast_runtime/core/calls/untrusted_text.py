@@ -9,7 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-MOST_SHOWN = 300
+MAX_SHOWN_CHARACTERS = 300
+"""Characters of untrusted text in a message, by default."""
 _HIDDEN = "[hidden]"
 # Its codec is loaded now: where no file can be opened any more, the log has to tell it.
 "".encode("unicode_escape")
@@ -20,7 +21,7 @@ _UNSEEN = re.compile(
     "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
 # Those over one character; more pile up over the lines above, and no script needs them.
-_MOST_MARKS = 3
+_MAX_COMBINING_MARKS = 3
 _CONTROLS = {
     code: ascii(chr(code))[1:-1]
     for code in (*range(0x20), *range(0x7F, 0xA0))
@@ -28,7 +29,7 @@ _CONTROLS = {
 }
 
 
-def escaped(text: str, most: int = MOST_SHOWN) -> str:
+def escaped(text: str, most: int = MAX_SHOWN_CHARACTERS) -> str:
     """The text on one line, with what could drive a terminal or forge a line spelled out.
 
     So is a backslash, and what `shown` spells out; what is beyond `most` characters is cut off.
@@ -46,7 +47,9 @@ def shown(text: str) -> str:
     marks = 0
     for place, one in enumerate(text):
         marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
-        is_seen = one.isprintable() and place not in unseen and marks <= _MOST_MARKS
+        is_seen = (
+            one.isprintable() and place not in unseen and marks <= _MAX_COMBINING_MARKS
+        )
         spelled.append(one if is_seen else one.encode("unicode_escape").decode())
     return "".join(spelled)
 

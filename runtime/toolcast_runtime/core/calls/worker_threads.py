@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
-MOST_THREADS = 64
-"""Of one event loop, hung ones among them."""
+MAX_THREADS = 64
+"""Worker threads of one event loop, including blocked ones."""
 
-MOST_GIVEN_UP = 16
-"""Calls of one tool that run on, before its further calls are refused."""
+MAX_ABANDONED_CALLS = 16
+"""Abandoned calls of one tool that still run, before its further calls are rejected."""
 
 Outcome = tuple[Any, BaseException | None]
 """What a function gave, and what it raised."""
@@ -85,7 +85,7 @@ async def in_thread(work: Callable[[], Any], name: str = "tool call") -> Outcome
     import asyncio
 
     loop = asyncio.get_running_loop()
-    places = _places.setdefault(loop, asyncio.Semaphore(MOST_THREADS))
+    places = _places.setdefault(loop, asyncio.Semaphore(MAX_THREADS))
     # Most calls wait for no place, and each timer costs as much as a small handler.
     limit = asyncio.timeout(_SECONDS_FOR_A_THREAD if places.locked() else None)
     try:
@@ -93,7 +93,7 @@ async def in_thread(work: Callable[[], Any], name: str = "tool call") -> Outcome
             await places.acquire()
     except TimeoutError:
         return None, ToolError(
-            f"the server is busy with {MOST_THREADS} calls; try again later"
+            f"the server is busy with {MAX_THREADS} calls; try again later"
         )
     future: asyncio.Future[Outcome] = loop.create_future()
     context = contextvars.copy_context()
@@ -154,7 +154,7 @@ def is_stuck(name: str) -> bool:
     import asyncio
 
     running = _running.get(asyncio.get_running_loop())
-    return running is not None and running[name] >= MOST_GIVEN_UP
+    return running is not None and running[name] >= MAX_ABANDONED_CALLS
 
 
 def runs_on(name: str) -> Callable[[], None]:
@@ -213,7 +213,7 @@ def _tell(name: str, running: Counter[str]) -> None:
         name,
         _SECONDS_UNTOLD,
         running[name],
-        MOST_GIVEN_UP,
+        MAX_ABANDONED_CALLS,
     )
 
 

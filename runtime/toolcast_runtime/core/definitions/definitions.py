@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
-_MOST_PROBLEMS = 5
+_MAX_PROBLEMS_SHOWN = 5
+"""Problems that an error message lists."""
 # The signature and the MCP tool come first, whatever the layout.
 _HEAD = re.compile(r'\s*\{\s*"generated"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"mcp"\s*:\s*')
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.ya?ml\. DO NOT EDIT\.")
@@ -183,7 +184,7 @@ def read_tools(package: ModuleType) -> list[Tool]:
 
 
 def _message(package: str, problems: list[str]) -> str:
-    shown = problems[:_MOST_PROBLEMS]
+    shown = problems[:_MAX_PROBLEMS_SHOWN]
     if len(problems) > len(shown):
         shown.append(f"and {len(problems) - len(shown)} more")
     lines = "".join(f"\n- {problem}" for problem in shown)

@@ -16,12 +16,15 @@ from .compiled import ASSERTED
 from .limits import SHORT, PatternCost, Size, measure, pattern_cost
 from .references import References, mapping, schemas_below
 
-MOST_MILLISECONDS = 35
-"""Of one pass over a value."""
+MAX_VALIDATION_MS = 35
+"""Estimated time of one pass over a value."""
 
-_MOST = MOST_MILLISECONDS * 1_000_000.0
-_MOST_PLACES = 6_000
-_MOST_ROUNDS = 60
+_MAX_VALIDATION_NS = MAX_VALIDATION_MS * 1_000_000.0
+"""`MAX_VALIDATION_MS` in nanoseconds."""
+_MAX_LOCATIONS = 6_000
+"""Locations that the estimate for one value visits."""
+_MAX_ROUNDS = 60
+"""Rounds in which the bounds of a schema are propagated."""
 _BEYOND = 1e15
 # What it takes to find out.
 _GLANCE = 1_500.0
@@ -43,7 +46,7 @@ _UNEVALUATED = 150.0
 _UNIQUE = 60.0
 _PAIR_OF_LARGE_INTEGERS = 700.0
 # More than of so many levels is not added up.
-_MOST_UNIQUE = 10 * _UNIQUE
+_MAX_UNIQUE_COST = 10 * _UNIQUE
 _FORMAT = PatternCost(2_000, 10.0)
 # Named groups are compared with each other.
 _FORMAT_REGEX = PatternCost(2_000, 60.0, 0.03)
@@ -101,7 +104,7 @@ class Bound(NamedTuple):
         if self.unique:
             pairs = _PAIR_OF_LARGE_INTEGERS * size.large_integers**2
             unique = self.unique * (size.values + pairs / _UNIQUE)
-            cost += unique * (size.levels if self.unique >= _MOST_UNIQUE else 1)
+            cost += unique * (size.levels if self.unique >= _MAX_UNIQUE_COST else 1)
         return cost
 
     def is_light(self, with_large: bool) -> bool:
@@ -113,7 +116,7 @@ class Bound(NamedTuple):
     @classmethod
     def at_any(cls, here: Bound, below: Bound) -> Bound:
         """The bound at a place and all below it."""
-        unique = min(here.unique + below.unique, _MOST_UNIQUE)
+        unique = min(here.unique + below.unique, _MAX_UNIQUE_COST)
         return cls.most((here, below))._replace(unique=unique)
 
     @classmethod
@@ -194,7 +197,7 @@ class Work:
         if key not in self._bounds:
             return None  # no more than `true` and `false`
         bound = self._bounds[key].of(size, size.values)
-        return None if bound <= _MOST else self._walked(key, value, size)
+        return None if bound <= _MAX_VALIDATION_NS else self._walked(key, value, size)
 
     def _walked(self, key: int, value: Any, size: Size) -> str | None:
         """The same, place by place."""
@@ -285,7 +288,7 @@ class Work:
         leading = [(key, part) for key, part in self._parts.items() if part.leads_on]
         worst.update((key, Bound()) for key, _ in leading)
         changed: set[int] = set()
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             changed.clear()
             for key, part in reversed(leading):
                 here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
@@ -332,7 +335,7 @@ class _Spent:
     @property
     def is_too_much(self) -> bool:
         """Whether it is more than one value may cost."""
-        return self._total > _MOST or self._places > _MOST_PLACES
+        return self._total > _MAX_VALIDATION_NS or self._places > _MAX_LOCATIONS
 
     @property
     def excess(self) -> str | None:
@@ -344,7 +347,7 @@ class _Spent:
             keyword = ""
         what = f"its `{keyword}`" if keyword else "so many values"
         return (
-            f"it takes more than {MOST_MILLISECONDS} ms to check {what}:"
+            f"it takes more than {MAX_VALIDATION_MS} ms to check {what}:"
             " send fewer values or shorter texts"
         )
 

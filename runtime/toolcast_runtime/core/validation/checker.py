@@ -14,13 +14,20 @@ from .explanation import Explanation
 from .limits import Size, measure, most_visits
 from .references import References, mapping, reached
 
-_MOST_PROBLEMS = 10
-_MOST_EXPLAINED_VALUES = 1_000
-_MOST_ERRORS = 10_000
-_MOST_COPIES = 200_000
-_MOST_COPIED_CHARACTERS = 32 * 1024 * 1024
-_MOST_VISITS = 500
-_MOST_SCHEMAS = 20_000
+_MAX_PROBLEMS = 10
+"""Problems of one value that are returned."""
+_MAX_EXPLAINED_VALUES = 1_000
+"""Values up to which all errors are collected; beyond, only the first one."""
+_MAX_ERRORS = 10_000
+"""Possible errors up to which all are collected."""
+_MAX_COPIED_VALUES = 200_000
+"""Values copied into errors, up to which all errors are collected."""
+_MAX_COPIED_CHARACTERS = 32 * 1024 * 1024
+"""Characters copied into errors, up to which all errors are collected."""
+_MAX_VISITS = 500
+"""Paths through references to one location."""
+_MAX_SCHEMAS = 20_000
+"""Subschemas that are searched."""
 _UNEXPLAINED = "the value does not match the schema"
 
 
@@ -70,7 +77,7 @@ class Checker:
         there. In a large value that takes long, and where a schema leads to one place in
         several ways it is exponential.
         """
-        visits = most_visits(self._schema, size.levels, _MOST_VISITS)
+        visits = most_visits(self._schema, size.levels, _MAX_VISITS)
         if visits is None:
             yield _UNEXPLAINED
             return
@@ -80,13 +87,13 @@ class Checker:
         copies = errors * max(self._work.most_options, size.levels)
         characters = size.characters * size.levels * ways
         if (
-            size.values > _MOST_EXPLAINED_VALUES
-            or errors > _MOST_ERRORS
-            or copies > _MOST_COPIES
-            or characters > _MOST_COPIED_CHARACTERS
+            size.values > _MAX_EXPLAINED_VALUES
+            or errors > _MAX_ERRORS
+            or copies > _MAX_COPIED_VALUES
+            or characters > _MAX_COPIED_CHARACTERS
         ):
             # The first error alone has all of those within its alternatives.
-            if self._work.has_alternatives and copies > 10 * _MOST_COPIES:
+            if self._work.has_alternatives and copies > 10 * _MAX_COPIED_VALUES:
                 yield _UNEXPLAINED
             else:
                 yield from self._first(value)
@@ -96,7 +103,7 @@ class Checker:
             for problem in self._explanation.of(error):
                 yield problem
                 count += 1
-            if count >= _MOST_PROBLEMS:
+            if count >= _MAX_PROBLEMS:
                 return
 
     def _first(self, value: Any) -> list[str]:
@@ -105,7 +112,7 @@ class Checker:
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as first:
-            return list(self._explanation.of(first))[:_MOST_PROBLEMS]
+            return list(self._explanation.of(first))[:_MAX_PROBLEMS]
         return [_UNEXPLAINED]
 
 
@@ -133,7 +140,7 @@ class DeclaredNames:
             with suppress(LookupError):
                 yield from references.same_value(part)
 
-        for part in islice(reached([schema], same), _MOST_SCHEMAS):
+        for part in islice(reached([schema], same), _MAX_SCHEMAS):
             names.update(mapping(part.get("properties")))
             patterns.update(dict.fromkeys(mapping(part.get("patternProperties"))))
         self.names = frozenset(names)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 # A number of JSON without an exponent.
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _ADDRESS = "json-schema:///schema"
-_MOST_BACKTRACKS = 20_000
-_MOST_PATTERN_BYTES = 1024 * 1024
+_MAX_BACKTRACKS = 20_000
+"""Backtracking steps of the pattern engine for one match."""
+_MAX_PATTERN_BYTES = 1024 * 1024
+"""Size of a compiled pattern."""
 _DIALECTS = {
     "draft-04": "Draft4Validator",
     "draft-06": "Draft6Validator",
@@ -114,8 +116,8 @@ def build(
         registry=registry,
         retriever=_refuse,
         pattern_options=jsonschema_rs.FancyRegexOptions(
-            backtrack_limit=_MOST_BACKTRACKS,
-            size_limit=_MOST_PATTERN_BYTES,
+            backtrack_limit=_MAX_BACKTRACKS,
+            size_limit=_MAX_PATTERN_BYTES,
         ),
     )
 

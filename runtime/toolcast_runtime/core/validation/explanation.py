@@ -13,11 +13,16 @@ from .references import mapping
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-_MOST_NAMED = 10
-_MOST_WITHIN = 3
-_MOST_NESTED = 3
-_MOST_COMPARED = 200
-_LONGEST = 600
+_MAX_NAMES_SHOWN = 10
+"""Names or values that a message lists."""
+_MAX_BRANCH_PROBLEMS = 3
+"""Problems of the closest alternative that a message lists."""
+_MAX_NESTED_BRANCHES = 3
+"""Levels of nested alternatives that a message explains."""
+_MAX_COMPARED = 200
+"""Length of a compared name, and number of names compared, for a suggestion."""
+_MAX_PROBLEM_CHARACTERS = 600
+"""Characters of one problem."""
 _KINDS = {
     "object": "an object",
     "array": "an array",
@@ -54,7 +59,11 @@ class Explanation:
     def of(self, error: ValidationError, nested: int = 0) -> Iterator[str]:
         """One error, which stands in so many alternatives: the place and the rule."""
         for text in self._worded(error, nested):
-            yield text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+            yield (
+                text
+                if len(text) <= _MAX_PROBLEM_CHARACTERS
+                else text[: _MAX_PROBLEM_CHARACTERS - 3] + "..."
+            )
 
     def _worded(self, error: ValidationError, nested: int) -> Iterator[str]:
         place = _place(error.instance_path)
@@ -64,7 +73,7 @@ class Explanation:
             yield self._required(error, place, details["property"])
         elif keyword in ("additionalProperties", "unevaluatedProperties"):
             known = self._names_beside(error)
-            for name in details["unexpected"][:_MOST_NAMED]:
+            for name in details["unexpected"][:_MAX_NAMES_SHOWN]:
                 meant = _meant(name, known)
                 yield f"`{_join(place, name)}` is not a parameter{meant}"
         elif keyword == "type":
@@ -132,23 +141,25 @@ class Explanation:
         matching = [i for i, errors in enumerate(branches) if not errors]
         here = _named(place)
         if matching:
-            listed = " and ".join(_branch(i, schemas) for i in matching[:_MOST_NAMED])
+            listed = " and ".join(
+                _branch(i, schemas) for i in matching[:_MAX_NAMES_SHOWN]
+            )
             return f"{here} matches {listed} of `{keyword}` and may match only one"
-        if not branches or nested >= _MOST_NESTED:
+        if not branches or nested >= _MAX_NESTED_BRANCHES:
             return f"{here} does not match the schema's `{keyword}`"
         shared = _said_by_all(error, branches)
         if shared is not None:
             return shared
         nearest = min(range(len(branches)), key=lambda i: _distance(error, branches[i]))
         problems: list[str] = []
-        for inner in branches[nearest][:_MOST_WITHIN]:
+        for inner in branches[nearest][:_MAX_BRANCH_PROBLEMS]:
             problems += self._worded(inner, nested + 1)
-        more = len(branches[nearest]) - _MOST_WITHIN
+        more = len(branches[nearest]) - _MAX_BRANCH_PROBLEMS
         rest = f"; and {more} more" if more > 0 else ""
         return (
             f"{here} matches none of the {len(branches)} alternatives of `{keyword}`;"
             f" {_branch(nearest, schemas)} comes nearest:"
-            f" {'; '.join(problems[:_MOST_WITHIN])}{rest}"
+            f" {'; '.join(problems[:_MAX_BRANCH_PROBLEMS])}{rest}"
         )
 
     def _contained(self, error: ValidationError) -> str:
@@ -256,7 +267,7 @@ def _branch(index: int, schemas: Sequence[Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
     if not isinstance(name, str):
         # The first constant tells it from the others.
-        properties = list(mapping(schema.get("properties")).items())[:_MOST_NAMED]
+        properties = list(mapping(schema.get("properties")).items())[:_MAX_NAMES_SHOWN]
         constants = (f"{n}: {_shown(p['const'])}" for n, p in properties if _is_one(p))
         name = next(constants, None)
     said = f" ({shortened(name)})" if isinstance(name, str) and name else ""
@@ -301,27 +312,27 @@ def _because(error: ValidationError) -> str:
 
 
 def _one_of(options: Sequence[Any], value: Any) -> str:
-    choices = list(dict.fromkeys(map(_shown, options[: _MOST_NAMED + 1])))
+    choices = list(dict.fromkeys(map(_shown, options[: _MAX_NAMES_SHOWN + 1])))
     if len(choices) == 1 and len(options) == 1:
         return f"must be {choices[0]}"
     texts = [option for option in options if isinstance(option, str)]
-    if len(options) <= _MOST_NAMED + 1:
+    if len(options) <= _MAX_NAMES_SHOWN + 1:
         meant = _meant(value, texts) if len(options) > 3 else ""
         return f"must be one of {', '.join(choices)}{meant}"
-    more = len(options) - _MOST_NAMED
-    listed = ", ".join(choices[:_MOST_NAMED])
+    more = len(options) - _MAX_NAMES_SHOWN
+    listed = ", ".join(choices[:_MAX_NAMES_SHOWN])
     return f"must be one of {listed} and {more:,} more{_meant(value, texts)}"
 
 
 def _meant(value: Any, known: Sequence[str]) -> str:
     """The known name that was probably meant, as the end of a sentence."""
-    if not isinstance(value, str) or len(value) > _MOST_COMPARED:
+    if not isinstance(value, str) or len(value) > _MAX_COMPARED:
         return ""
-    near = [name for name in known[:1_000] if len(name) <= _MOST_COMPARED]
+    near = [name for name in known[:1_000] if len(name) <= _MAX_COMPARED]
     lowered = {name.lower(): name for name in near}
     if value.lower() in lowered:
         return f"; did you mean `{lowered[value.lower()]}`?"
-    found = difflib.get_close_matches(value, near[:_MOST_COMPARED], 1)
+    found = difflib.get_close_matches(value, near[:_MAX_COMPARED], 1)
     return f"; did you mean `{found[0]}`?" if found else ""
 
 
@@ -330,9 +341,9 @@ def _kinds(types: Iterable[str]) -> str:
 
 
 def _listed(words: Sequence[str], last: str = "or") -> str:
-    shown = list(dict.fromkeys(words[:_MOST_NAMED]))
-    if len(words) > _MOST_NAMED:
-        return f"{', '.join(shown)} and {len(words) - _MOST_NAMED:,} more"
+    shown = list(dict.fromkeys(words[:_MAX_NAMES_SHOWN]))
+    if len(words) > _MAX_NAMES_SHOWN:
+        return f"{', '.join(shown)} and {len(words) - _MAX_NAMES_SHOWN:,} more"
     if len(shown) == 1:
         return shown[0]
     return f"{', '.join(shown[:-1])} {last} {shown[-1]}"

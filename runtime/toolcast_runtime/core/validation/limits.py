@@ -20,18 +20,19 @@ from typing import Any, NamedTuple
 
 from .references import References, mapping, objects_within, schemas_below
 
-MOST_LEVELS = 200
-"""Deeper values overflow the stack of validators that follow them by recursion."""
+MAX_LEVELS = 200
+"""Levels of a value. Deeper values overflow the stack of recursive validators."""
 
-MOST_VALUES = 200_000
+MAX_VALUES = 200_000
+"""Values inside a value."""
 
-MOST_CHARACTERS = 16 * 1024 * 1024
-"""Of all texts and names together."""
+MAX_CHARACTERS = 16 * 1024 * 1024
+"""Characters of all strings and property names of a value together."""
 
-MOST_DIGITS = 100
-"""Of a whole number; comparing longer ones takes time that grows with their square."""
+MAX_DIGITS = 100
+"""Digits of an integer. The time of a comparison grows with their square."""
 
-_MOST_BITS = 332
+_MAX_BITS = 332
 _LARGE = 2**63 - 1
 _LARGE_FLOAT = 1e15
 _NEAR_ZERO = 1e-9
@@ -40,12 +41,15 @@ _NONE = type(None)
 SHORT = 64
 """Characters of a text that is matched in little time whatever the pattern is."""
 
-MOST_WAYS = 100_000
-"""More ways to one place than this, and deciding on a value may not end."""
+MAX_PATHS = 100_000
+"""Paths to one location; with more, validation may not end in acceptable time."""
 
-_MOST_STEPS = 20_000
-_MOST_PATTERN_STATES = 20_000
-_LEAST_STATES = 10
+_MAX_STEPS = 20_000
+"""Schema locations that one count of paths visits."""
+_MAX_PATTERN_STATES = 20_000
+"""Estimated states of a schema's patterns."""
+_MIN_PATTERN_STATES = 10
+"""States that every pattern is counted with."""
 _STATES_OF_A_SCRIPT = 25
 _FEW_STATES = 12
 _TOKENS = re.compile(
@@ -188,14 +192,14 @@ def patterns_are_too_large(schema: Any) -> bool:
             if isinstance(text, str):
                 is_wide = "\\p" in text or "\\P" in text
                 each = _STATES_OF_A_SCRIPT if is_wide else 1
-                states += _LEAST_STATES + each * pattern_cost(text).states
-        if states > _MOST_PATTERN_STATES:
+                states += _MIN_PATTERN_STATES + each * pattern_cost(text).states
+        if states > _MAX_PATTERN_STATES:
             return True
     return False
 
 
-class _TooMany(Exception):
-    """More ways than anyone wants to follow."""
+class _PathLimitError(Exception):
+    """Schema with more paths to one location than the limit."""
 
 
 def most_visits(schema: Any, levels: int, most: int) -> int | None:
@@ -206,11 +210,11 @@ def most_visits(schema: Any, levels: int, most: int) -> int | None:
     """
     try:
         return _Ways(schema, most).through(schema, levels)
-    except (_TooMany, RecursionError):
+    except (_PathLimitError, RecursionError):
         return None
 
 
-def multiplies(schema: Any, most: int = MOST_WAYS) -> bool:
+def multiplies(schema: Any, most: int = MAX_PATHS) -> bool:
     """Whether more than `most` ways lead to one place of a value, at one level.
 
     References that alternatives share multiply: seventeen definitions that name the next
@@ -250,8 +254,8 @@ class _Ways:
             return 1
         key = (id(schema), levels)
         if key not in self._through:
-            if len(self._through) > _MOST_STEPS:
-                raise _TooMany
+            if len(self._through) > _MAX_STEPS:
+                raise _PathLimitError
             # A schema that comes back to itself at one place has no bound.
             self._through[key] = self._most + 1
             groups, besides = schemas_below(schema)
@@ -260,7 +264,7 @@ class _Ways:
             others = [self.through(s, levels - 1) for s in besides]
             self._through[key] = 1 + sum(same) + max(below, default=0) + sum(others)
         if self._through[key] > self._most:
-            raise _TooMany
+            raise _PathLimitError
         return self._through[key]
 
 
@@ -293,10 +297,10 @@ class Size:
         self.levels += 1
         self.values += len(level)
         inner: list[Any] = []
-        if self.levels > MOST_LEVELS:
-            self.problem = f"more than {MOST_LEVELS} levels deep"
-        elif self.values > MOST_VALUES:
-            self.problem = f"more than {MOST_VALUES:,} values"
+        if self.levels > MAX_LEVELS:
+            self.problem = f"more than {MAX_LEVELS} levels deep"
+        elif self.values > MAX_VALUES:
+            self.problem = f"more than {MAX_VALUES:,} values"
         # This runs for every value of every call: what is of one type is counted at once.
         kinds = set(map(type, level))
         for kind in kinds if self.problem is None else ():
@@ -322,8 +326,8 @@ class Size:
             return self._texts(names)
         if issubclass(kind, (list, tuple)):
             # A list that holds itself grows without end.
-            if sum(map(len, items)) > MOST_VALUES:
-                return f"more than {MOST_VALUES:,} values"
+            if sum(map(len, items)) > MAX_VALUES:
+                return f"more than {MAX_VALUES:,} values"
             inner.extend(chain.from_iterable(items))
             return None
         if issubclass(kind, int):
@@ -338,8 +342,8 @@ class Size:
         except TypeError:
             return "a key that is not text"
         self.characters += len(joined)
-        if self.characters > MOST_CHARACTERS:
-            return f"more than {MOST_CHARACTERS:,} characters of text"
+        if self.characters > MAX_CHARACTERS:
+            return f"more than {MAX_CHARACTERS:,} characters of text"
         if len(joined) > self.longest:
             self.longest = max(self.longest, *map(len, texts))
         # Two halves may stand in neighbouring texts, and make no whole in JSON.
@@ -352,8 +356,8 @@ class Size:
         if max(items) > _LARGE or min(items) < -_LARGE:
             large = [item for item in items if not -_LARGE <= item <= _LARGE]
             self.large_integers += len(large)
-            if max(item.bit_length() for item in large) > _MOST_BITS:
-                return f"a whole number of more than {MOST_DIGITS} digits"
+            if max(item.bit_length() for item in large) > _MAX_BITS:
+                return f"a whole number of more than {MAX_DIGITS} digits"
         return None
 
     def _floats(self, items: list[Any]) -> str | None:

@@ -25,7 +25,8 @@ _BLOCKS = {
     "resource_link": "ResourceLink",
     "resource": "EmbeddedResource",
 }
-_MOST_REFUSALS = 10
+_MAX_PROBLEMS = 10
+"""Problems of one result that are returned."""
 _KINDS = {"object": "an object", "array": "an array", "integer": "an integer"}
 
 
@@ -86,7 +87,7 @@ def problems_with_content(blocks: Any) -> list[str]:
     for number, block in enumerate(blocks, 1):
         found = [_worded(refusal) for refusal in _problems_with_block(block)]
         problems += [f"block {number}: {problem}" for problem in dict.fromkeys(found)]
-    return problems[:_MOST_REFUSALS]
+    return problems[:_MAX_PROBLEMS]
 
 
 def _problems_with_block(block: Any) -> Iterator[Refusal]:

@@ -17,5 +17,5 @@ if __name__ == "__main__":
         return real() + (float(file.read_text()) if file.exists() else 0.0)
 
     time.time = later
-    questions.MOST_SECONDS = float(os.environ.get("SHOP_PATIENCE", "600"))
+    questions.ANSWER_TIMEOUT_S = float(os.environ.get("SHOP_PATIENCE", "600"))
     SERVER.main()
