@@ -21,12 +21,12 @@ import click
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
 from toolcast.diff.comparison import rules as change_rules
-from toolcast.extensions import COMMANDS, fields_of, missing, values
+from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in, rules
 from toolcast.spec_language.spec_language import schema
-from toolcast.targets.table import targets
+from toolcast.targets.table import load_targets
 from toolcast.targets.target import Target
 
 FOLDER = Path(__file__).parent
@@ -35,7 +35,7 @@ sys.path.insert(0, str(FOLDER))
 from environment_page import build_environment_page  # noqa: E402
 
 _RULES = FOLDER.parent / "generator" / "toolcast" / "rules"
-TARGETS = list(targets(()).values())
+TARGETS = list(load_targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
@@ -127,7 +127,7 @@ def pages() -> dict[str, str]:
         "changes.md": _changes_page(),
         "environment.md": _NOTE + "\n" + build_environment_page(),
     }
-    if not missing(("letta",)):
+    if not list_missing(("letta",)):
         page = _extension_page("letta", "toolcast-letta")
         made["../letta/docs/reference.md"] = page
     return made
@@ -281,7 +281,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
 
 def _extension_page(name: str, distribution: str) -> str:
     """The fields, commands and rules that one of our own extensions brings."""
-    fields = fields_of((name,))
+    fields = load_fields((name,))
     parts = [_NOTE, f"# Reference of {distribution}\n"]
     for title, properties in (
         ("Fields of a tool", fields.tool),
@@ -290,7 +290,7 @@ def _extension_page(name: str, distribution: str) -> str:
     ):
         parts += [f"## {title}\n", *_fields({"properties": properties}), ""]
     parts.append("## Commands\n")
-    for _, command in values((name,), COMMANDS):
+    for _, command in load_contributions((name,), COMMANDS):
         parts += _group_of_commands(command, name)
     known = {rule.id for rule in built_in()}
     parts.append("## Rules\n\n`toolcast explain RULE` prints an example and its fix.\n")
