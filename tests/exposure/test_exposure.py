@@ -33,24 +33,24 @@ EXPECTED = {
         {
             "internal": "",
             "copilot": "",
-            "external": "it is for internal and copilot only",
+            "external": "only for internal and copilot",
         },
         {"registry": "", "mcp": "", "cli": ""},
     ),
     "hidden": Exposure(
-        {"internal": "", "copilot": "`restrict` of copilot names it", "external": ""},
+        {"internal": "", "copilot": "`restrict` of copilot lists it", "external": ""},
         {"registry": "", "mcp": "Never over MCP.", "cli": "A secret."},
     ),
     "store": Exposure(
         {
             "internal": "",
-            "copilot": "copilot has not the permission write",
-            "external": "external has not the permission write",
+            "copilot": "copilot does not have the permission write",
+            "external": "external does not have the permission write",
         },
         {"registry": "", "mcp": "", "cli": ""},
     ),
     "unsaid": Exposure(
-        dict.fromkeys(("internal", "copilot", "external"), "it is for no client"),
+        dict.fromkeys(("internal", "copilot", "external"), "for no client"),
         {"registry": "", "mcp": "", "cli": ""},
     ),
 }

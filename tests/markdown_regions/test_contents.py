@@ -98,7 +98,7 @@ def content(project: Any, words: str) -> str:
                 "| Tool | `agent` | `other` | `registry` | `mcp` | `cli` |",
                 "| --- | --- | --- | --- | --- | --- |",
                 "| `note` | yes | yes | yes | yes | yes |",
-                "| `ping` | yes | no: it is for agent only | yes"
+                "| `ping` | yes | no: only for agent | yes"
                 " | no: It \\| is for shells. | no: Nobody types it. |",
             ],
         ),
