@@ -61,7 +61,7 @@ _SESSIONS = """\
 ## Many sessions at once
 
 200 HTTP sessions, each a connection that calls one tool after the other; half speak each era
-of the protocol. *Mixed tools* are those of `make load`: plain and async, quick and slow, one
+of the protocol. *Mixed tools* are those of `make bench-load`: plain and async, quick and slow, one
 that fails, one that is not allowed, one with a ledger, one with a large answer.
 """
 _PYTHONS = """\

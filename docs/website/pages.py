@@ -1,4 +1,4 @@
-"""What the site needs besides docs/: pages from where they lie, and links as a forge has them.
+"""ProperDocs hooks: pages outside of docs/, and links to files of the repository.
 
 ProperDocs calls the functions that begin with `on_`.
 """
@@ -18,7 +18,7 @@ from properdocs.structure.files import File, Files
 from properdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-# Pages that lie elsewhere. What else of the repository a page links to, it links to on the forge.
+# Pages outside of docs/. Links to all other files of the repository lead to GitHub.
 ELSEWHERE = (
     "*.md",
     "runtime/*.md",
@@ -31,13 +31,13 @@ ELSEWHERE = (
 
 
 def source_of(uri: str) -> str:
-    """The file of a page or picture of the site, relative to the repository."""
+    """Return the repository path of a page or image of the site."""
     inside = posixpath.join("docs", uri)
     return inside if (ROOT / inside).is_file() else uri
 
 
 def anchor_of(heading: str, separator: str) -> str:
-    """The anchor of a heading, as forges give it."""
+    """Return the anchor that GitHub creates for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
 
 
@@ -57,7 +57,7 @@ def navigation() -> list[dict[str, list[str]]]:
 
 
 class _Links(Treeprocessor):
-    """Links of a page's file become links of the site, or to the forge."""
+    """Tree processor that rewrites links of a page for the site, or to GitHub."""
 
     def __init__(self, repository: str) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _Links(Treeprocessor):
                 element.set(name, self._led(address))
 
     def _led(self, address: str) -> str:
-        """Where an address leads from the page; as it is where nothing is there."""
+        """Return the site or GitHub address of a link, or the link if its file is missing."""
         path, hash_, anchor = address.partition("#")
         here = posixpath.dirname(source_of(self.uri))
         file = posixpath.normpath(posixpath.join(here, path))
@@ -90,7 +90,7 @@ class _LinksExtension(Extension):
         self.links = links
 
     def extendMarkdown(self, md: Markdown) -> None:
-        # Before ProperDocs looks at them, which it does last of all.
+        # Run before ProperDocs' own processor, which has priority 0 and validates links.
         md.treeprocessors.register(self.links, "repository", 1)
 
 
@@ -111,8 +111,8 @@ def on_files(files: Files, config: ProperDocsConfig) -> Files:
         for path in sorted(ROOT.glob(pattern)):
             uri = path.relative_to(ROOT).as_posix()
             file = File.generated(config, uri, abs_src_path=str(path))
-            # A README is not the index of its folder: the first page is docs/index.md.
-            # The pages of rules have the addresses that they always had.
+            # A README is not its folder's index page: docs/index.md is the only one.
+            # Rule pages keep the address `rules/FAMILY.html`, without their source folder.
             place = uri.removeprefix("generator/toolcast/").removesuffix(".md")
             file.dest_uri = f"{place}.html"
             files.append(file)

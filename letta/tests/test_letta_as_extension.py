@@ -67,7 +67,7 @@ def test_its_fields_that_name_a_removed_tool_are_listed(
     )
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project.root, check=True)
-    done = project.toolcast("remove", "search", "--now", "--anyway")
+    done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
     assert "`letta.agents.helper.ends_turn[0]` names `search`" in done.stdout
 

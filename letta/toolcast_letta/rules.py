@@ -111,7 +111,7 @@ def sent_text(sent: Noted) -> str:
     return f"calls a tool that sends a message into the agent's loop: {shown}"
 
 
-@rule("letta/asked-twice", on="tool", severity=Severity.WARNING)
+@rule("letta/duplicate-confirmation", on="tool", severity=Severity.WARNING)
 def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.confirm is not None and "requires_approval" in facts_of(tool):
         yield problem_at(
@@ -122,7 +122,7 @@ def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("letta/attached-circular", on="tool", severity=Severity.ERROR)
+@rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
 def attached_circular(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     letta = facts_of(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
@@ -170,7 +170,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             )
 
 
-@rule("letta/confirm-refused", on="toolset", severity=Severity.WARNING)
+@rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     client = toolset.client(settings_of(toolset).server.client or "")
     if client is not None and client.approves:
@@ -203,7 +203,7 @@ def long_timeout(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("letta/loop-not-reached", on="toolset", severity=Severity.NOTE)
+@rule("letta/unused-loop-declaration", on="toolset", severity=Severity.NOTE)
 def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
     found = senders(workspace, toolset) if looping else {}
@@ -290,7 +290,7 @@ def _at_of_nested_definition(value: Any, path: Path) -> Any:
 _FLAT = "#/$defs/name".count("/")
 
 
-@rule("letta/no-decision", on="toolset", severity=Severity.ERROR)
+@rule("letta/missing-decision", on="toolset", severity=Severity.ERROR)
 def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
@@ -320,7 +320,7 @@ def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("letta/same-name", on="toolset", severity=Severity.ERROR)
+@rule("letta/duplicate-name", on="toolset", severity=Severity.ERROR)
 def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not attaches(toolset):
         return
@@ -345,7 +345,7 @@ def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 _Fault = tuple[tuple[str | int, ...], str, str]
 
 
-@rule("letta/settings", on="toolset", severity=Severity.ERROR)
+@rule("letta/invalid-settings", on="toolset", severity=Severity.ERROR)
 def settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
@@ -461,11 +461,11 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
 
 
-@rule("letta/unfollowed", on="toolset", severity=Severity.WARNING)
+@rule("letta/unanalyzed-code", on="toolset", severity=Severity.WARNING)
 def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds handlers beside Letta agents of which a part could not be followed.
 
-    Those that declare data are found by `handler/unfollowed`.
+    Those that declare data are found by `handler/unanalyzed-code`.
     """
     for tool in toolset.tools:
         if not facts_of(tool) or tool.data:

@@ -50,7 +50,7 @@ def test_a_target_and_a_rule_of_another_package(
 
     table.write_text("mine")
     edited = project.toolcast("check", env=extension)
-    assert "generated/toy/names.tsv: error: output/differs" in edited.stderr
+    assert "generated/toy/names.tsv: error: output/outdated" in edited.stderr
     explained = project.toolcast("explain", "house/polite", env=extension)
     assert "Checks that summaries say please." in explained.stdout
 
@@ -218,7 +218,7 @@ def test_editors_get_one_schema(
         path = project.root / f"specs/toy/{file}.yaml"
         path.write_text(line.format(kind) + path.read_text())
     absent = project.toolcast("check", env=extension).stderr
-    assert "specs/schemas/tool.schema.json: warning: spec/old-schema" in absent
+    assert "specs/schemas/tool.schema.json: warning: spec/outdated-schema" in absent
     wrote = project.toolcast("schema", "--write", env=extension)
     assert wrote.stdout == (
         "wrote specs/schemas/tool.schema.json\nwrote specs/schemas/toolset.schema.json\n"
@@ -231,7 +231,7 @@ def test_editors_get_one_schema(
     # One that was made for other extensions is old, and is renewed.
     project.edit("toolcast.yaml", LISTED, "")
     old = project.toolcast("check", env=extension).stderr
-    assert "specs/schemas/tool.schema.json: warning: spec/old-schema" in old
+    assert "specs/schemas/tool.schema.json: warning: spec/outdated-schema" in old
     assert project.toolcast("schema", "--write", env=extension).returncode == 0
     assert "owner" not in schema.read_text()
     # What somebody else put there is not ours to write over.
@@ -252,7 +252,7 @@ def test_editors_get_one_schema(
             "from toolcast.rules.schema import required_unknown as polite\n"
             "from toolcast.targets.prompts import TARGET\n"
             "from toolcast.commands.check import command\n",
-            "is there already",
+            "already exists",
         ),
         (MODULE.replace("    tool={", "    tool=None and {"), "a mapping of schemas"),
         (

@@ -69,7 +69,7 @@ def test_a_changed_spec_is_found_in_the_document(project: Any) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:3:1: error: output/region: the region differs from the specs\n"
+        "docs/tools.md:3:1: error: output/outdated-region: the region differs from the specs\n"
         "  3 | <!-- toolcast: tools toy -->\n"
         "    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     ) in done.stderr
@@ -84,7 +84,10 @@ def test_what_was_written_by_hand_in_a_region_is_named_and_replaced(
     project.toolcast("generate")
     project.edit("docs/tools.md", "Store a note.", "Stores notes!")
     project.edit("docs/tools.md", "Mine, too.", "Mine, too!")
-    assert "docs/tools.md:3:1: error: output/region" in project.toolcast("check").stderr
+    assert (
+        "docs/tools.md:3:1: error: output/outdated-region"
+        in project.toolcast("check").stderr
+    )
     project.toolcast("generate")
     assert page(project) == FILLED.replace("Mine, too.", "Mine, too!")
 
@@ -95,7 +98,7 @@ def test_a_wrong_mark_writes_nothing_anywhere(project: Any) -> None:
     done = project.toolcast("generate")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:8:1: error: output/marker: the region has no closing marker"
+        "docs/tools.md:8:1: error: output/invalid-marker: the region has no closing marker"
         in done.stderr
     )
     assert done.stderr.endswith("nothing was written\n")
@@ -106,7 +109,7 @@ def test_a_wrong_mark_writes_nothing_anywhere(project: Any) -> None:
 def test_a_document_without_a_region_is_found(project: Any) -> None:
     project.write("docs/tools.md", "# Mine\n")
     done = project.toolcast("check")
-    assert "output/marker: the document has no region" in done.stderr
+    assert "output/invalid-marker: the document has no region" in done.stderr
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
@@ -122,7 +125,8 @@ def test_only_a_regular_file_is_a_document(
     assert done.returncode == 1
     is_file = plant.__name__ in ("escapes", "deep")
     assert (
-        f": error: {'output/marker' if is_file else 'spec/document'}: " in done.stderr
+        f": error: {'output/invalid-marker' if is_file else 'spec/invalid-document'}: "
+        in done.stderr
     )
     assert (outside / "bashrc").read_text(encoding="utf-8") == PAGE
     assert not (project.root / "generated").exists()
@@ -156,7 +160,7 @@ def test_documents_that_cannot_be(name: str, message: str, project: Any) -> None
     (project.root / "docs/large.md").write_bytes(b"x\n" * (2 * 1024 * 1024 + 1))
     project.edit("toolcast.yaml", "docs/tools.md", name)
     done = project.toolcast("check")
-    assert f"spec/document: `{name}` {message}" in done.stderr
+    assert f"spec/invalid-document: `{name}` {message}" in done.stderr
 
 
 # What stands in braces is code in MDX.
@@ -214,7 +218,7 @@ def test_a_killed_run_leaves_it_whole_and_the_next_one_heals(project: Any) -> No
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     assert page(project) == PAGE
     assert [entry.name for entry in (project.root / "docs").iterdir()] == ["tools.md"]
-    assert "output/region" in project.toolcast("check").stderr
+    assert "output/outdated-region" in project.toolcast("check").stderr
     assert project.toolcast("generate").returncode == 0
     assert page(project) == FILLED
     assert not list((project.root / "generated").glob(".toolcast-*"))

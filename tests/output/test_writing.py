@@ -261,7 +261,7 @@ def test_what_no_file_can_replace(project: Project, what: str) -> None:
         (place / "mine.txt").write_text("mine")
     refused = project.run(files_for(1), force=True).decision.refused
     assert [(found.rule, found.location.file) for found in refused] == [
-        ("output/foreign", "out/a.txt")
+        ("output/foreign-file", "out/a.txt")
     ]
     assert set(project.folder.iterdir()) == {place}
 
@@ -314,7 +314,7 @@ def test_links_are_not_written_through(
     before = on_disk(tmp_path)
     new = {path: data + b"new" for path, data in files_for(1).items()}
     refused = project.run(new, output=output, force=force).decision.refused
-    assert "output/link" in {found.rule for found in refused}
+    assert "output/symlink" in {found.rule for found in refused}
     assert on_disk(tmp_path) == before
 
 

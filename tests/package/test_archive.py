@@ -255,7 +255,7 @@ def test_what_people_install_is_what_was_reviewed(project: Project) -> None:
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Answer.")
     done = toolcast(project.root, "package")
     assert done.returncode == 1
-    assert "output/differs" in done.stderr
+    assert "output/outdated" in done.stderr
     assert done.stderr.endswith("nothing was written\n")
     project.edit("specs/toy/ping.yaml", "summary: Answer.\n", "")
     done = toolcast(project.root, "package")

@@ -218,7 +218,7 @@ def test_manifests_without_a_target_are_known_as_ours(
         "this file and 3 more are no longer generated; the source was specs/toy/"
         in said
     )
-    assert "generated/toy/package/mcp.json: error: output/foreign" in said
+    assert "generated/toy/package/mcp.json: error: output/foreign-file" in said
     project.generate()
     assert not (project.root / "generated/toy/package").exists()
 

@@ -305,7 +305,10 @@ def test_a_frame_prints_its_slot_once_on_a_line_of_its_own(
     project.write(f"templates/{PREAMBLE}", text)
     message = "`{{ view.sections }}` must be printed once, on a line of its own"
     checked = project.toolcast("check")
-    assert f"templates/{PREAMBLE}: error: target/template: {message}" in checked.stderr
+    assert (
+        f"templates/{PREAMBLE}: error: target/template-error: {message}"
+        in checked.stderr
+    )
     counted = project.toolcast("tokens")
     assert counted.returncode == 2
     assert f"{PREAMBLE}: {message}" in counted.stderr
@@ -321,4 +324,4 @@ def test_what_is_wrong_is_told_at_its_line_also_in_what_is_included(
     text.write_text(text.read_text() + "{% include 'prompts/more.jinja' %}\n")
     project.write("templates/prompts/more.jinja", f"More.\n{line}\n")
     checked = project.toolcast("check").stderr
-    assert "templates/prompts/more.jinja:2:1: error: target/template: " in checked
+    assert "templates/prompts/more.jinja:2:1: error: target/template-error: " in checked

@@ -39,7 +39,7 @@ def test_a_hole_in_an_encoder_writes_nothing(
     monkeypatch.setattr(json_text, "_encode_string", lambda text: f'"{text}"')
     broken = generate(str(tmp_path))
     assert not broken.files
-    assert [f.rule for f in broken.findings if f.rule == "target/shape"]
+    assert [f.rule for f in broken.findings if f.rule == "target/unexpected-output"]
 
 
 @pytest.mark.parametrize(

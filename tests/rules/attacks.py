@@ -17,8 +17,8 @@ Found = list[tuple[str, str]]
 NAMES = (
     "markup",
     "other-tools",
-    "secrecy",
-    "secrets",
+    "hides-from-user",
+    "asks-for-secrets",
     "secret-parameter",
     "mixed-script",
 )

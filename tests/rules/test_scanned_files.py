@@ -34,7 +34,7 @@ def said(project: Project) -> list[str]:
     return [
         f"{f.location.file}:{f.location.line}:{f.location.column} {f.message}; {f.help}"
         for f in generate(str(project.root)).findings
-        if f.rule == "name/former-alive"
+        if f.rule == "name/retired-name-used"
     ]
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     told = [
         f"{f.location.file}:{f.location.line} {f.message}"
         for f in found
-        if "outside" in f.message or f.rule == "name/former-alive"
+        if "outside" in f.message or f.rule == "name/retired-name-used"
     ]
     # A link out of the project is refused before anything is read.
     assert told == ["toolcast.yaml:3 `docs` is outside of the project"]
@@ -166,6 +166,6 @@ def test_outputs_say_none_either(project: Project) -> None:
         if f.location.file.startswith("generated/")
     ]
     assert [(f.location.file, f.message) for f in found] == [
-        (f"generated/toy/prompts/{file}", "the output still says `drop_all`")
+        (f"generated/toy/prompts/{file}", "the output still contains the former name `drop_all`")
         for file in ("__init__.py", "preamble.md")
     ]

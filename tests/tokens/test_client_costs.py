@@ -149,7 +149,7 @@ def test_too_many_tools_for_a_client(make_project: MakeProject) -> None:
       other: {allow: "*", kind: vscode}
       few: {allow: [ping_1], kind: cursor}
     """
-    assert findings(make_project(tools, toolset=toolset), "expose/tool-count") == [
+    assert findings(make_project(tools, toolset=toolset), "access/tool-count") == [
         "specs/toy/toolset.yaml:6: `editor` has 41 tools; Cursor takes 40 in a request"
         " (its forum; later versions take more)"
     ]
@@ -159,7 +159,7 @@ def test_a_section_too_large_for_a_namespace(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
-    rule = "expose/tool-count"
+    rule = "access/tool-count"
     assert findings(make_project(tools, toolset=toolset), rule) == [
         "specs/toy/toolset.yaml:6: the section `talk` is a namespace of 10 tools for the"
         " caller; OpenAI advises at most 9"

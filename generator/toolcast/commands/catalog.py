@@ -1,4 +1,4 @@
-"""`toolcast catalogue`."""
+"""`toolcast catalog`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .options import project_option
 _NOTHING = Comparison([], [])
 
 
-@click.command(name="catalogue")
+@click.command(name="catalog")
 @project_option
 @click.option("--output", metavar="FILE", required=True, help="The HTML file to write.")
 @click.option(
@@ -55,7 +55,7 @@ def command(project: str | None, output: str, against: str | None) -> None:
         after, name = sides.after, sides.against
         comparison = _NOTHING if sides.before is None else compare(sides.before, after)
     page = _page(_data(after, comparison, name))
-    write_or_end(after, output, page, _MARK, "catalogue", "catalogue.html")
+    write_or_end(after, output, page, _MARK, "catalog", "catalog.html")
     tools = sum(len(toolset.tools) for toolset in after.toolsets)
     click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
 
@@ -119,7 +119,7 @@ _MAX_TEXT_CHARACTERS = 800
 
 
 def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[str, Any]:
-    """The workspace as the catalogue's script reads it.
+    """The workspace as the catalog's script reads it.
 
     Schemas are JSON texts in it, so that their numbers stay as they are and the page does
     not read those of tools that nobody opens.
@@ -315,8 +315,8 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-_MARK = b'<meta name="generator" content="toolcast catalogue">'
-"""By which a catalogue is known: no other file is overwritten."""
+_MARK = b'<meta name="generator" content="toolcast catalog">'
+"""By which a catalog is known: no other file is overwritten."""
 _PARTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
 
 
@@ -330,7 +330,7 @@ def _page(data: Mapping[str, Any]) -> bytes:
         data: see `_data`.
     """
     picture, style = (
-        read_packaged("catalog_page", f"catalogue.{kind}").decode("utf-8")
+        read_packaged("catalog_page", f"catalog.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
     script = _script()

@@ -12,39 +12,39 @@ from click.shell_completion import CompletionItem
 from .. import __version__
 
 _GROUPS = {
-    "Begin": {
+    "Start": {
         "init": "Lay out a project that generates, checks and tests at once.",
         "import": "Write the specs of tools that exist already.",
         "new": "Write a tool spec and a typed handler stub.",
     },
-    "Every day": {
+    "Develop": {
         "generate": "Generate the outputs from the specs.",
         "dev": "Serve a toolset, and again after every change.",
         "check": "Check specs, rules, and that the outputs are up to date.",
         "diff": "Tell what a change of the specs means, and for whom.",
         "explain": "Tell what a rule checks, why, and how to mend it.",
     },
-    "Hold servers to what was reviewed": {
+    "Verify servers": {
         "verify": "Compare a live MCP server with the definitions of a toolset.",
         "lock": "Compare external servers with their locks, or renew those.",
     },
-    "Look at the tools": {
+    "Inspect": {
         "call": "Call a tool, of a toolset or of any MCP server.",
-        "catalogue": "Write one HTML file in which people look up the tools.",
+        "catalog": "Write one HTML file in which people look up the tools.",
         "select": "Try which tool the words of a message speak for.",
         "tokens": "Show what the tools cost a model.",
     },
-    "Change a tool that others use": {
+    "Rename and remove": {
         "rename": "Give a tool another name; calls by the old one go on.",
         "remove": "Remove a tool whose announced day has come.",
     },
-    "Ship the tools": {
+    "Package": {
         "package": "Build the archive of a toolset that people install.",
     },
-    "Shape what is generated": {
+    "Customize": {
         "templates": "List the templates of the outputs, or copy one out.",
     },
-    "For editors": {
+    "Editors": {
         "schema": "Print the JSON Schema of spec files, or renew them.",
     },
 }
@@ -61,7 +61,7 @@ _PLACES = {
     "diff": "diff.diff:command",
     "lock": "diff.live_servers:lock",
     "verify": "diff.live_servers:verify",
-    "catalogue": "catalog:command",
+    "catalog": "catalog:command",
     "rename": "editing:rename",
     "remove": "editing:remove",
 }

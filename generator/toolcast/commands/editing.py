@@ -138,10 +138,18 @@ def rename(
 @click.argument("tool", shell_complete=complete_tools)
 @_toolset_option
 @click.option("--reason", metavar="TEXT", help="Why; kept beside the reserved name.")
-@click.option("--now", is_flag=True, help="Without an announced day, or before it.")
-@click.option("--anyway", is_flag=True, help="Although other texts say its name.")
 @click.option(
-    "--force", is_flag=True, help="Although git could not give the spec back."
+    "--without-notice",
+    is_flag=True,
+    help="Remove the tool before its announced removal date, or without one.",
+)
+@click.option(
+    "--ignore-mentions",
+    is_flag=True,
+    help="Remove the tool even if texts of other specs mention its name.",
+)
+@click.option(
+    "--force", is_flag=True, help="Remove the spec even if git cannot restore it."
 )
 @dry_run_option
 @project_option
@@ -149,8 +157,8 @@ def remove(
     tool: str,
     toolset: str | None,
     reason: str | None,
-    now: bool,
-    anyway: bool,
+    without_notice: bool,
+    ignore_mentions: bool,
     force: bool,
     dry_run: bool,
     project: str | None,
@@ -165,6 +173,12 @@ def remove(
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
         from ..refactoring.remove import remove as edited
 
-        return edited(workspace, owned, now=now, anyway=anyway, reason=reason)
+        return edited(
+            workspace,
+            owned,
+            without_notice=without_notice,
+            ignore_mentions=ignore_mentions,
+            reason=reason,
+        )
 
     _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)

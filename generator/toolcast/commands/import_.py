@@ -111,7 +111,11 @@ _MAX_NOTES = 40
     multiple=True,
     help="Which source counts where several contradict each other.",
 )
-@click.option("--keep", is_flag=True, help="Remove nothing that is not listed.")
+@click.option(
+    "--keep-missing",
+    is_flag=True,
+    help="Keep the specs of tools that are missing from the imported lists.",
+)
 @click.option(
     "--force",
     is_flag=True,
@@ -125,7 +129,7 @@ def command(
     toolset: str,
     given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
-    keep: bool,
+    keep_missing: bool,
     force: bool,
     dry_run: bool,
     format_: str,
@@ -150,7 +154,9 @@ def command(
     source = one_source_or_end(sources, preferred, format_)
     workspace = _workspace(project)
     try:
-        imported = importing(workspace, source, toolset, keep=keep, force=force)
+        imported = importing(
+            workspace, source, toolset, keep_missing=keep_missing, force=force
+        )
         if not dry_run:
             write(workspace.root, imported.edit)
     except EditRefusedError as refusal:
@@ -162,7 +168,7 @@ def command(
             for row in unified_diff(imported.edit):
                 click.echo(printable(row))
         _report(imported, source, toolset)
-    if imported.refused or (imported.staying and not keep):
+    if imported.refused or (imported.staying and not keep_missing):
         sys.exit(FINDINGS)
 
 
@@ -245,7 +251,7 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         words = f"stays: `{name}`: {source.name} does not have it, but {why}"
         click.echo(printable(words))
     if imported.staying:
-        help_ = "`--force` removes it all the same, `--keep` says that all are to stay"
+        help_ = "use `--force` to remove it, or `--keep-missing` to keep all of them"
         click.echo(f"  help: {help_}")
     for line in imported.refused:
         click.echo(f"left out: {printable(line)}")

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
-from ..tool_selection.trial import cases_of, catalogues, try_cases
+from ..tool_selection.trial import cases_of, catalogs, try_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -209,7 +209,7 @@ def _export(
     if given["export"] == "promptfoo":
         tools = toolset.tools_in("registry")
         if client is not None:
-            tools = catalogues(toolset, client)[0].tools
+            tools = catalogs(toolset, client)[0].tools
         words = given["model"], given["endpoint"], given["key_variable"]
         text = promptfoo(toolset, tools, *words)
         offered = {None, *(tool.name for tool in tools)}

@@ -23,7 +23,7 @@ from ..tool_selection.trial import (
     Selection,
     Trial,
     cases_of,
-    catalogues,
+    catalogs,
     confusions,
     routed,
     same_words,
@@ -91,7 +91,7 @@ def show_message(
     from toolcast_runtime.router import Router
     from toolcast_runtime.router.lexical_ranking import ranking
 
-    offered = catalogues(toolset, client)[0].tools
+    offered = catalogs(toolset, client)[0].tools
     everything = routed(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in everything if tool.name not in always]

@@ -123,7 +123,7 @@ _MAX_NAMES_SHOWN = 8
 """Names in a note."""
 _MAX_REASON_CHARACTERS = 400
 """Characters of the reason why a tool is not imported."""
-_PASSED = ("name/former-alive", "prompt/other-tools")
+_PASSED = ("name/retired-name-used", "prompt/other-tools")
 """Errors that texts of a server may bring, which only it can write otherwise."""
 
 
@@ -159,7 +159,7 @@ def importing(
     source: Source,
     name: str,
     *,
-    keep: bool = False,
+    keep_missing: bool = False,
     force: bool = False,
 ) -> Imported:
     """Makes the specs of a toolset say what a source lists.
@@ -173,7 +173,7 @@ def importing(
         workspace: the project; one without toolsets where there is no toolcast.yaml yet.
         source: one list, checked by `importing/source_file.py`.
         name: of the toolset; one that is not there is made.
-        keep: removes nothing.
+        keep_missing: keep the specs of tools that are missing from the lists.
         force: removes specs that a person has added to, and more than half of the tools.
 
     Raises:
@@ -194,7 +194,14 @@ def importing(
         else:
             folder, schemas = toolset.folder, schemas_of(workspace, toolset)
             toolset_fields = change_toolset(editing, toolset, source)
-            here = decided(editing, toolset, source, schemas, keep=keep, force=force)
+            here = decided(
+                editing,
+                toolset,
+                source,
+                schemas,
+                keep_missing=keep_missing,
+                force=force,
+            )
         for listed, tool in here.tools.items():
             spec = there.get(tool["name"])
             if spec is not None:
@@ -228,7 +235,7 @@ def importing(
         rest = source.without({tool: f"`{tool}`: {why}" for tool, why in odd.items()})
         if not rest.listing.tools:
             raise EditRefusedError("\n".join(rest.refused.values()))
-        return importing(workspace, rest, name, keep=keep, force=force)
+        return importing(workspace, rest, name, keep_missing=keep_missing, force=force)
     notes = _differences(made, name, here.tools.values())
     distinct = [
         f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"

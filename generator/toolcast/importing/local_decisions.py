@@ -44,7 +44,7 @@ def decided(
     source: Source,
     schemas: str | None,
     *,
-    keep: bool,
+    keep_missing: bool,
     force: bool,
 ) -> Decided:
     """Holds a list to what a toolset has decided, and removes what is not listed any more.
@@ -61,7 +61,7 @@ def decided(
     listed = names | {tool["name"] for tool in tools.values()}
     gone = [t for t in toolset.tools if not listed & {t.name, *t.renamed_from}]
     why = ""
-    if keep:
+    if keep_missing:
         why = "nothing is to be removed"
     elif not source.listing.tools:
         why = "the list is empty"

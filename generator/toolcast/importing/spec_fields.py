@@ -16,7 +16,7 @@ from ..model.model import Toolset, ToolSpec
 _MAX_SUMMARY_CHARACTERS = 200
 """Length of a line that can be a summary."""
 _TASKS = {
-    "rule": "expose/task-support",
+    "rule": "access/task-support",
     "reason": "The server that it comes from runs it as a task only.",
 }
 

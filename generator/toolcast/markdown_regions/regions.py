@@ -54,7 +54,9 @@ def _report_marker(
     path: str, line: int, text: str, message: str, help_: str
 ) -> Finding:
     location = _marker_location(path, line, text)
-    return Finding("output/marker", Severity.ERROR, location, message, help_, text)
+    return Finding(
+        "output/invalid-marker", Severity.ERROR, location, message, help_, text
+    )
 
 
 def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
@@ -192,7 +194,7 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
         except DocumentError as error:
             findings.append(
                 workspace.source.error(
-                    "spec/document",
+                    "spec/invalid-document",
                     ("documents", index),
                     f"`{path}` {error}",
                     error.help,
@@ -210,7 +212,7 @@ def check_stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
     for document in documents:
         for region in document.stale:
             yield Finding(
-                "output/region",
+                "output/outdated-region",
                 Severity.ERROR,
                 _marker_location(document.path, region.line, region.text),
                 "the region differs from the specs",

@@ -203,7 +203,7 @@ def read_tool(
     if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
         findings.append(
             document.source.error(
-                "spec/file-stem",
+                "spec/file-name-mismatch",
                 ("name",),
                 f"the file of the tool `{tool.name}` is called `{called}`",
                 _renaming_help(called, tool.name, wanted),

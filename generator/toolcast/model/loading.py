@@ -162,7 +162,7 @@ def _is_in_output(workspace: Workspace, folder: str) -> bool:
 def _over_input(workspace: Workspace, source: Source, path: Path, what: str) -> Finding:
     message = f"`{what}` is in the output folder `{workspace.output}`"
     help_ = "give the generator a folder of its own"
-    return source.error("spec/output-over-input", path, message, help_)
+    return source.error("spec/output-overlaps-input", path, message, help_)
 
 
 class _Loader(NamedTuple):
@@ -206,7 +206,9 @@ class _Loader(NamedTuple):
                 place = Location(f"{folder}/{name}")
                 help_ = f"rename it to {DEFINITIONS_FILE}"
                 how = Severity.ERROR
-                findings.append(Finding("spec/file-stem", how, place, message, help_))
+                findings.append(
+                    Finding("spec/file-name-mismatch", how, place, message, help_)
+                )
                 continue
             tool, more = self._tool(f"{folder}/{name}")
             findings += more
@@ -270,7 +272,7 @@ def _definitions(
         message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
         help_ = "give it another name: the file holds shared definitions"
         return None, [
-            document.source.error("spec/file-stem", ("name",), message, help_)
+            document.source.error("spec/file-name-mismatch", ("name",), message, help_)
         ]
     if document is None or has_errors(findings):
         return None, findings

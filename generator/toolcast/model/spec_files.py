@@ -134,7 +134,9 @@ def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:
 
 
 def _wrong(place: str, message: str, help_: str) -> Finding:
-    return Finding("spec/sub-folder", Severity.ERROR, Location(place), message, help_)
+    return Finding(
+        "spec/unread-sub-folder", Severity.ERROR, Location(place), message, help_
+    )
 
 
 def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:

@@ -369,29 +369,29 @@ def report_foreign_file(output: str, path: str) -> Finding:
 
 _TEXTS = {
     "link": (
-        "link",
+        "symlink",
         "the generator never writes through a symbolic link",
         "remove the link",
     ),
     "in the way": (
-        "foreign",
+        "foreign-file",
         "a generated file belongs here, but something that is not one exists",
         "move it out of the output folder",
     ),
     "edited": (
-        "differs",
+        "outdated",
         "the content of this file is in neither git's index nor an earlier run; it was"
         " probably edited by hand",
         "move the change to the spec or a template, then run `toolcast generate --force`;"
         " or `git add` the file, then run `toolcast generate`",
     ),
     "blocked": (
-        "foreign",
+        "foreign-file",
         "a generated file belongs here, but this file was not generated",
         "move it out of the output folder, or replace it with `toolcast generate --force`",
     ),
     "foreign": (
-        "foreign",
+        "foreign-file",
         "the file was not generated, but is in the output folder",
         "move it out of the output folder",
     ),

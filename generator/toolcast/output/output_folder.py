@@ -107,7 +107,7 @@ def _diagnose_differing(
     for path in difference.differing:
         if path not in index.unmerged and index.has(path, files[path]):
             yield _finding(
-                "differs",
+                "outdated",
                 f"{output}/{path}",
                 "the file was edited by hand: git's index has the generated version",
                 "move the change to the spec or a template, then run"
@@ -131,7 +131,7 @@ def _diagnose_differing(
         state = "out of date or edited by hand"
         help_ = f"{_GENERATE}; files that were edited are reported and not overwritten"
     yield from _group_by_source(
-        "differs", output, stale, sources, f"is {state}", f"are {state}", help_
+        "outdated", output, stale, sources, f"is {state}", f"are {state}", help_
     )
 
 
@@ -260,7 +260,7 @@ def check_unchanged(
             if _read_current(project, replacement) == replacement.before:
                 continue
         yield Finding(
-            "output/region",
+            "output/outdated-region",
             Severity.ERROR,
             Location(replacement.path),
             "the file changed during the run",

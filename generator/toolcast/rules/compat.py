@@ -15,7 +15,7 @@ from .subjects import Where
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 
 
-@rule("compat/strict-list", on="tool", severity=Severity.WARNING, target="mcp")
+@rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
 def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     refused: dict[Refusal, list[str]] = {}
     for revision, refusals in refusals_of(mcp_definition(tool)).items():

@@ -164,7 +164,7 @@ def _problems_of_annotation_mismatch(
         yield from annotations.not_allowed(wanted, signature.result, "the result")
 
 
-@rule("handler/default", on="tool", severity=Severity.WARNING)
+@rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
 def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
     if code is None or code.signature is None or code.takes_mapping(tool):
@@ -352,7 +352,9 @@ def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield problem_at(spec, ("handler",), *problem)
 
 
-@rule("handler/not-own", on="toolset", severity=Severity.ERROR, can_be_suppressed=False)
+@rule(
+    "handler/imported", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
+)
 def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     named: list[tuple[Owner, Path, HandlerReference | None]] = [
         (spec, ("handler",), spec.handler)
@@ -559,7 +561,7 @@ def _disagreements(
 
 
 @rule(
-    "handler/type-not-own", on="tool", severity=Severity.ERROR, can_be_suppressed=False
+    "handler/imported-type", on="tool", severity=Severity.ERROR, can_be_suppressed=False
 )
 def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for field in ("arguments_type", "result_type"):
@@ -654,7 +656,7 @@ def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         yield problem_at(tool, path, message, help_, at_key=True)
 
 
-@rule("handler/unfollowed", on="tool", severity=Severity.WARNING)
+@rule("handler/unanalyzed-code", on="tool", severity=Severity.WARNING)
 def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if not tool.data:
         return
@@ -755,7 +757,7 @@ def gone_imports(
         text = read_text(workspace.root, module.file) or ""
         line = "".join(text.splitlines()[node.lineno - 1 : node.lineno])
         yield Finding(
-            "handler/not-imported",
+            "handler/import-error",
             Severity.ERROR,
             Location(module.file, node.lineno, node.col_offset + 1, len(line) + 1),
             f"a handler imports `{name}`, which is not generated",

@@ -170,7 +170,7 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
             yield problem_at(toolset, (key, name), message, help_, at_key=True)
 
 
-@rule("name/former-alive", on="prose", severity=Severity.ERROR)
+@rule("name/retired-name-used", on="prose", severity=Severity.ERROR)
 def alive(prose: Texts, where: Where) -> Iterator[Problem]:
     yield from _reserved(where.toolset)
     yield from _clashes(where.toolset)
@@ -233,7 +233,7 @@ def _clashes(toolset: Toolset) -> Iterator[Problem]:
             yield problem_at(tool, ("renamed_from", index), message, help_)
 
 
-@rule("name/former-alive", on="prose", severity=Severity.WARNING)
+@rule("name/retired-name-used", on="prose", severity=Severity.WARNING)
 def in_files(prose: Texts, where: Where) -> Iterator[Problem]:
     toolset, workspace = where
     yield from _said(prose, where, not_listed=True)
@@ -287,7 +287,7 @@ def _message(name: str) -> str:
     return f"the package `{name}` would hide {owner} module `{name}`"
 
 
-@rule("name/langchain-lost", on="parameter", severity=Severity.WARNING)
+@rule("name/langchain-conflict", on="parameter", severity=Severity.WARNING)
 def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
     name = parameter.name
     if name in LANGCHAIN_LOSES:

@@ -486,10 +486,13 @@ RULES = (
         lambda text: text.path[0] != "icons",
     ),
     _listed(
-        "prompt/secrecy", SECRECY, "let the user see what the tool does", lambda _: True
+        "prompt/hides-from-user",
+        SECRECY,
+        "let the user see what the tool does",
+        lambda _: True,
     ),
     _listed(
-        "prompt/secrets",
+        "prompt/asks-for-secrets",
         SECRETS,
         "let the handler take its secrets from its own configuration",
         lambda _: True,

@@ -145,7 +145,7 @@ def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Findi
             removal = (tool.deprecated or {}).get("removal", "")
             if _DATE.fullmatch(removal) and removal <= today.isoformat():
                 yield tool.source.finding(
-                    "spec/removal-over",
+                    "spec/removal-expired",
                     Severity.WARNING,
                     ("deprecated", "removal"),
                     f"`{tool.name}` was to be removed on {removal}",
@@ -246,7 +246,7 @@ def _problem(
     if _is_over(entry, today):
         message = f"the suppression of `{entry.rule}` ended on {entry.until}"
         help_ = "mend the finding, or decide anew"
-        return "spec/suppression-over", Severity.WARNING, message, help_
+        return "spec/suppression-expired", Severity.WARNING, message, help_
     if not is_used:
         message = f"nothing here needs the suppression of `{entry.rule}`"
         return "spec/unused-suppression", Severity.WARNING, message, "remove it"

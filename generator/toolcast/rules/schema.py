@@ -138,7 +138,7 @@ def _in_definition(
                 yield problem_at(definitions, path, message, help_, at_key=True)
 
 
-@rule("schema/enum", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
 def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         if values == []:
@@ -147,7 +147,7 @@ def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             yield problem_at(schema.tool, path, message, help_)
 
 
-@rule("schema/enum", on="schema", severity=Severity.WARNING)
+@rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
 def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         seen: set[str] = set()
@@ -213,7 +213,7 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield problem_at(schema.tool, (schema.field, *path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         message = f"`{reference.text[:80]}` leads back to itself"
@@ -224,7 +224,7 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         yield problem_at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         message = f"more than {MAX_PATHS:,} ways lead to one place of a value"
@@ -266,7 +266,7 @@ def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
@@ -475,7 +475,7 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:

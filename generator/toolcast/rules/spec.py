@@ -34,10 +34,12 @@ from .unknown_names import unknown_names
 unknown_permission = unknown_names("spec/unknown-permission", "permission")
 unknown_replacement = unknown_names("spec/unknown-replacement", "replacement")
 unknown_section = unknown_names("spec/unknown-section", "section")
-unknown_in_result = unknown_names("spec/result", "parameter", "item_property", "pick")
+unknown_in_result = unknown_names(
+    "spec/invalid-result", "parameter", "item_property", "pick"
+)
 
 
-@rule("spec/actions", on="tool", severity=Severity.ERROR)
+@rule("spec/actions-mismatch", on="tool", severity=Severity.ERROR)
 def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.actions is not None:
         yield from _parameter(tool, tool.actions)
@@ -245,7 +247,7 @@ _MAX_FILE_BYTES = 8 * 1024 * 1024
 """Size of a schema file that is read."""
 
 
-@rule("spec/old-schema", on="toolset", severity=Severity.WARNING)
+@rule("spec/outdated-schema", on="toolset", severity=Severity.WARNING)
 def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     before: dict[str, str] = {}
     for one in workspace.toolsets:
@@ -389,7 +391,7 @@ _HINDERING = (
 ).split()
 
 
-@rule("spec/result", on="tool", severity=Severity.ERROR)
+@rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
     if tool.result.send == "structured" and not has_value:
@@ -398,7 +400,7 @@ def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         yield problem_at(tool, ("result", "send"), message, help_)
 
 
-@rule("spec/result", on="tool", severity=Severity.ERROR)
+@rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.picks is None:
         return

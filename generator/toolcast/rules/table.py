@@ -24,7 +24,8 @@ FAMILIES = (
     "compat",
     "name",
     "prompt",
-    "expose",
+    "access",
+    "cli",
     "target",
     "handler",
     "data",
@@ -36,25 +37,25 @@ FAMILIES = (
 _ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 # Reading, comparing and writing find their problems.
 _ERRORS = """
-    handler/not-imported
-    output/differs output/foreign output/link output/marker output/missing output/orphaned
-    output/region
-    spec/document spec/duplicate-tool spec/duplicate-toolset spec/file-stem spec/invalid-value
-    spec/many-findings spec/missing-extension spec/missing-key spec/output-over-input
-    spec/outside-project spec/sub-folder spec/unknown-key spec/unknown-rule
+    handler/import-error
+    output/outdated output/foreign-file output/symlink output/invalid-marker output/missing output/orphaned
+    output/outdated-region
+    spec/invalid-document spec/duplicate-tool spec/duplicate-toolset spec/file-name-mismatch spec/invalid-value
+    spec/too-many-findings spec/missing-extension spec/missing-key spec/output-overlaps-input
+    spec/outside-project spec/unread-sub-folder spec/unknown-key spec/unknown-rule
     spec/unknown-toolset spec/unreadable spec/unsuppressable-rule spec/wrong-type
-    target/shape target/template
-    yaml/ambiguous yaml/duplicate-key yaml/empty yaml/encoding yaml/feature
-    yaml/forbidden-character yaml/key yaml/merge-conflict yaml/syntax yaml/too-large
+    target/unexpected-output target/template-error
+    yaml/ambiguous yaml/duplicate-key yaml/empty yaml/encoding yaml/unsupported-feature
+    yaml/forbidden-character yaml/non-string-key yaml/merge-conflict yaml/syntax yaml/too-large
     """.split()
 _WARNINGS = """
-    accept/over accept/unused
-    handler/not-set
-    spec/removal-over spec/suppression-over spec/unlisted-toolset spec/unused-suppression
+    accept/expired accept/unused
+    handler/missing-setting
+    spec/removal-expired spec/suppression-expired spec/unlisted-toolset spec/unused-suppression
     yaml/invisible-character
     """.split()
 _NOBODY_DECIDES = frozenset(
-    "accept/over accept/unused handler/not-imported handler/not-set".split()
+    "accept/expired accept/unused handler/import-error handler/missing-setting".split()
 )
 _FOUND_ELSEWHERE = tuple(
     Rule(id, severity, family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)

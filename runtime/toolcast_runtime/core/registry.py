@@ -324,14 +324,14 @@ class Registry:
         Args:
             message: what the user said last.
             catalog: what `get_routed_tools_catalog` gave: only its names are chosen from,
-                and no client has to be named. None for the client's whole catalogue.
+                and no client has to be named. None for the client's whole catalog.
             client: who is served.
             history: the messages before, oldest first.
 
         Raises:
-            UnknownClientError: without a catalogue, the toolset has clients and this is
+            UnknownClientError: without a catalog, the toolset has clients and this is
                 none of them.
-            AccessError: without a catalogue, who may have which tool cannot be found out.
+            AccessError: without a catalog, who may have which tool cannot be found out.
         """
         if catalog is None:
             listed = await self.list_tools(client)

@@ -44,7 +44,7 @@ When in doubt, include the tool."""
 def chosen_from(
     listed: Iterable[Tool], catalog: Mapping[str, str] | None
 ) -> list[RoutedTool]:
-    """The routed ones of the tools, or what a catalogue names.
+    """The routed ones of the tools, or what a catalog names.
 
     Args:
         listed: the tools.

@@ -38,7 +38,8 @@ _URLS = ("http://", "https://")
 _MAX_NOTES = 20
 """Notes on one source that are printed; of the others, only their number."""
 _ABOUT_PROJECTS = (
-    "expose/",
+    "access/",
+    "cli/",
     "spec/",
     "target/",
     "prompt/summary-long",
@@ -130,7 +131,7 @@ def _odd(
         if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
             message = f"clients refuse this server's list: `{member}` {problem}"
             help_ = "write what the protocol asks for"
-            yield "compat/strict-list", message, help_, Severity.WARNING
+            yield "compat/strict-client", message, help_, Severity.WARNING
 
 
 def _texts(value: Any) -> Iterator[str]:

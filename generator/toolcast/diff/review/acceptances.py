@@ -178,7 +178,7 @@ def stale(
         if one.is_over(today):
             message = f"this acceptance ended on {one.until}"
             help_ = "decide anew: give it another day, or remove it"
-            yield _finding(one, "accept/over", message, help_)
+            yield _finding(one, "accept/expired", message, help_)
         elif not any(one.takes(change) for change in changes):
             message = "this acceptance matches no change"
             help_ = "remove it, unless what it is for is still to come"
