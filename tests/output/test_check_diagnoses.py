@@ -75,11 +75,11 @@ def test_what_git_has_right_was_edited_by_hand(
         small.write(path, (small.root / path).read_text() + "# mine\n")
     checked = run("check")
     said = "error: output/outdated: the file was edited by hand"
-    assert [line.partition(": what")[0] for line in lines(checked)] == [
+    assert [line.partition(": git")[0] for line in lines(checked)] == [
         f"{PREAMBLE}: {said}",
         f"{TOOL}: {said}",
     ]
-    assert "help: move the change into the spec or a template" in checked.stderr
+    assert "help: move the change to the spec or a template" in checked.stderr
 
 
 def test_an_edit_beside_a_stale_spec_has_a_line_of_its_own(
@@ -100,7 +100,7 @@ def test_many_stale_specs_of_a_folder_are_one_line(small: Any, run: Run) -> None
         small.edit(f"specs/toy/t{number}.yaml", "Part from", "Leave")
     [line] = lines(run("check"))
     assert line.startswith("specs/toy/t0.yaml: error: output/outdated: ")
-    assert " outputs of 30 specs in specs/toy/ are not what" in line
+    assert " outputs of 30 specs in specs/toy/ are out of date" in line
 
 
 def test_a_missing_file_is_said_at_its_spec(small: Any, run: Run) -> None:
@@ -143,7 +143,7 @@ def test_a_foreign_file(small: Any, run: Run) -> None:
     checked = run("check")
     assert lines(checked) == [
         "generated/toy/notes.txt: error: output/foreign-file: the file was not generated,"
-        " in a folder that is"
+        " but is in the output folder"
     ]
     assert "help: move it out of the output folder" in checked.stderr
 
@@ -171,7 +171,7 @@ def test_what_a_killed_run_left(small: Any, run: Run) -> None:
     small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
     small.write("generated/.toolcast-mine.txt", "not a temporary file")
     checked = "\n".join(lines(run("check")))
-    assert "abcdef.tmp: error: output/orphaned: a run that was interrupted" in checked
+    assert "abcdef.tmp: error: output/orphaned: temporary file of" in checked
     assert ".toolcast-mine.txt: error: output/foreign-file" in checked
     (small.root / "generated/.toolcast-mine.txt").unlink()
     assert run("generate").exit_code == 0

@@ -137,7 +137,7 @@ def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
         "leave.py: error: output/foreign-file: a generated file belongs here"
         in refused.stderr
     )
-    assert "--force` to replace it" in refused.stderr
+    assert "replace it with `toolcast generate --force`" in refused.stderr
     assert theirs.read_text() == "mine = 1\n"
     assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0

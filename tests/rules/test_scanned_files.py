@@ -166,6 +166,9 @@ def test_outputs_say_none_either(project: Project) -> None:
         if f.location.file.startswith("generated/")
     ]
     assert [(f.location.file, f.message) for f in found] == [
-        (f"generated/toy/prompts/{file}", "the output still contains the former name `drop_all`")
+        (
+            f"generated/toy/prompts/{file}",
+            "the output still contains the former name `drop_all`",
+        )
         for file in ("__init__.py", "preamble.md")
     ]

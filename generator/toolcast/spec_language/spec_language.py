@@ -282,7 +282,7 @@ def _with(
     for name in added:
         if name in node["properties"]:
             names = ", ".join(extensions)
-            raise ExtensionError(f"the field `{name}` of {names} is there already")
+            raise ExtensionError(f"the field `{name}` of {names} already exists")
     return {**node, "properties": {**node["properties"], **added}}
 
 

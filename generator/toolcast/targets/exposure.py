@@ -67,10 +67,10 @@ def _find_access_reason(toolset: Toolset, tool: ToolSpec, client: Client) -> str
     if tool.clients is not None and client.name not in tool.clients:
         clients = " and ".join(tool.clients)
         return f"only for {clients}" if clients else "for no client"
-    restriction = client.entry_for("deny", tool.name)
+    restriction = client.entry_for("restrict", tool.name)
     if restriction is not None:
         pattern = f" with {restriction.text}" if restriction.is_pattern else ""
-        return f"`deny` of {client.name} lists it{pattern}"
+        return f"`restrict` of {client.name} lists it{pattern}"
     if not client.permits(tool.permission):
         return f"{client.name} does not have the permission {tool.permission}"
     return f"`allow` of {client.name} does not list it"
