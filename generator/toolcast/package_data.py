@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
 """Size of a data file of this package."""
@@ -20,7 +20,7 @@ def read_packaged(*path: str) -> bytes:
     Raises:
         OSError: the installation is incomplete.
     """
-    return read_regular(os.path.join(_PACKAGE_FOLDER, *path), _MAX_FILE_BYTES)
+    return read_regular_file(os.path.join(_PACKAGE_FOLDER, *path), _MAX_FILE_BYTES)
 
 
 def templates_folder() -> str:
@@ -42,7 +42,9 @@ def read_deployment_file(name: str) -> bytes:
     folder = os.path.join(_PACKAGE_FOLDER, "deployment")
     if not os.path.isdir(folder):
         folder = os.path.join(_PACKAGE_FOLDER, "..", "..", "examples", "deployment")
-    return read_regular(os.path.normpath(os.path.join(folder, name)), _MAX_FILE_BYTES)
+    return read_regular_file(
+        os.path.normpath(os.path.join(folder, name)), _MAX_FILE_BYTES
+    )
 
 
 def package_folders() -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 _MAX_DIGESTS_PER_PATH = 20
@@ -67,7 +67,9 @@ def find_outcome(root: str, command: str) -> RunOutcome | None:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        current_digest = hashlib.sha256(read_regular(path, _MAX_FILE_BYTES)).hexdigest()
+        current_digest = hashlib.sha256(
+            read_regular_file(path, _MAX_FILE_BYTES)
+        ).hexdigest()
         if not current_digest.startswith(digest):
             return None
     if recent:
@@ -260,7 +262,7 @@ def _open_folder(root: str, *, create: bool) -> Folder | None:
     path = _folder(root)
     if path is None:
         return None
-    folder = Folder.at(path, create=create, mode=0o700)
+    folder = Folder.open_path(path, create=create, mode=0o700)
     if folder.is_private():
         return folder
     with folder:

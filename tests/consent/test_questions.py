@@ -43,11 +43,11 @@ def refund(registry: Registry, ask: Any = None, **more: Any) -> str:
 
 def test_nobody_to_ask(registry: Registry, shop: Shop) -> None:
     assert refund(registry) == (
-        "`refund_order` has to ask a person first, and nobody can be asked here; nothing"
+        "`refund_order` has to ask the user first, and no user can be asked here; nothing"
         " was done"
     )
     booked = registry.call_tool_sync("book_table", {"day": "Monday"}, "desk")
-    assert "nobody can be asked here" in (booked.error or "")
+    assert "no user can be asked here" in (booked.error or "")
     assert shop.done == []
 
 
@@ -81,9 +81,9 @@ def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
         (Answer("accept"), "the person declined; nothing was done"),
         (Answer("accept", {"approve": 1}), "the person declined; nothing was done"),
         (Answer("decline", {"approve": True}), "the person declined; nothing was done"),
-        (True, "nobody can be asked here"),
-        ("accept", "nobody can be asked here"),
-        (None, "nobody can be asked here"),
+        (True, "no user can be asked here"),
+        ("accept", "no user can be asked here"),
+        (None, "no user can be asked here"),
     ],
 )
 def test_everything_else_is_a_no(
@@ -424,7 +424,7 @@ def test_a_question_that_is_not_awaited_fails_the_call(
         return "booked"
 
     registry = with_handler(registry, monkeypatch, book_table)
-    assert "did not wait for a person's answer" in booked(registry, Answer("decline"))
+    assert "did not wait for the user's answer" in booked(registry, Answer("decline"))
 
 
 @pytest.mark.parametrize(
@@ -456,4 +456,4 @@ def test_a_handler_that_calls_a_tool_does_not_answer_for_it(
         return str(inner.error)
 
     registry = with_handler(registry, monkeypatch, book_table)
-    assert "nobody can be asked here" in booked(registry, YES) and shop.done == []
+    assert "no user can be asked here" in booked(registry, YES) and shop.done == []

@@ -187,9 +187,9 @@ def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:
         (
             "toolset.selection.top/changed",
             "safe",
-            "how many first tools the one that is meant must be among is `3` instead of `1`",
+            "the rank that expected tools must reach is `3` instead of `1`",
         ),
-        ("selection/case-changed", "safe", '"Archive it!" is held to something else'),
+        ("selection/case-changed", "safe", '"Archive it!" has other requirements'),
         ("selection/case-added", "safe", '"shelve it" is new'),
     ]
 

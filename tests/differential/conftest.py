@@ -56,9 +56,7 @@ class Verdicts:
 
     def problems(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
         """What validation says."""
-        found: list[str] = self.registry.REGISTRY.problems_with_arguments(
-            tool, arguments
-        )
+        found: list[str] = self.registry.REGISTRY.check_arguments(tool, arguments)
         return found
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> bool:

@@ -172,7 +172,7 @@ async def test_a_list_is_sent_as_it_is_written(
             assert without is None
             return f'{{"n":"{name}"}}'.encode()
 
-        return SimpleNamespace(definition={"name": name}, mcp_json=mcp_json)
+        return SimpleNamespace(definition={"name": name}, to_mcp_json=mcp_json)
 
     async def external(_: Any, **__: Any) -> Any:
         schema = {"type": "object"}

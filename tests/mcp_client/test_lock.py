@@ -91,7 +91,7 @@ BESIDES = {
     "resource": "the resource `mail://inbox` changed in `description`, at most risky",
     "template": "the resource template `mail://{x}` is not in the lock, risky",
     "prompt": "the prompt `greet` is not listed any more, breaking",
-    "instructions": "the instructions are others, risky",
+    "instructions": "the instructions are changed, risky",
 }
 """What the log says after each that changes what reaches no caller."""
 
@@ -130,7 +130,7 @@ async def locked(
         (package / "locks.json").write_text(text, "utf-8")
         external = [
             replaying(
-                one, *words, name=str(n), is_locked=True, most_tools=5_000, **options
+                one, *words, name=str(n), is_locked=True, max_tools=5_000, **options
             )
             for n, one in enumerate(files)
         ]

@@ -28,7 +28,7 @@ for name in registry.REGISTRY.names(CLIENT):
     wrapper = langchain_tools.get_langchain_tool(name, CLIENT)
     shown[name] = {
         "definition": tool.definition,
-        "served": tool.mcp_json().decode(),
+        "served": tool.to_mcp_json().decode(),
         "summary": tool.summary,
         "description": tool.description,
         "examples": list(tool.examples),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolcast_runtime.core.definitions.tool import deprecation_line, module_name
+from toolcast_runtime.core.definitions.tool import format_deprecation, module_name
 
 from ..encoders.code import Code, join_lines
 from ..encoders.markdown import (
@@ -30,7 +30,7 @@ def usage_lines(tool: ToolSpec) -> Sequence[Code]:
         parts.append(_actions(tool.actions))
     parts += _result(tool)
     if tool.deprecated is not None:
-        parts.append(encode_block(deprecation_line(tool.deprecated)))
+        parts.append(encode_block(format_deprecation(tool.deprecated)))
     given = [part for part in parts if part]
     return interpolate("\n\n").join(given).split("\n") if given else []
 

@@ -34,19 +34,18 @@ _NOTHING = Comparison([], [])
 
 @click.command(name="catalog")
 @project_option
-@click.option("--output", metavar="FILE", required=True, help="The HTML file to write.")
+@click.option("--output", metavar="FILE", required=True, help="HTML file to write.")
 @click.option(
     "--against",
     metavar="REF|DIR",
-    help="Show what has changed since a git reference, or against another folder with a"
-    " toolcast.yaml.",
+    help="Show the changes since a git reference, or another folder with a toolcast.yaml.",
 )
 def command(project: str | None, output: str, against: str | None) -> None:
-    """Write one HTML file in which people look up the tools.
+    """Write one HTML file with all tools.
 
-    It has search, filters, schemas, who gets which tool and why not, and token costs. It
-    loads nothing, so it can be mailed or put on any server. It is not for git: it says
-    again what the specs say, and `toolcast check` does not look at it.
+    It contains search, filters, schemas, access with reasons, and token costs, and loads
+    nothing from other servers. Do not commit it: it repeats the specs, and `toolcast check`
+    does not update it.
     """
     if against is None:
         after, comparison, name = workspace_or_end(project), _NOTHING, ""

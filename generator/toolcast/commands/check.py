@@ -17,25 +17,24 @@ from .options import all_option, findings_format_option, project_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note"]),
-    help="The least severity that fails. Default: `fail_on` of toolcast.yaml, else error.",
+    help="Lowest severity that fails. Default: `fail_on` of toolcast.yaml, or error.",
 )
 @click.option(
     "--preflight",
     "is_tried",
     is_flag=True,
-    help="Import every handler, in processes of their own, and look at the environment.",
+    help="Also import every handler, in separate processes, and check the environment.",
 )
 @all_option
 @findings_format_option
 def command(
     project: str | None, fail_on: str | None, is_tried: bool, every: bool, format_: str
 ) -> None:
-    """Check specs, rules, and that the outputs are exactly what the specs give.
+    """Check specs and rules, and that the outputs match the specs.
 
-    Writes nothing. Outputs differ (they are stale, or edited by hand), are missing,
-    orphaned or foreign; what a spec caused is said once, at the spec. Where many findings
-    say the same of different names, the text counts them and names three places; notes that
-    no spec can suppress are counted. --all shows each.
+    Writes nothing. Reports outputs that are stale, edited by hand, missing, orphaned or not
+    generated, once per spec. Similar findings are grouped; --all prints each. Exit codes: 1
+    for findings at or above --fail-on, 2 if toolcast.yaml cannot be read.
     """
     from ..findings import has_errors, sort_findings
     from ..markdown_regions.regions import check_stale_regions

@@ -140,7 +140,7 @@ def write_or_end(
             "  help: name a file outside of it"
         )
     try:
-        with Folder.at(folder) as opened:
+        with Folder.open_path(folder) as opened:
             try:
                 there = opened.read(name, _FIRST_BYTES)
             except FileNotFoundError:
@@ -149,7 +149,7 @@ def write_or_end(
                 fail(f"{output} is there and is no {what}\n  help: name another file")
             opened.write(name, data)
     except NotRegularFileError:
-        fail(f"{output} is there and is no regular file\n  help: name another file")
+        fail(f"{output} is there and is not a regular file\n  help: name another file")
     except OSError as error:
         fail(f"{output}: {error.strerror or error}")
 

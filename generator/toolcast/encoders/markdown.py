@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from toolcast_runtime.core.definitions.markdown_line import (
-    DEFINES_LINK,
+    LINK_DEFINITION,
     escape_html,
-    leaves_html_open,
-    markdown_line,
+    escape_markdown_line,
+    has_unclosed_html,
 )
 
 from .code import Code
@@ -104,7 +104,7 @@ def encode_inline(text: str) -> Code:
     Raises:
         ValueError: the text has a line break.
     """
-    return Code(markdown_line(text))
+    return Code(escape_markdown_line(text))
 
 
 def encode_link(label: LiteralString, path: str) -> Code:
@@ -180,7 +180,7 @@ def encode_block(text: str) -> Code:
     newline.
     """
     text = _LINE_END.sub("\n", text)
-    if leaves_html_open(text):
+    if has_unclosed_html(text):
         text = "\n".join(_escape_html_outside_fences(text.split("\n")))
     result: list[str] = []
     fence = ""
@@ -202,7 +202,7 @@ def encode_block(text: str) -> Code:
             line = f"\\{line.lstrip()}" if fence_match else line
             line = _OPENS_BLOCK.sub(r"\1\\\2", line)
             if defines_links:
-                line = DEFINES_LINK.sub(r"\1\\", line)
+                line = LINK_DEFINITION.sub(r"\1\\", line)
             in_list = in_list or bool(_ITEM.match(line))
             if in_list:
                 line = _OPENS_BLOCK_IN_ITEM.sub(r"\1\\\2", line)

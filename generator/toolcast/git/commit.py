@@ -116,7 +116,9 @@ class CommitFiles:
             raise FileNotFoundError(None, "the file does not exist in the commit", path)
         mode, blob, size = entries[name]
         if not stat.S_ISREG(mode):
-            raise NotRegularFileError(None, "not a regular file in the commit", path)
+            raise NotRegularFileError(
+                None, "this is not a regular file in the commit", path
+            )
         if size >= most:
             raise OSError(None, f"the file has {size:,} bytes in the commit", path)
         if blob not in self._blobs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..model.language_fields import mcp_members
 from ..parsing.exact_json import encode_exact
@@ -53,7 +53,7 @@ class Disagreement:
     @property
     def location(self) -> str:
         """The path with dots; `tool` for the tool itself."""
-        return escaped(".".join(map(str, self.path)), 200) or "tool"
+        return escape_excerpt(".".join(map(str, self.path)), 200) or "tool"
 
 
 def disagreements(sources: Sequence[Source]) -> list[Disagreement]:
@@ -77,7 +77,7 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
                     lost.setdefault(spec_field, []).append(tool["name"])
         for spec_field, tools in lost.items():
             named = format_first(
-                [escaped(name, 60) for name in tools], _MAX_NAMES_SHOWN
+                [escape_excerpt(name, 60) for name in tools], _MAX_NAMES_SHOWN
             )
             forms = " and ".join(source.forms)
             yield (
@@ -169,10 +169,10 @@ def _shown(value: Any) -> str:
     if value is _ABSENT:
         return "absent"
     if isinstance(value, dict) and isinstance(value.get("type"), str):
-        return f"present ({escaped(value['type'], 40)})"
+        return f"present ({escape_excerpt(value['type'], 40)})"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return escaped(", ".join(one or '""' for one in value), 400) or "none"
-    return escaped(
+        return escape_excerpt(", ".join(one or '""' for one in value), 400) or "none"
+    return escape_excerpt(
         encode_exact(value) if not isinstance(value, str) else value,
         _MAX_VALUE_CHARACTERS,
     )
@@ -181,7 +181,7 @@ def _shown(value: Any) -> str:
 def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
     """A block for each tool: where the sources say what, those together that agree."""
     for tool, several in groupby(found, lambda one: one.tool):
-        yield escaped(tool, 128)
+        yield escape_excerpt(tool, 128)
         for one in several:
             by_word: dict[str, list[str]] = {}
             for source, shown in one.shown:
@@ -241,12 +241,14 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str
         if chosen is None:
             there = ", ".join(f"`{one.name}`" for one in sources)
             raise InvalidPreferenceError(
-                f"`{escaped(source)}` names none of the sources; there are {there}"
+                f"`{escape_excerpt(source)}` names none of the sources; there are {there}"
             )
         if tool and tool not in known:
-            raise InvalidPreferenceError(f"no source has a tool `{escaped(tool)}`")
+            raise InvalidPreferenceError(
+                f"no source has a tool `{escape_excerpt(tool)}`"
+            )
         if preferred.setdefault(tool, chosen) != chosen:
-            about = f" for `{escaped(tool)}`" if tool else ""
+            about = f" for `{escape_excerpt(tool)}`" if tool else ""
             raise InvalidPreferenceError(f"two sources are preferred{about}")
     return preferred
 
@@ -290,7 +292,7 @@ def reconciled(sources: Sequence[Source], preferred: Mapping[str, str]) -> Sourc
         in_order = sorted(sources, key=lambda one: one.name != chosen)
         if chosen is not None and in_order[0].tool(name) is None:
             left_out.append(
-                f"`{escaped(name, 80)}` is left out: {chosen} does not have it"
+                f"`{escape_excerpt(name, 80)}` is left out: {chosen} does not have it"
             )
             continue
         having = [one for one in in_order if one.tool(name) is not None]

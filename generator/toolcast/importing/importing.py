@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import distinct_name
 
 from ..analysis.mcp_definitions import mcp_definition
@@ -331,7 +331,9 @@ def _tried(
     except EditRefusedError as refusal:
         for one in refusal.findings:
             if one.location.file in places:
-                words = escaped(f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS)
+                words = escape_excerpt(
+                    f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS
+                )
                 odd.setdefault(places[one.location.file], words)
         if not odd:
             raise
@@ -355,7 +357,9 @@ def _differences(
         how = (
             "its members stand in another order" if sorted_alike else "is not the same"
         )
-        notes.append(f"`{escaped(tool['name'], 80)}`: what the spec gives: {how}")
+        notes.append(
+            f"`{escape_excerpt(tool['name'], 80)}`: what the spec gives: {how}"
+        )
     return notes
 
 
@@ -374,7 +378,7 @@ def _left_out(source: Source) -> list[str]:
     for kind, what, key in lists:
         entries = source.listing.entries(kind)
         if entries:
-            names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
+            names = [f"`{escape_excerpt(entry[key], 80)}`" for entry in entries]
             named = format_first(names, _MAX_NAMES_SHOWN)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast_runtime.core.definitions.tool import first_sentence
+from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
 from ..analysis.mcp_definitions import mcp_definition
 from ..encoders.yaml_block import encode_entry
@@ -31,7 +31,7 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     for member, value in tool.items():
         if member == "name":
             fields["name"] = value
-            if not first_sentence(tool.get("description") or ""):
+            if not extract_first_sentence(tool.get("description") or ""):
                 # Here a reader looks for it; it has no place in MCP's definition.
                 fields["summary"] = _summary_of(tool)
         elif member in mcp_members():

@@ -241,8 +241,8 @@ def _read_document(workspace: Workspace, path: str) -> bytes:
     below, _, name = path.rpartition("/")
     try:
         with contextlib.ExitStack() as stack:
-            project = stack.enter_context(Folder.at(workspace.root))
-            folder = stack.enter_context(project.below(below))
+            project = stack.enter_context(Folder.open_path(workspace.root))
+            folder = stack.enter_context(project.open_subfolder(below))
             data = folder.read(name, MAX_DOCUMENT_BYTES + 1)
     except SymlinkError as error:
         raise DocumentError(

@@ -21,7 +21,7 @@ from toolcast_runtime.core.definitions.tool import (
     ResultForm,
     command_name,
     distinct_name,
-    first_sentence,
+    extract_first_sentence,
     spec_name,
 )
 from toolcast_runtime.core.safe_file import NotRegularFileError
@@ -133,7 +133,7 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
     return bind(
         ToolSpec,
         value,
-        summary=value.get("summary") or first_sentence(value["description"]),
+        summary=value.get("summary") or extract_first_sentence(value["description"]),
         fields=tuple(value),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],
@@ -255,7 +255,7 @@ def bind_toolset(
     servers = tuple(
         bind(
             McpServer,
-            {"call_timeout": timeout, **_with_runtime_names(body)},
+            {"call_timeout": timeout, **body},
             name=name,
             fields=tuple(body),
         )
@@ -293,11 +293,6 @@ def bind_toolset(
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
-
-
-def _with_runtime_names(server: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a server, one of which the runtime calls otherwise."""
-    return {"most_tools" if k == "max_tools" else k: v for k, v in server.items()}
 
 
 def _marks(tool: ToolSpec) -> Collection[str]:

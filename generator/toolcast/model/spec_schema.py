@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.definitions.tool import WINDOWS_DEVICES, first_sentence
-from toolcast_runtime.core.validation.explanation import shortened
+from toolcast_runtime.core.definitions.tool import (
+    WINDOWS_DEVICES,
+    extract_first_sentence,
+)
+from toolcast_runtime.core.validation.explanation import shorten_path
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
@@ -106,7 +109,7 @@ def _without_text(document: Document) -> Iterator[Finding]:
     """The finding of a tool without a summary whose description has no words, either."""
     value = document.value if isinstance(document.value, dict) else {"summary": ""}
     text = value.get("description") or ""
-    if "summary" in value or not isinstance(text, str) or first_sentence(text):
+    if "summary" in value or not isinstance(text, str) or extract_first_sentence(text):
         return
     path: Path = ("description",) if "description" in value else ()
     message = "the description is empty" if path else "the key `description` is missing"
@@ -154,7 +157,7 @@ def _findings(
         help_ = help_with_kind(get_expected_types(error), value)
     else:
         rule = "spec/invalid-value"
-        message = f"{name}: {shortened(error.message)}"
+        message = f"{name}: {shorten_path(error.message)}"
         if error.validator == "pattern":
             message = f"{name} is not well formed"
         meant = handler_meant(value) if path == ("handler",) else ""

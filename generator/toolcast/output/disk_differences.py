@@ -118,7 +118,7 @@ def compare_with_disk(
         OSError: a folder or file cannot be read.
     """
     with contextlib.ExitStack() as stack:
-        project = stack.enter_context(Folder.at(root))
+        project = stack.enter_context(Folder.open_path(root))
         folder, blocked = open_output(project, output)
         if blocked.links or blocked.in_the_way:
             return blocked
@@ -136,7 +136,7 @@ def open_output(
         OSError: the folder, or a folder above it, cannot be read.
     """
     try:
-        return project.below(output, create=create), DiskDifferences()
+        return project.open_subfolder(output, create=create), DiskDifferences()
     except SymlinkError:
         return None, DiskDifferences(links=[""])
     except NotADirectoryError:
@@ -217,8 +217,8 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
     pending = [""]
     while pending:
         below = pending.pop()
-        with top.below(below) as folder:
-            for entry in folder.entries():
+        with top.open_subfolder(below) as folder:
+            for entry in folder.list_entries():
                 path = f"{below}/{entry.name}" if below else entry.name
                 if path not in files and TOOL_FILES.fullmatch(entry.name):
                     continue

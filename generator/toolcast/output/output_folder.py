@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from toolcast_runtime import RUNTIME_LEVEL
-from toolcast_runtime.core.safe_folder import Folder, locked
+from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
 from ..findings import Finding, Location, Severity
 from ..git.index import GitIndex, read_index
@@ -287,10 +287,10 @@ def replace_files(
     count = 0
     for replacement in replacements:
         below, _, name = replacement.path.rpartition("/")
-        with project.below(below) as folder:
+        with project.open_subfolder(below) as folder:
             current = folder.read(name, len(replacement.before) + 1)
             if current == replacement.before:
-                folder.write(name, replacement.after, by_way_of=output)
+                folder.write(name, replacement.after, temporary_folder=output)
                 count += 1
     return count
 
@@ -298,7 +298,7 @@ def replace_files(
 def _read_current(project: Folder, replacement: Replacement) -> bytes:
     """Read a file up to one byte more than its earlier size, to detect growth."""
     below, _, name = replacement.path.rpartition("/")
-    with project.below(below) as folder:
+    with project.open_subfolder(below) as folder:
         return folder.read(name, len(replacement.before) + 1)
 
 
@@ -350,11 +350,11 @@ def write_output(
         OSError: a file cannot be written; the following files stay unchanged.
     """
     with contextlib.ExitStack() as stack:
-        project = stack.enter_context(Folder.at(root))
+        project = stack.enter_context(Folder.open_path(root))
         folder, difference = open_output(project, output, create=True)
         if folder is not None:
             stack.enter_context(folder)
-            stack.enter_context(locked(folder))
+            stack.enter_context(lock_output_folder(folder))
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
         decision.refused.extend(check_unchanged(project, replacements))
@@ -363,13 +363,13 @@ def write_output(
         before()
         # Removal is first, because a removed file can have the path of a new folder.
         for below, names in _group_by_folder([*decision.remove, *difference.leftovers]):
-            with folder.below(below) as parent:
+            with folder.open_subfolder(below) as parent:
                 for name in names:
                     parent.remove_file(name)
         _remove_empty_folders(folder, difference.folders, files)
         unused_paths = set(difference.missing) - difference.folders
         for below, names in _group_by_folder(decision.write):
-            with folder.below(below, create=True) as parent:
+            with folder.open_subfolder(below, create=True) as parent:
                 for name in names:
                     path = f"{below}/{name}" if below else name
                     if path not in unused_paths:
@@ -408,18 +408,18 @@ def _remove_empty_folders(
     needed = {parent for path in files for parent in list_parent_folders(path)}
     for path in sorted(folders - needed, reverse=True):
         parent_path, _, name = path.rpartition("/")
-        with contextlib.suppress(OSError), folder.below(parent_path) as parent:
-            with folder.below(path) as candidate:
+        with contextlib.suppress(OSError), folder.open_subfolder(parent_path) as parent:
+            with folder.open_subfolder(path) as candidate:
                 _remove_compiled(candidate)
             parent.remove_folder(name)
 
 
 def _remove_compiled(folder: Folder) -> None:
     """Remove `__pycache__` of a folder that contains nothing else, with its `.pyc` files."""
-    if [entry.name for entry in folder.entries()] != ["__pycache__"]:
+    if [entry.name for entry in folder.list_entries()] != ["__pycache__"]:
         return
-    with folder.below("__pycache__") as cache:
-        for entry in cache.entries():
+    with folder.open_subfolder("__pycache__") as cache:
+        for entry in cache.list_entries():
             if entry.name.endswith(".pyc") and entry.is_file(follow_symlinks=False):
                 cache.remove_file(entry.name)
     folder.remove_folder("__pycache__")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..analysis.former_names import scanned
 from ..analysis.tool_names import mention_pattern, names_in_lines
@@ -52,7 +52,7 @@ def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Modu
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular(path, MAX_BYTES, follow=False)
+            data = read_regular_file(path, MAX_BYTES, follow=False)
             if word.encode() not in data:
                 continue
             data.decode("utf-8")

@@ -23,7 +23,7 @@ from jinja2 import (
 )
 from jinja2.loaders import split_template_path
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..encoders.code import Code
 from ..package_data import templates_folder
@@ -126,7 +126,7 @@ class _LintedLoader(BaseLoader):
             reason = "the template is a symbolic link out of its folder"
         else:
             try:
-                return read_regular(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
+                return read_regular_file(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
             except UnicodeDecodeError:
                 reason = "the template is not UTF-8"
             except OSError as error:

@@ -399,7 +399,7 @@ def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
 def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for server in toolset.mcp_servers:
         for own in server.tools:
-            if not server.takes(own):
+            if not server.is_allowed(own):
                 message = f"`{own}` gets a name, and is not taken from `{server.name}`"
                 near = did_you_mean(own, server.allow or ())
                 help_ = (

@@ -25,7 +25,7 @@ def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         if not _is_told_elsewhere(tool, refusal):
             message = (
                 f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
-                f" server's: `{refusal.location}` {refusal.problem}"
+                f" server's: `{refusal.path_text}` {refusal.problem}"
             )
             help_ = "write what the protocol asks for, or leave the key out"
             first, *rest = refusal.path

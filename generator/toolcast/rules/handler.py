@@ -150,13 +150,15 @@ def _problems_of_annotation_mismatch(
     signature, module = code.signature, code.source
     if signature is None or module is None or module.tree is None:
         return
-    if not code.takes_mapping(tool):
+    if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         given = types.arguments("Arguments")
         annotations = Annotations(names_of(workspace), module, types.objects)
         for name, node in signature.annotations.items():
             if name in given.members:
-                yield from annotations.not_taken(given.members[name].type, node, name)
+                yield from annotations.find_rejected(
+                    given.members[name].type, node, name
+                )
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         wanted, _ = types.whole("Result")
@@ -167,7 +169,7 @@ def _problems_of_annotation_mismatch(
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
 def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
-    if code is None or code.signature is None or code.takes_mapping(tool):
+    if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     for name, expression in code.signature.optional.items():
         schema = tool.properties.get(name)
@@ -441,8 +443,8 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
             yield problem_at(tool, ("proxy",), message, "remove `handler`, or `proxy`")
         server = servers.get(toolset.proxy_of(tool) or "")
-        own = "" if server is None else server.own_name(tool.name)
-        if server is not None and not server.takes(own):
+        own = "" if server is None else server.get_server_name(tool.name)
+        if server is not None and not server.is_allowed(own):
             message = f"`{own}` is not taken from `{server.name}`, which is to answer its calls"
             help_ = "remove the server's `allow` and `restrict`, or the tool's proxy"
             yield problem_at(tool, ("name",), message, help_)
@@ -462,7 +464,7 @@ def signature(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         return
     problems = [*problems_with_resources(whole.signature, tool.uses, where.toolset)]
     signature = whole.signature.without(tool.uses)
-    if not whole._replace(signature=signature).takes_mapping(tool):
+    if not whole._replace(signature=signature).accepts_mapping(tool):
         problems += _problems_of_signature(tool, signature)
     for message, help_ in problems:
         yield problem_at(tool, ("handler",), f"{message} ({whole.location})", help_)
@@ -493,7 +495,7 @@ def _problems_of_signature(
         if name in signature.optional or name in sent:
             continue
         needs = f"the handler needs `{name}`"
-        if not declared.lacks([name]):
+        if not declared.find_undeclared([name]):
             help_ = "give it a default, or make it `required` in the schema"
             yield f"{needs}, and a call may leave it out", help_
         else:
@@ -633,11 +635,11 @@ def _is_ask(node: ast.expr, calls: set[str]) -> bool:
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
-    if code is None or code.signature is None or code.takes_mapping(tool):
+    if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     declared = tool.schemas["parameters"].declared
     # One without a default is found by `handler/signature`.
-    for name in declared.lacks(code.signature.optional):
+    for name in declared.find_undeclared(code.signature.optional):
         what = f"the handler has a parameter `{name}` that the schema does not declare"
         help_ = did_you_mean(name, sorted(declared.names)) or (
             "no caller can give it: declare it in `parameters`, or let the handler"
@@ -697,7 +699,7 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
     """What callers send, and whether something of that is called so."""
     if isinstance(spec, ToolSpec):
         declared = spec.schemas["parameters"].declared
-        return "a parameter of the tool", not declared.lacks([name])
+        return "a parameter of the tool", not declared.find_undeclared([name])
     if isinstance(spec, ResourceSpec):
         variables = variables_of(spec.uri_template or "")
         return "a variable of the URI", name in variables

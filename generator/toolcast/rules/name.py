@@ -49,8 +49,8 @@ def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
     prefixes: dict[str, str] = {}
     for server in toolset.listed_servers:
         for path, own in _named(server):
-            name = server.name_here(own)
-            if not server.takes(own):
+            name = server.get_local_name(own)
+            if not server.is_allowed(own):
                 continue
             mine = (name, f"a tool of `{server.name}`")
             other = owners.setdefault(look_alike_key(name), mine)
@@ -88,8 +88,8 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         except ListingError:
             continue  # `spec/server-lock` tells it.
         for own in (tool["name"] for tool in listing.tools):
-            name = server.name_here(own)
-            if name in specs and server.takes(own):
+            name = server.get_local_name(own)
+            if name in specs and server.is_allowed(own):
                 what = f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too"
                 help_ = (
                     f"leave it out of the server's tools (`restrict: [{own}]`), remove"

@@ -110,7 +110,7 @@ class CrossToolInstructions:
             text: what is searched.
             own: the name of the tool whose text it is, which is not looked for.
         """
-        names = self.names_in(text, own)
+        names = self.list_names_in(text, own)
         if names and _order_of_any().search(text):
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
@@ -118,9 +118,9 @@ class CrossToolInstructions:
         """The texts that have the name of a tool, and order the use of whatever one."""
         orders = (*_BEFORE_NAME, _BEHIND_NAME)
         ordering = texts.with_any(re.compile(_spaced(order)) for order in orders)
-        return {*filter(_order_of_any().search, filter(self.names_in, ordering))}
+        return {*filter(_order_of_any().search, filter(self.list_names_in, ordering))}
 
-    def names_in(self, text: str, own: str = "") -> list[str]:
+    def list_names_in(self, text: str, own: str = "") -> list[str]:
         """The names that a text has where they count, but for its tool's own."""
         searched = folded(text)
         runs = frozenset(_NAMES.findall(searched))

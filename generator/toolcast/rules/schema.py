@@ -16,9 +16,9 @@ from re import _constants as constants  # type: ignore[attr-defined]  # not in t
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.calls.tool_validators import problems_with_action
+from toolcast_runtime.core.calls.tool_validators import check_action
 from toolcast_runtime.core.definitions.tool import Action
-from toolcast_runtime.core.validation.compiled import FORMATS, compiled
+from toolcast_runtime.core.validation.compiled import FORMATS, compile_schema
 from toolcast_runtime.core.validation.limits import MAX_PATHS
 from toolcast_runtime.values.python_values import ENCODINGS
 
@@ -198,7 +198,7 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
     for one in tool.actions.values:
         if example.arguments.get(parameter) == one.name:
             action = Action(one.summary, one.requires, one.requires_any, one.accepts)
-            yield from problems_with_action(parameter, action, example.arguments)
+            yield from check_action(parameter, action, example.arguments)
 
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
@@ -625,7 +625,7 @@ def pattern(text: str) -> Pattern:
 def can_be_applied(text: str) -> bool:
     """Whether the validator of calls takes a regular expression."""
     try:
-        compiled({"pattern": text})
+        compile_schema({"pattern": text})
     except ValueError:
         return False
     return True

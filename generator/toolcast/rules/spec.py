@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcast_runtime.consent.confirmation import may_give_up
 from toolcast_runtime.core.definitions.tool import look_alike_key, module_name
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import way_to
 
@@ -122,7 +122,7 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
         )
         yield problem_at(tool, _PATH, message, "say it without look-around and `\\1`")
     declared = DeclaredNames(tool.parameters)
-    for name in declared.lacks(sorted(DeclaredNames(condition.value).names)):
+    for name in declared.find_undeclared(sorted(DeclaredNames(condition.value).names)):
         meant = did_you_mean(name, declared.names) or "name one of the parameters"
         message = f"the condition is about `{name[:80]}`, which is no parameter"
         yield problem_at(tool, _PATH, message, meant)
@@ -261,7 +261,9 @@ def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             "the schema is not the one of this version and the project's extensions"
         )
         try:
-            there = read_regular(os.path.join(workspace.root, path), _MAX_FILE_BYTES)
+            there = read_regular_file(
+                os.path.join(workspace.root, path), _MAX_FILE_BYTES
+            )
             text = schema_text(kind, workspace.extensions)
             if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue

@@ -70,7 +70,7 @@ class HandlerCode(NamedTuple):
     source: PythonModule | None = None
     signature: Signature | None = None
 
-    def takes_mapping(self, tool: ToolSpec) -> bool:
+    def accepts_mapping(self, tool: ToolSpec) -> bool:
         """Whether it is handed all arguments as one mapping.
 
         The runtime decides the same of the live function.

@@ -50,7 +50,7 @@ def _find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
 
 TARGET = Target(
     name="cli",
-    purpose="A command line with one command per tool, and the CLI block of the prompt.",
+    purpose="Shell commands, and the CLI block of the system prompt.",
     generate=generate,
     needs=("registry",),
     omission_reason=_find_omission_reason,

@@ -31,7 +31,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="langchain",
-    purpose="One LangChain BaseTool per tool, sync and async.",
+    purpose="LangChain tools, sync and async.",
     generate=generate,
     needs=("registry",),
 )

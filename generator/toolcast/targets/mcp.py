@@ -291,7 +291,7 @@ def _build_shape(
             "if __name__",
         ),
         frozenset("""
-            Endpoint HttpSettings LinkLimits McpServer McpServer.of_several OAuth SERVER.asgi_app SERVER.main Scope
+            Endpoint HttpSettings LinkLimits McpServer McpServer.combine OAuth SERVER.asgi_app SERVER.main Scope
             """.split()),
     )
 

@@ -261,7 +261,7 @@ def _get_author(project: PythonProject) -> str:
 
 TARGET = Target(
     name="package",
-    purpose="Manifests to publish, install and start the server.",
+    purpose="Manifests to publish and install the server.",
     generate=generate,
     needs=("mcp",),
 )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Workspace
 from ..package_data import templates_folder
@@ -120,7 +120,7 @@ def list_project_templates(
 
 def build_copy(name: str, original: Original) -> bytes:
     """Return a copy of a template for a project, below a line with the original's digest."""
-    data = read_regular(original.path, _LARGEST)
+    data = read_regular_file(original.path, _LARGEST)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
     return line.encode("utf-8") + data
 
@@ -134,14 +134,14 @@ def _is_old(folder: str, name: str, original: Original | None) -> bool:
     if original is None:
         return False
     try:
-        first = read_regular(os.path.join(folder, name), 400)
+        first = read_regular_file(os.path.join(folder, name), 400)
     except OSError:
         # Rendering the template reports the error.
         return False
     first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
     if first_line is None:
         return False
-    return first_line[1].decode() != _digest(read_regular(original.path, _LARGEST))
+    return first_line[1].decode() != _digest(read_regular_file(original.path, _LARGEST))
 
 
 def _list_files(folder: str, subfolder: str) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _find_included(folder: str, names: set[str]) -> set[str]:
     while pending:
         path = os.path.join(folder, pending.pop())
         try:
-            text = read_regular(path, _LARGEST).decode("utf-8")
+            text = read_regular_file(path, _LARGEST).decode("utf-8")
             syntax_tree = create_environment().parse(text)
             references = meta.find_referenced_templates(syntax_tree)
             new = {name for name in references if name is not None} - included

@@ -95,6 +95,6 @@ def _encode_frame(
 TARGET = Target(
     name="prompts",
     needs=("registry",),
-    purpose="System prompt text: one block per section, and the preamble.",
+    purpose="Tools in the system prompt: a preamble and a block per section.",
     generate=generate,
 )

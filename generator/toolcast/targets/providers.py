@@ -68,11 +68,11 @@ def _build_shape(has_locks: bool) -> PythonShape:
 
 TARGET = Target(
     name="providers",
-    purpose="Tools in the formats of model providers, and the losses of each format.",
+    purpose="Tool formats of model providers, and a report of lost keywords.",
     generate=generate,
     needs=("registry",),
     options={
-        name: f"Features of `{name}` to use: `strict`, `tool_search`, `programmatic`."
+        name: f"Options of `{name}`: `strict`, `tool_search`, `programmatic`."
         for name in PROVIDERS
     },
 )

@@ -335,6 +335,6 @@ def _build_action(action: Action, extra_parameters: Sequence[str]) -> dict[str, 
 
 TARGET = Target(
     name="registry",
-    purpose="A definition and types per tool, lookup by client, and validated calls.",
+    purpose="Definitions and types, and Python functions to list and call tools.",
     generate=generate,
 )

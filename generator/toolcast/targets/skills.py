@@ -124,7 +124,7 @@ def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | No
 TARGET = Target(
     name="skills",
     needs=("prompts",),
-    purpose="Agent Skills: a SKILL.md for the toolset or a tool, on disk and over MCP.",
+    purpose="Agent Skills for the toolset or each tool, as files and over MCP.",
     generate=generate,
     definition_part=_definition_part,
 )

@@ -54,7 +54,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="snapshots",
-    purpose="Tests that compare definitions with specs, and live outputs with definitions.",
+    purpose="Generated tests of outputs, servers and wrappers.",
     generate=generate,
     needs=("registry",),
 )

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ..core.server_settings import fill_in
+from ..core.server_settings import expand_variables
 from ..core.toolset_settings import LedgerError
 from .records import Record
 from .sqlite_ledger import SqliteLedger, connected
@@ -194,10 +194,12 @@ class HttpSink:
 
     def _posted(self, client: httpx.Client, row: dict[str, Any]) -> int | None:
         """Posts a row; the status with which the endpoint refuses this very row, or None."""
-        headers = {n: fill_in(text, os.environ) for n, text in self._headers.items()}
+        headers = {
+            n: expand_variables(text, os.environ) for n, text in self._headers.items()
+        }
         headers |= {"Idempotency-Key": row["id"], "Content-Type": "application/json"}
         body = json.dumps(row, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        url = fill_in(self._url, os.environ)
+        url = expand_variables(self._url, os.environ)
         with client.stream("POST", url, content=body, headers=headers) as answer:
             # The status is enough; what comes after it may have no end.
             end = time.monotonic() + self._timeout

@@ -91,7 +91,7 @@ class PostgresqlLedger(RecordBatches[Connection]):
         await asyncio.to_thread(self._connect)
 
     def _connect(self) -> None:
-        with _moment(self._settings.database() or ""):
+        with _moment(self._settings.get_database_url() or ""):
             pass
 
     def _write_batch(
@@ -105,7 +105,7 @@ class PostgresqlLedger(RecordBatches[Connection]):
             is_new = connection is None
             try:
                 if connection is None:
-                    connection = connected(self._settings.database() or "")
+                    connection = connected(self._settings.get_database_url() or "")
                 return connection, _write_all(connection, records)
             except Exception as error:
                 if connection is not None:

@@ -19,18 +19,18 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from ..core.calls.handlers import own_function
-from ..core.calls.untrusted_text import OneASecond
-from ..core.calls.worker_threads import in_thread, is_stuck
+from ..core.calls.handlers import load_function
+from ..core.calls.untrusted_text import RateLimitFilter
+from ..core.calls.worker_threads import has_too_many_abandoned, run_in_thread
 from ..core.context import CallContext, CallOutcome, CallResult, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.toolset_settings import LedgerError, LedgerSettings
-from ..core.validation.limits import measure
+from ..core.validation.limits import measure_value
 from .records import Ledger, Record
 from .secret_arguments import Redaction
 
 _logger = logging.getLogger("toolcast.ledger")
-_logger.addFilter(OneASecond())
+_logger.addFilter(RateLimitFilter())
 
 _SINK_TIMEOUT_S = 10.0
 """Time that a project's ledger function has for one record."""
@@ -142,7 +142,7 @@ class Recorder:
         return self._ledger
 
     def _recordable(self, tool: Tool, arguments: Any) -> Any:
-        if measure(arguments).problem is not None:
+        if measure_value(arguments).problem is not None:
             return None
         schema, redaction = self._redactions.get(tool.name, (None, None))
         if redaction is None or schema is not tool.parameters:
@@ -166,7 +166,7 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
     """
     if settings.sink is not None:
         return FunctionLedger(settings.sink, package)
-    if settings.database() is not None:
+    if settings.get_database_url() is not None:
         try:
             from .postgresql_ledger import PostgresqlLedger
         except ImportError as error:
@@ -177,8 +177,8 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
         return PostgresqlLedger(settings)
     from .sqlite_ledger import SqliteLedger
 
-    file = settings.file()
-    if not settings.is_named():
+    file = settings.get_file()
+    if not settings.is_configured():
         _logger.warning(
             "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
             " toolset, names another file",
@@ -218,7 +218,7 @@ class FunctionLedger:
     async def check(self) -> None:
         """Imports the function; whether it takes a record shows when it has to."""
         try:
-            self._function = own_function(self._reference, self._package)
+            self._function = load_function(self._reference, self._package)
         except Exception as error:
             raise LedgerError(f"{self._reference} cannot be imported") from error
 
@@ -236,13 +236,15 @@ class FunctionLedger:
 
     async def _give(self, record: Record) -> None:
         if self._function is None:
-            self._function = own_function(self._reference, self._package)
+            self._function = load_function(self._reference, self._package)
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return
-        if is_stuck(self._reference):
+        if has_too_many_abandoned(self._reference):
             raise LedgerError("it does not end")
-        given, error = await in_thread(partial(self._function, record), self._reference)
+        given, error = await run_in_thread(
+            partial(self._function, record), self._reference
+        )
         if error is not None:
             raise error
         if inspect.isawaitable(given):
@@ -268,5 +270,5 @@ def _unrecorded() -> CallResult:
 def _result(response: ToolResponse) -> Any:
     if response.result is None and response.content is not None:
         content = [dict(block) for block in response.content]
-        return {"content": content} if measure(content).problem is None else None
+        return {"content": content} if measure_value(content).problem is None else None
     return response.result

@@ -18,7 +18,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from ..core.safe_folder import Folder, alone_in, make_private
+from ..core.safe_folder import Folder, create_private_file, wait_for_folder_lock
 from ..core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,
@@ -153,11 +153,11 @@ def connected(path: Path) -> sqlite3.Connection:
         OSError: it cannot be made.
         sqlite3.Error: it cannot be used.
     """
-    parent = Folder.at(str(path.parent), create=True, mode=0o700)
-    with parent, alone_in(parent):
+    parent = Folder.open_path(str(path.parent), create=True, mode=0o700)
+    with parent, wait_for_folder_lock(parent):
         # What another file of its name has left may be open still, and would be taken for its.
         is_new = not os.path.lexists(path)
-        make_private(str(path), beside=_BESIDE)
+        create_private_file(str(path), suffixes=_BESIDE)
         for ending in _BESIDE if is_new else ():
             with suppress(FileNotFoundError):
                 parent.remove_file(f"{path.name}{ending}")

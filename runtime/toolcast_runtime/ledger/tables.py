@@ -43,7 +43,7 @@ class ApprovalsTable:
     def __init__(self, settings: LedgerSettings) -> None:
         self._settings = settings
 
-    async def begin(self, asked: Asked) -> None:
+    async def record_question(self, asked: Asked) -> None:
         """As of `Approvals`."""
         keep_no_longer(self._settings)
         values = (
@@ -59,15 +59,15 @@ class ApprovalsTable:
         )
         await self._changed(_ASKED, values)
 
-    async def take(self, round: str) -> bool:
+    async def claim_round(self, round: str) -> bool:
         """As of `Approvals`."""
         return await self._changed(_TAKEN, (_now(), round)) > 0
 
-    async def give_back(self, round: str) -> None:
+    async def release_round(self, round: str) -> None:
         """As of `Approvals`."""
         await self._changed(_GIVEN_BACK, (round,))
 
-    async def answered(self, round: str, question: str, action: str) -> None:
+    async def record_answer(self, round: str, question: str, action: str) -> None:
         """As of `Approvals`."""
         await self._changed(_ANSWERED, (action, _now(), round, question))
 
@@ -77,12 +77,12 @@ class ApprovalsTable:
     def _execute(self, statement: str, values: tuple[Any, ...]) -> int:
         """How many rows a statement changed."""
         try:
-            url = self._settings.database()
+            url = self._settings.get_database_url()
             if url is not None:
                 from .postgresql_ledger import changed
 
                 return changed(url, statement, values)
-            return sqlite_ledger.changed(self._settings.file(), statement, values)
+            return sqlite_ledger.changed(self._settings.get_file(), statement, values)
         except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
             raise OSError(f"the ledger cannot be written: {error}") from error
 
@@ -197,12 +197,12 @@ class _Sweeping(threading.Thread):
 
 
 def _removed(settings: LedgerSettings, old: _Old, values: list[str]) -> int:
-    url = settings.database()
+    url = settings.get_database_url()
     if url is not None:
         from .postgresql_ledger import changed
 
         return changed(url, old.removed_in_one, values)
-    path = settings.file()
+    path = settings.get_file()
     if not path.exists():
         return 0
     with closing(sqlite_ledger.connected(path)) as connection:

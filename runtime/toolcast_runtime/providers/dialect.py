@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple
 
-from ..core.validation.references import pointer
+from ..core.validation.references import format_pointer
 
 ANNOTATIONS = frozenset(
     "title description default examples deprecated readOnly writeOnly".split()
@@ -223,7 +223,7 @@ class Losses:
         """Notes a loss; the same one counts once."""
         if self.is_reversed and effect is not Effect.WORDS:
             effect = Effect.OTHER
-        loss = Loss(self._tool, pointer(path), keyword, what, severity, effect)
+        loss = Loss(self._tool, format_pointer(path), keyword, what, severity, effect)
         self._found[loss] = None
 
     def sorted(self) -> tuple[Loss, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..core.validation.references import References, held_schemas, reached
+from ..core.validation.references import References, list_subschemas, walk_schemas
 from .combined_schemas import (
     InexactError,
     exclude_each_other,
@@ -77,7 +77,7 @@ class SchemaParts:
         Raises:
             LookupError: it leads out of the schema, nowhere, or to one of several.
         """
-        return self._references.target(reference)
+        return self._references.resolve(reference)
 
     def location(self, part: Any) -> Path:
         """Where a part stands that a reference names."""
@@ -87,20 +87,21 @@ class SchemaParts:
                 path, held = waiting.pop()
                 if isinstance(held, Mapping) and id(held) not in self._places:
                     self._places[id(held)] = path
-                    for steps, inner in held_schemas(held):
+                    for steps, inner in list_subschemas(held):
                         waiting.append((path + steps, inner))
         return self._places.get(id(part), self._path)
 
     def is_cyclic(self, part: Any) -> bool:
         """Whether what a part refers to leads back to it."""
         if id(part) not in self._cyclic:
-            named = map(self._references.named, reached([part], self._beyond))
+            targets = self._references.list_targets
+            named = map(targets, walk_schemas([part], self._beyond))
             self._cyclic[id(part)] = any(one is part for each in named for one in each)
         return self._cyclic[id(part)]
 
     def _beyond(self, part: Mapping[str, Any]) -> Iterator[Any]:
-        yield from self._references.named(part)
-        yield from (held for steps, held in held_schemas(part) if steps[0] != "$defs")
+        yield from self._references.list_targets(part)
+        yield from (s for steps, s in list_subschemas(part) if steps[0] != "$defs")
 
     def in_new_words(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A schema as 2020-12 says it; its order is kept, what has no meaning is left out."""

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from ..core.context import ToolResponse
 from ..core.definitions.tool import Tool
-from ..core.validation.compiled import build
-from ..core.validation.references import held_schemas, pointer
+from ..core.validation.compiled import build_validator
+from ..core.validation.references import format_pointer, list_subschemas
 from .dialect import Dialect, InexpressibleError, Loss, Severity
 from .provider_names import provider_names
 from .schema_rendering import (
@@ -281,7 +281,7 @@ def schemas_within(
     """Every schema in a rendered one, with the number of objects and lists around it."""
     if isinstance(schema, Mapping):
         yield level, schema
-        for steps, inner in held_schemas(schema):
+        for steps, inner in list_subschemas(schema):
             is_below = steps[0] in ("properties", "items")
             yield from schemas_within(inner, level + is_below)
 
@@ -324,7 +324,7 @@ def _loss(
     severity: Severity,
     keyword: str | None = None,
 ) -> Loss:
-    path = pointer(refusal.path)
+    path = format_pointer(refusal.path)
     return Loss(tool.name, path, keyword or refusal.keyword, what, severity)
 
 
@@ -408,7 +408,7 @@ def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
                     (name,), keyword, "takes no object, and so no call"
                 )
     try:
-        build(schema)
+        build_validator(schema)
         return rendered_schema(schema, dialect, tool.name, name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise InexpressibleError((name,), name, "is no valid one") from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.calls.worker_threads import sync
+from ..core.calls.worker_threads import make_sync
 from .anthropic import SEARCH
 from .model_provider import ListOptions, ModelProvider, ProviderTools, render_tools
 
@@ -122,7 +122,7 @@ class ProviderLists:
         wanted = [tool for tool in listed if tool.is_in("providers")]
         return render_tools(form, wanted, ListOptions(**given), self._sections)
 
-    tools_sync = sync(tools)
+    tools_sync = make_sync(tools)
 
     def anthropic_toolset(
         self,
@@ -204,11 +204,11 @@ class ProviderLists:
 
     def _locked(self, server: str, client: str | None) -> list[Tool]:
         access = self._registry.access()
-        access.client(client)
+        access.get_client(client)
         if self._external is None:
             raise LookupError(f"there is no server `{server}` with a lock")
         found = self._external.locked_tools(server, client)
-        return [tool for name, tool in found.items() if access.may_have(client, name)]
+        return [tool for name, tool in found.items() if access.is_allowed(client, name)]
 
     def _served(self, client: str | None) -> list[Tool]:
         tools = self._registry.tools(client)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from ..core.validation.references import mapping, objects_within
+from ..core.validation.references import as_mapping, walk_objects
 
 _MAX_NAME_CHARACTERS = 64
 """Length of a tool name."""
@@ -73,10 +73,10 @@ def new_names(root: Any, grammar: re.Pattern[str] | None) -> dict[str, str]:
         return {}
     declared = dict[str, None]()
     named = set[str]()
-    for part in objects_within(root):
-        declared.update(dict.fromkeys(mapping(part.get("properties"))))
+    for part in walk_objects(root):
+        declared.update(dict.fromkeys(as_mapping(part.get("properties"))))
         named.update(named_properties(part))
-        for value in objects_within([part.get("enum"), part.get("const")]):
+        for value in walk_objects([part.get("enum"), part.get("const")]):
             named.update(value)
     names = provider_names([*declared, *named], grammar)
     return {name: names[name] for name in declared if names[name] != name}
@@ -84,10 +84,10 @@ def new_names(root: Any, grammar: re.Pattern[str] | None) -> dict[str, str]:
 
 def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
     """The properties that the keywords of one schema name."""
-    yield from mapping(schema.get("properties"))
+    yield from as_mapping(schema.get("properties"))
     yield from _names(schema.get("required"))
     for keyword in _NEEDED_BY:
-        for name, needed in mapping(schema.get(keyword)).items():
+        for name, needed in as_mapping(schema.get(keyword)).items():
             yield name
             yield from _names(needed)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.calls.model_content import shown_blocks, unshown
+from ..core.calls.model_content import describe_block, to_langchain_blocks
 from ..core.context import ToolResponse
 
 IMAGES = frozenset(["image/png", "image/jpeg", "image/gif", "image/webp"])
@@ -73,13 +73,15 @@ class Answer:
             yield self.response.error
             blocks = self.response.content or ()
             # No provider takes media of a call that failed.
-            for block in shown_blocks([b for b in blocks if b["type"] != "text"]):
+            for block in to_langchain_blocks(
+                [b for b in blocks if b["type"] != "text"]
+            ):
                 yield from _part(block, ())
         elif self.response.content is None:
             text = self.response.text()
             yield json.dumps(text) if self._is_text_of_a_schema else text
         else:
-            for block in shown_blocks(self.response.content):
+            for block in to_langchain_blocks(self.response.content):
                 yield from _part(block, takes)
         if self.response.note is not None:
             yield self.response.note
@@ -102,7 +104,7 @@ def _part(block: dict[str, Any], takes: Collection[str]) -> Iterator[str | Media
     name = block.get("extras", {}).get("filename", "")
     media = Media(block["mime_type"], block["base64"], name)
     is_taken = media.mime_type in takes and _is_base64(media)
-    yield media if is_taken else unshown(block)
+    yield media if is_taken else describe_block(block)
 
 
 def _is_base64(media: Media) -> bool:

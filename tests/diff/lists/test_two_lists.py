@@ -214,7 +214,7 @@ def test_revisions(repository: Path, below: str, old: str, new: str) -> None:
         (":lists/tools.json", "a revision is a commit"),
         ("nobody:lists/tools.json", "`nobody` is not a commit"),
         ("HEAD:nowhere.json", "the file does not exist in the commit"),
-        ("HEAD:lists", "no regular file"),
+        ("HEAD:lists", "not a regular file"),
         ("HEAD:", "no file of the repository"),
         ("HEAD:/etc/passwd", "no file of the repository"),
         ("HEAD:../../etc/passwd", "no file of the repository"),

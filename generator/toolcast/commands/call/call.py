@@ -28,23 +28,24 @@ if TYPE_CHECKING:
     "--arguments",
     "json_text",
     metavar="JSON",
-    help="Arguments as one JSON object, to which the words add; `-` reads standard input,"
-    " `@FILE` a file.",
+    help="Arguments as one JSON object, combined with NAME=TEXT; `-` reads stdin, `@FILE` a file.",
 )
-@toolset_option("The toolset that has the tool.")
-@client_option("Call as this client of the toolset.")
+@toolset_option("Toolset of the tool.")
+@client_option("Client of the toolset to call as.")
 @click.option(
     "--server", metavar="NAME", help="Call a server of the toolset's `mcp_servers`."
 )
 @server_options
-@click.option("--json", "is_json", is_flag=True, help="Print the answer as it is.")
+@click.option(
+    "--json", "is_json", is_flag=True, help="Print the unformatted result as JSON."
+)
 @click.option(
     "--save",
     "folder",
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False),
     default=".",
-    help="Where images, sounds and files are written. Default: here.",
+    help="Folder for images, audio and files of the result. Default: current folder.",
 )
 @project_option
 def command(
@@ -59,15 +60,14 @@ def command(
     folder: str,
     project: str | None,
 ) -> None:
-    """Call a tool: of the generated toolsets, or of any MCP server.
+    """Call a tool of a generated toolset or of any MCP server; without TOOL, list the tools.
 
     \b
     toolcast call add a=2 b=3
     toolcast call search query='lost keys' filter:='{"tag": "home"}'
     toolcast call echo text=hello --mcp-stdio 'npx my-server'
 
-    Texts become values by the schema of their parameter. What is wrong with the arguments
-    is told before anything is called. Without TOOL it lists the tools.
+    Values are converted by the parameter's schema and validated before the call.
     """
     from .arguments import Request
 

@@ -41,25 +41,24 @@ _START_TIMEOUT_S = 30
 
 
 @click.command(name="dev")
-@toolset_option("The toolset; needed where there are several.")
-@client_option("Serve this client of it alone.")
+@toolset_option("Toolset; required if there are several.")
+@client_option("Serve only this client.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port on 127.0.0.1; 0 takes a free one.",
+    help="Port on 127.0.0.1; 0 selects a free one.",
 )
 @project_option
 def command(
     toolset: str | None, client: str | None, port: int, project: str | None
 ) -> None:
-    """Serve a toolset over HTTP on this machine, and again after every change.
+    """Serve a toolset on localhost, and reload on changes.
 
-    A change of specs, templates, handlers or the Python packages beside them generates, tries
-    to import every handler, and starts the server anew. With an error the findings are
-    printed, and the server goes on as it was. It prints where each client is served, and the
-    line that opens it in the MCP Inspector. Ctrl-C ends it.
+    After a change of specs, templates or Python packages, generates, imports every handler
+    and restarts the server. With an error, prints the findings and keeps the old server
+    running. Prints the URL of each client and the command that opens the MCP Inspector.
     """
     from .watch import Runs, changes_of
 

@@ -37,22 +37,25 @@ if TYPE_CHECKING:
 
 @click.command(name="generate")
 @project_option
-@click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
+@click.option(
+    "--force", is_flag=True, help="Overwrite outputs that were edited by hand."
+)
 @all_option
 @findings_format_option
-@click.option("--watch", is_flag=True, help="Generate again whenever a spec changes.")
+@click.option(
+    "--watch", is_flag=True, help="Generate again after each change of a spec."
+)
 def command(
     project: str | None, force: bool, every: bool, format_: str, watch: bool
 ) -> None:
     """Generate the outputs of all specs.
 
-    With an error in a spec nothing is written. An output that somebody has edited by hand
-    is named, and nothing is written; --force overwrites it, and files that are in the way.
-    What git has staged or committed, or an earlier run has written, is overwritten without
-    a word. Files in the output folder that nobody generated are named and stay.
+    Nothing is written if a spec has an error, or if an output was edited by hand; --force
+    overwrites manual edits. Outputs that git or an earlier run contains are overwritten.
+    Files that Toolcast did not generate are reported and kept.
 
-    --watch also looks at toolcast.yaml, pyproject.toml, templates and handlers, goes on
-    after errors, and ends with Ctrl-C. --force is then for the first run.
+    --watch also watches toolcast.yaml, pyproject.toml, templates and handlers until Ctrl-C;
+    --force then applies to the first run. Exit codes: 1 for findings.
     """
     root = project_root(project)
     if watch:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ...extensions import ExtensionError
 from ...model.loading import load_workspace
@@ -293,7 +293,7 @@ def _texts(paths: Iterable[str]) -> dict[str, bytes | None]:
     for path in paths:
         found[path] = None
         with contextlib.suppress(OSError):
-            found[path] = read_regular(path, _MAX_FILE_BYTES)
+            found[path] = read_regular_file(path, _MAX_FILE_BYTES)
     return found
 
 

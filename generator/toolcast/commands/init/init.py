@@ -90,20 +90,20 @@ _BESIDE = (
 @click.command(name="init")
 @click.argument("folder", default=".", type=click.Path(file_okay=False))
 @click.option(
-    "--name", metavar="NAME", help="The toolset's name. Default: the folder's."
+    "--name", metavar="NAME", help="Name of the toolset. Default: the folder's name."
 )
 @click.option(
     "--into",
     is_flag=True,
-    help="Into an existing repository: nothing of yours changes.",
+    help="Add to an existing repository without changing its files.",
 )
 @click.option(
-    "--minimal", is_flag=True, help="Only toolcast.yaml and one toolset.yaml."
+    "--minimal", is_flag=True, help="Write only toolcast.yaml and one toolset.yaml."
 )
 @click.option(
     "--handlers",
     metavar="PACKAGE",
-    help="With --into or --minimal: the Python package of the tools' functions.",
+    help="With --into or --minimal: Python package of the handlers.",
 )
 @click.option(
     "--deployment",
@@ -118,17 +118,14 @@ def command(
     handlers: str | None,
     deployment: bool,
 ) -> None:
-    """Lay out a project that generates, checks and tests at once.
+    """Create a project that generates, checks and tests.
 
-    FOLDER is created when it is not there. A file that is in the way is named, and then
-    nothing is written; other files in the folder do not matter. In a folder of a larger Git
-    repository the workflow goes to the repository's own .github/workflows, where GitHub
-    looks for it.
+    FOLDER is created if it does not exist. If a file to write already exists, the command
+    names it and writes nothing. In a subfolder of a Git repository, the workflow is written
+    to the repository's own .github/workflows.
 
-    --into writes toolcast.yaml, specs/ and the handlers' package alone, and tells what to add
-    to your Makefile, pyproject.toml, CI, .gitignore and .gitattributes. Where src/ has one
-    package, the tools become a part of it. --minimal writes no example tool and no schemas:
-    `toolcast new` writes the first tool.
+    --into writes only toolcast.yaml, specs/ and the handlers package, and prints the lines
+    to add to your other files. --minimal writes no example tool and no schemas.
 
     --deployment adds Dockerfile, .dockerignore, compose.yaml, haproxy.cfg and a systemd unit
     for one toolset of an existing project. --name selects the toolset if there are several.

@@ -327,7 +327,7 @@ def _handler_files(
         function=encode_identifier(reference.function),
         is_typed=tool is not None,
         takes_query=tool is None,
-        takes_mapping=takes_mapping,
+        accepts_mapping=takes_mapping,
         parameters=parameters,
     )
     path = handler_place(workspace, reference)

@@ -26,15 +26,15 @@ _FOLDER = "templates"
     "--copy",
     "copies",
     is_flag=True,
-    help="Copy it into the project's folder of templates.",
+    help="Copy the template into the project's template folder.",
 )
 def command(name: str | None, project: str | None, copies: bool) -> None:
-    """List the templates that draw the outputs, print one, or copy one out.
+    """List the templates of the outputs, print one, or copy it.
 
-    NAME is a template, `mcp/mcp_server.py.jinja` for one, or a target: all of its templates. A
-    copy in the folder that `templates` of toolcast.yaml names is drawn instead of the original.
-    Its first line tells what it was copied from, by which this list knows when a new version of
-    Toolcast has another original. No file is overwritten.
+    NAME is a template, such as `mcp/mcp_server.py.jinja`, or a target for all its templates.
+    A template in the project's `templates` folder replaces the built-in one. Its first line
+    records the version it was copied from, so that outdated copies are reported. No file is
+    overwritten.
     """
     from ...targets.project_templates import (
         build_copy,

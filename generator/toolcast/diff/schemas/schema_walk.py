@@ -174,7 +174,7 @@ def _wrapped(pair: Pair) -> Iterator[Difference | Step]:
         words = [_alternative(node_side, branch.schema) for branch in branches]
         text = f"must be one of {len(words)} alternatives now: "
         if not is_new:
-            text = f"need not be one of {len(words)} alternatives any more: "
+            text = f"no longer has to be one of {len(words)} alternatives: "
         text += "; ".join(words[:_MAX_SHOWN_BRANCHES]) + "; …" * (
             len(words) > _MAX_SHOWN_BRANCHES
         )
@@ -310,7 +310,7 @@ def _branch(
     values = (ABSENT, branch.schema) if is_new else (branch.schema, ABSENT)
     made = pair.told(row, branch.path, values, (edit,), what=what)
     if keyword != "allOf" and what and types and types.isdisjoint(others):
-        says = f"may be {kinds}, too" if is_new else f"cannot be {kinds} any more"
+        says = f"can now be {kinds}" if is_new else f"can no longer be {kinds}"
         made = made._replace(message=f"{pair.subject} {says}")
     return made
 
