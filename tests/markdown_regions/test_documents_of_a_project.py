@@ -173,7 +173,7 @@ def test_only_paths_of_markdown_are_documents(name: str, project: Any) -> None:
     )
     done = project.toolcast("check")
     assert done.returncode == 2
-    assert "help: A Markdown file below this one" in done.stderr
+    assert "help: Relative path of a Markdown file" in done.stderr
 
 
 def test_a_document_is_named_once(project: Any) -> None:
@@ -228,7 +228,7 @@ def test_a_folder_that_becomes_a_link_is_not_written_through(
     project: Any, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (outside / "tools.md").write_text(PAGE, encoding="utf-8")
-    below = Folder.below
+    below = Folder.open_subfolder
 
     def swapped(self: Folder, path: str, **options: Any) -> Folder:
         opened = below(self, path, **options)
@@ -239,7 +239,7 @@ def test_a_folder_that_becomes_a_link_is_not_written_through(
         return opened
 
     # The first time is the reading; from the second on, the folder is elsewhere.
-    monkeypatch.setattr(Folder, "below", swapped)
+    monkeypatch.setattr(Folder, "open_subfolder", swapped)
     done = project.toolcast("generate")
     assert done.returncode != 0
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE
