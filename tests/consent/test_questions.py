@@ -307,7 +307,7 @@ def test_several_processes_need_a_key_and_a_ledger(
             start(SHOP_STATE_KEY=short)
     (shop.location / "key").write_text(f"{KEY}\n")
     start(SHOP_STATE_KEY_FILE=str(shop.location / "key"))
-    with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names has no text"):
+    with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names is empty"):
         start(SHOP_STATE_KEY_FILE=str(shop.location / "none"))
     sealing(served, "desk", environment={})
 
