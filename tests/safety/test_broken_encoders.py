@@ -79,7 +79,7 @@ def encode_raw(value: Any) -> Any:
     return Text(f'"{value}"') if isinstance(value, str) else real_encode(value)
 
 
-real_scalar = json_text._scalar
+real_scalar = json_text._encode_scalar
 
 
 def bools_as_numbers(value: Any) -> str:
@@ -102,7 +102,7 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "python.build_literal, text": (python, "build_literal", encode_raw, "gate"),
     "python.encode_literal": (
         python,
-        "literal",
+        "encode_literal",
         lambda value, *_: code(f"{value!r}; x()"),
         "gate",
     ),
@@ -114,31 +114,31 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     ),
     "python.encode_identifier": (
         python,
-        "identifier",
+        "encode_identifier",
         lambda name: code(f"{name}, os"),
         "gate",
     ),
     "python.encode_import": (
         python,
-        "imported",
+        "encode_import",
         lambda *_, **__: code("from os import system"),
         "gate",
     ),
     "python_types.encode_annotation": (
         python_types,
-        "annotation",
+        "encode_annotation",
         lambda *_: code("x()"),
         "gate",
     ),
     "python_types.encode_fields": (
         python_types,
-        "fields",
+        "encode_fields",
         lambda *_, **__: code("a: x()"),
         "gate",
     ),
     "python_types.encode_method_parameters": (
         python_types,
-        "parameters",
+        "encode_method_parameters",
         lambda *_: code("(self, x=y())"),
         "gate",
     ),
@@ -151,27 +151,27 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     ),
     "json_text._encode_number": (
         json_text,
-        "_number",
+        "_encode_number",
         lambda n: f"{n:.0f}",
         "round trip",
     ),
     "json_text._encode_string": (json_text, "_encode_string", naive, "gate"),
     "markdown.encode_inline": (
         markdown,
-        "inline",
+        "encode_inline",
         lambda t: code(t.replace(" ", "\n## ")),
         "gate",
     ),
     "markdown.encode_inline, softly": (
         markdown,
-        "inline",
+        "encode_inline",
         lambda t: code(t.replace(".", "")),
         "round trip",
     ),
     "markdown.encode_block": (markdown, "encode_block", code, "gate"),
     "markdown.compose_blocks": (
         markdown,
-        "composed",
+        "compose_blocks",
         lambda header, blocks, *tools, **more: {
             name: code(f"{header}\n{text}## x\n")
             for name, text in blocks.compose(
@@ -189,7 +189,7 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "annotated_types.class_name": (annotated_types, "class_name", lambda n: n, "gate"),
     "target.encode_header": (
         toolcast.targets.target,
-        "header",
+        "encode_header",
         lambda s: code(s.replace("/", "\n")),
         "gate",
     ),
