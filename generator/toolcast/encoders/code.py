@@ -30,6 +30,7 @@ class Code(Markup):
     """
 
     def __new__(cls, text: str = "") -> Self:
+        """Create code; only encoders and Markup's own methods may do so."""
         caller = sys._getframe(1).f_globals.get("__name__")
         if not isinstance(caller, str) or not f"{caller}.".startswith(_ALLOWED_MODULES):
             raise UnencodedTextError(

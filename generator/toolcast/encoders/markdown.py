@@ -142,9 +142,9 @@ def encode_table_row(cells: Iterable[Code]) -> Code:
 
 
 def encode_code_span(text: str) -> Code:
-    """Encode text as a code span that its own backticks cannot end.
+    r"""Encode text as a code span that its own backticks cannot end.
 
-    Line breaks are written as `\\n` and `\\r`. Source: CommonMark 0.31.2, section 6.1.
+    Line breaks are written as `\n` and `\r`. Source: CommonMark 0.31.2, section 6.1.
     """
     line = text.replace("\r", "\\r").replace("\n", "\\n")
     longest_run = max((len(run) for run in re.findall("`+", line)), default=0)

@@ -9,10 +9,10 @@ from .code import Code
 
 
 def encode_line(text: str) -> Code:
-    """Encode text as one line of visible characters.
+    r"""Encode text as one line of visible characters.
 
     Each run of whitespace, including line breaks, becomes one space. Invisible characters
-    become escapes such as `\\u200b`.
+    become escapes such as `\u200b`.
     """
     line = " ".join(text.split())
     if not (line.isascii() and line.isprintable()):
