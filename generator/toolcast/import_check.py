@@ -19,8 +19,8 @@ from .parsing.tree import Path, Source
 from .suggestions import format_first
 
 _IMPORT_TIMEOUT_S = 120.0
-_MOST_NAMES = 5
-_MOST_BYTES = 1 << 20
+_MAX_NAMES_SHOWN = 5
+_MAX_FILE_BYTES = 1 << 20
 
 
 def build_environment(workspace: Workspace) -> dict[str, str]:
@@ -133,7 +133,7 @@ def _report_failed_imports(
             text = _read_line(files, file, line)
             column = len(text) - len(text.lstrip()) + 1
             location = Location(file, line, column, len(text.rstrip()) + 1)
-        listed = format_first([f"`{name}`" for name in names if name], _MOST_NAMES)
+        listed = format_first([f"`{name}`" for name in names if name], _MAX_NAMES_SHOWN)
         subject = f"the handler of {listed}"
         if not names[0]:
             subject = f"the package of `{toolset.name}`"
@@ -152,7 +152,7 @@ def _report_failed_imports(
 
 def _read_line(files: ProjectFiles, file: str, number: int) -> str:
     try:
-        text = files.read(file, _MOST_BYTES).decode("utf-8", "replace")
+        text = files.read(file, _MAX_FILE_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
     return "".join(text.splitlines()[number - 1 : number])
