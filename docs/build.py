@@ -20,11 +20,11 @@ import click
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
 from toolcast.diff.comparison import rules as change_rules
-from toolcast.extensions import COMMANDS, fields_of, missing, values
+from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in, rules
-from toolcast.targets.table import targets
+from toolcast.targets.table import load_targets
 
 FOLDER = Path(__file__).parent
 # Tests load this file from its path, without its folder among the import paths.
@@ -33,7 +33,7 @@ from environment_page import build_environment_page  # noqa: E402
 from spec_page import build_field_table, build_spec_page, escape_cell  # noqa: E402
 
 _RULES = FOLDER.parent / "generator" / "toolcast" / "rules"
-TARGETS = list(targets(()).values())
+TARGETS = list(load_targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
@@ -112,7 +112,7 @@ def pages() -> dict[str, str]:
         "changes.md": _render_changes_page(),
         "environment.md": _NOTE + "\n" + build_environment_page(),
     }
-    if not missing(("letta",)):
+    if not list_missing(("letta",)):
         page = _render_extension_page("letta", "toolcast-letta")
         texts["../letta/docs/reference.md"] = page
     return texts
@@ -180,7 +180,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
 
 def _render_extension_page(name: str, distribution: str) -> str:
     """Return the page with fields, commands and rules of an extension."""
-    fields = fields_of((name,))
+    fields = load_fields((name,))
     parts = [_NOTE, f"# Reference of {distribution}\n"]
     for title, properties in (
         ("Fields of a tool", fields.tool),
@@ -189,7 +189,7 @@ def _render_extension_page(name: str, distribution: str) -> str:
     ):
         parts += [f"## {title}\n", *build_field_table({"properties": properties}), ""]
     parts.append("## Commands\n")
-    for _, command in values((name,), COMMANDS):
+    for _, command in load_contributions((name,), COMMANDS):
         parts += _group_of_commands(command, name)
     known = {rule.id for rule in built_in()}
     parts.append("## Rules\n\n`toolcast explain RULE` prints an example and its fix.\n")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolcast.spec_language.spec_language import schema
-from toolcast.targets.table import targets
+from toolcast.targets.table import load_targets
 
 _SPEC_INTRO = """\
 # Spec reference
@@ -201,7 +201,7 @@ def _readers() -> dict[str, str]:
     """Return the names of the targets that read each field of a tool."""
     return {
         field: ", ".join(
-            target.name for target in targets(()).values() if field in target.reads
+            target.name for target in load_targets(()).values() if field in target.reads
         )
         or "-"
         for field in schema("tool")["properties"]

@@ -49,7 +49,8 @@ ListResult: TypeAlias = HandlerResult[_Result | list[dict[str, Any]]]
 class TakesKeywords(Protocol[_Result_co]):
     """A function that accepts any arguments as keywords."""
 
-    def __call__(self, **arguments: Any) -> _Result_co: ...
+    def __call__(self, **arguments: Any) -> _Result_co:
+        """Call the function."""
 
 
 class HandlerForm(Protocol):

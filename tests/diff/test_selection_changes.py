@@ -80,7 +80,7 @@ def test_a_text_that_takes_another_tools_words_loses_its_cases(
     assert lost[0].message.startswith("`archive_page` loses ")
     assert " of its 4 cases to `delete_page`: " in lost[0].message
     assert lost[0].reason == "these are half of its cases or more"
-    assert lost[0].place.file == "specs/toy/archive_page.yaml"
+    assert lost[0].location.file == "specs/toy/archive_page.yaml"
 
 
 def test_the_way_back_wins_them(changes: Changes) -> None:

@@ -33,7 +33,7 @@ def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
         assert is_hidden == same(change.before, change.after)
         assert change.is_gone == (change.after is ABSENT)
         assert (change.grades == change.rule.grades) == (not change.reason)
-        assert change.place.file and change.place.line
+        assert change.location.file and change.location.line
 
 
 def test_what_is_many_is_told_as_many() -> None:

@@ -159,7 +159,7 @@ ERRORS = {
     "snake_case": "returned invalid MCP content: block 1: `mimeType` is missing",
     "empty_resource": "block 1: `resource.text` is missing; block 1: `resource.uri`",
     "flat_resource": "block 1: `resource` must be an object",
-    "priority": "block 1: `annotations.priority` breaks `maximum` 1",
+    "priority": "block 1: `annotations.priority` violates `maximum` 1",
     "surrogate_block": "returned content that is not JSON: it has half of a surrogate pair",
 }
 BLOCKS = [
@@ -274,7 +274,7 @@ def test_what_cannot_be_sent_is_the_same_tool_error_everywhere(
     surfaces: Surfaces, name: str, mode: str
 ) -> None:
     said = surfaces.registry(name).error
-    assert said.startswith("the tool gave ") and ERRORS[name] in said
+    assert said.startswith("the tool returned ") and ERRORS[name] in said
     assert "hunter2" not in said
     answer = surfaces.mcp(name, mode)
     assert answer["isError"] is True

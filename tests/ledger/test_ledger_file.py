@@ -98,7 +98,7 @@ async def test_without_a_home_folder_the_call_does_not_happen(
     monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     settings = LedgerSettings("toys", "TOYS_LEDGER")
-    with pytest.raises(LedgerError, match="TOYS_LEDGER can name a file"):
+    with pytest.raises(LedgerError, match="set TOYS_LEDGER to a file"):
         settings.get_file()
     assert not await call(settings)
     assert [record.levelno for record in caplog.records] == [logging.ERROR]

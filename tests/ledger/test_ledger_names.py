@@ -38,7 +38,7 @@ def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="TOYS_LEDGER or TOYS_LEDGER_FILE, not both"):
         SETTINGS.get_database_url({**environment, "TOYS_LEDGER": "/srv/toys"})
     secret.write_text("/srv/toys.sqlite3")
-    with pytest.raises(LedgerError, match="itself names the ledger's SQLite file"):
+    with pytest.raises(LedgerError, match="must contain the URL of a database"):
         SETTINGS.get_database_url(environment)
     secret.unlink()
     with pytest.raises(

@@ -67,7 +67,7 @@ def test_a_file_holds_a_url_alone(tmp_path: Path, text: str, is_taken: bool) -> 
     if is_taken:
         assert SETTINGS.get_database_url(environment) == text.strip()
     else:
-        with pytest.raises(LedgerError, match="has no URL of a database in it"):
+        with pytest.raises(LedgerError, match="must contain the URL of a database"):
             SETTINGS.get_database_url(environment)
 
 

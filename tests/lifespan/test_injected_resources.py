@@ -108,7 +108,9 @@ def test_a_definition_that_uses_what_is_not_there_is_refused(
     make_toolset: Make, lifespan: Lifespan | None
 ) -> None:
     toolset = make_toolset()
-    with pytest.raises(DefinitionError, match="`add` uses `db`, which is no resource"):
+    with pytest.raises(
+        DefinitionError, match="`add` uses `db`, which is not a resource"
+    ):
         Registry(
             toolset.package.load(), handlers=toolset.package.name, lifespan=lifespan
         )

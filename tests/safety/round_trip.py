@@ -90,7 +90,7 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
         text = exact(spec).replace("\x85", "\\u0085")
         (folder / f"{name}.yaml").write_text(text, "utf-8")
     generated = generate(str(root))
-    problems = [f"{f.place.file} {f.rule} {f.message}" for f in generated.findings]
+    problems = [f"{f.location.file} {f.rule} {f.message}" for f in generated.findings]
     assert generated.files, problems
     for path, data in generated.files.items():
         target = root / "generated" / path

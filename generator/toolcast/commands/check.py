@@ -36,8 +36,8 @@ def command(
     generated, once per spec. Similar findings are grouped; --all prints each. Exit codes: 1
     for findings at or above --fail-on, 2 if toolcast.yaml cannot be read.
     """
-    from ..findings import has_errors, in_order
-    from ..markdown_regions.regions import stale_regions
+    from ..findings import has_errors, sort_findings
+    from ..markdown_regions.regions import check_stale_regions
     from ..model.language_fields import default_value
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
@@ -58,12 +58,12 @@ def command(
             name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")
         found = diagnose(root, output, files, difference)
-        regions = stale_regions(generated.documents)
-        findings = in_order([*findings, *found, *regions])
+        regions = check_stale_regions(generated.documents)
+        findings = sort_findings([*findings, *found, *regions])
     if workspace is not None and is_tried and not has_errors(findings):
-        from ..import_check import preflight
+        from ..import_check import check_imports
 
-        findings = in_order([*findings, *preflight(workspace)])
+        findings = sort_findings([*findings, *check_imports(workspace)])
     about = about_run(root, generated, every=every)
     usual = default_value("workspace.fail_on")
     decided = fail_on or (usual if workspace is None else workspace.fail_on)

@@ -158,12 +158,12 @@ def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
 
     `arguments` are the command line's; they may name the project.
     """
-    from ..extensions import COMMANDS, ExtensionError, values
+    from ..extensions import COMMANDS, ExtensionError, load_contributions
     from .options import listed_extensions, named_project
 
     found: dict[str, click.Command] = {}
     for name in listed_extensions(named_project(arguments)):
-        for where, value in values([name], COMMANDS):
+        for where, value in load_contributions([name], COMMANDS):
             if not isinstance(value, click.Command):
                 raise ExtensionError(f"{where} is not a click command")
             if name in _COMMANDS:
@@ -194,12 +194,12 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
                 print_findings(loaded.findings, "text")
                 sys.exit(USAGE)
         return None
-    from ..extensions import guarded
+    from ..extensions import guard_function
 
     # A reader that has gone, and all that click ends a command with, is for click to tell.
     passes = (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError)
     what = f"the command `{name}` of the extension `{name}`"
-    found.invoke = guarded(what, found.invoke, passes)  # type: ignore[method-assign]
+    found.invoke = guard_function(what, found.invoke, passes)  # type: ignore[method-assign]
     return found
 
 

@@ -16,11 +16,11 @@ import click
 
 from toolcast_runtime.core.safe_folder import Folder
 
-from ..findings import has_errors, in_order
+from ..findings import has_errors, sort_findings
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
 from ..model.spec_schema import is_device
-from ..output.disk_differences import LEFT_BY_TOOLS, compare_with_disk
+from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
 from ..reports.escaping import printable
@@ -81,7 +81,7 @@ def _generated(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
     if workspace is not None and not has_errors(findings):
         difference = compare_with_disk(root, workspace.output, files)
         findings += diagnose(root, workspace.output, files, difference)
-    code = print_findings(in_order(findings), "text", with_notes=False)
+    code = print_findings(sort_findings(findings), "text", with_notes=False)
     if workspace is None or code:
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if workspace is None else code)
@@ -150,7 +150,7 @@ def _below(
             for entry in folder.list_entries():
                 name, path = entry.name, posixpath.normpath(f"{here}/{entry.name}")
                 is_other = here == source and not first.fullmatch(name)
-                if is_other or path == output or LEFT_BY_TOOLS.fullmatch(name):
+                if is_other or path == output or TOOL_FILES.fullmatch(name):
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)

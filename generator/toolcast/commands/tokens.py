@@ -69,7 +69,7 @@ def command(
     """
     from ..analysis.client_kinds import KINDS, callers
     from ..analysis.token_costs import client_costs
-    from ..targets.prompt_blocks import prompt_docs
+    from ..targets.prompt_blocks import build_prompt_docs
 
     if kind is not None:
         known_or_end("kind", kind, KINDS)
@@ -81,7 +81,7 @@ def command(
         whos: Sequence[Client | None] = callers(one) if by == "client" else [None]
         if client is not None:
             whos = [one.client(client)]
-        docs = prompt_docs(workspace, one)
+        docs = build_prompt_docs(workspace, one)
         costs = [
             client_costs(one, who, docs.texts(who), KINDS.get(kind or ""), count)
             for who in whos

@@ -198,7 +198,7 @@ class _Walk:
                 path=(*at.path, *one.path),
                 before=given if values[0] is ABSENT else values[0],
                 after=given if values[1] is ABSENT else values[1],
-                place=place_of(self._pair.files.after, (*at.path, index)),
+                location=place_of(self._pair.files.after, (*at.path, index)),
                 is_gone=False,
             )
 

@@ -12,7 +12,7 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..model.language_fields import mcp_members
 from ..parsing.exact_json import encode_exact
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .formats import Source
 
 Path = tuple[str | int, ...]
@@ -51,7 +51,7 @@ class Disagreement:
     values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The path with dots; `tool` for the tool itself."""
         return escape_excerpt(".".join(map(str, self.path)), 200) or "tool"
 
@@ -76,7 +76,7 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
                 ):
                     lost.setdefault(spec_field, []).append(tool["name"])
         for spec_field, tools in lost.items():
-            named = first_of(
+            named = format_first(
                 [escape_excerpt(name, 60) for name in tools], _MAX_NAMES_SHOWN
             )
             forms = " and ".join(source.forms)
@@ -186,7 +186,7 @@ def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
             by_word: dict[str, list[str]] = {}
             for source, shown in one.shown:
                 by_word.setdefault(shown, []).append(source)
-            yield f"  {one.place}{_kind_of_value(one)}"
+            yield f"  {one.location}{_kind_of_value(one)}"
             for shown, sources in by_word.items():
                 yield f"    {', '.join(sources)}: {shown}"
 
@@ -215,7 +215,7 @@ def json_of_disagreements(
 
 def _kind_of_value(one: Disagreement) -> str:
     """The kind, where the place does not end with it."""
-    return "" if one.place.rpartition(".")[2] == one.kind else f" ({one.kind})"
+    return "" if one.location.rpartition(".")[2] == one.kind else f" ({one.kind})"
 
 
 class InvalidPreferenceError(ValueError):

@@ -26,7 +26,7 @@ from ..refactoring.project_edit import (
 )
 from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import schema_text
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .formats import Source
 from .local_decisions import Decided, decided
 from .spec_fields import fields_of, needed_fields, said_of, spec_text
@@ -330,11 +330,11 @@ def _tried(
         return specs_after(workspace, edit.after, passed=_PASSED)
     except EditRefusedError as refusal:
         for one in refusal.findings:
-            if one.place.file in places:
+            if one.location.file in places:
                 words = escape_excerpt(
                     f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS
                 )
-                odd.setdefault(places[one.place.file], words)
+                odd.setdefault(places[one.location.file], words)
         if not odd:
             raise
         return None
@@ -379,6 +379,6 @@ def _left_out(source: Source) -> list[str]:
         entries = source.listing.entries(kind)
         if entries:
             names = [f"`{escape_excerpt(entry[key], 80)}`" for entry in entries]
-            named = first_of(names, _MAX_NAMES_SHOWN)
+            named = format_first(names, _MAX_NAMES_SHOWN)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

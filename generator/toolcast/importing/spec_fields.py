@@ -9,7 +9,7 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
 from ..analysis.mcp_definitions import mcp_definition
-from ..encoders.yaml_block import block
+from ..encoders.yaml_block import encode_entry
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
 
@@ -89,7 +89,7 @@ def spec_text(
     if schemas is not None:
         path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
         opening = f"# yaml-language-server: $schema={path}\n"
-    lines = (str(block(key, value)) for key, value in fields.items())
+    lines = (str(encode_entry(key, value)) for key, value in fields.items())
     return "".join((opening, *lines)).encode()
 
 

@@ -24,7 +24,13 @@ from toolcast_runtime.core.validation.explanation import shorten_path
 from toolcast_runtime.core.validation.limits import count_max_visits, measure_value
 
 from ..parsing.tree import Path
-from ..suggestions import did_you_mean, dotted, kind_of, kinds, quoted_list
+from ..suggestions import (
+    describe_value,
+    did_you_mean,
+    format_path,
+    format_quoted_list,
+    format_types,
+)
 from .dialects import METASCHEMAS, build_metaschema_validator
 from .graph import JsonSchema
 
@@ -221,12 +227,15 @@ def _format_schema_error(error: ValidationError, label: str) -> tuple[str, str]:
         name = f"an entry of `{path[-2]}`"
     if path and (path[-1] == "type" or path[-2:-1] == ("type",)):
         if isinstance(value, str):
-            help_ = did_you_mean(value, TYPES) or f"the types are {quoted_list(TYPES)}"
+            help_ = (
+                did_you_mean(value, TYPES)
+                or f"the types are {format_quoted_list(TYPES)}"
+            )
             return f"`{value[:40]}` is not a JSON Schema type", help_
         return f"{name} must be a type or an array of different types", ""
     if error.validator == "type":
-        expected = kinds(get_expected_types(error))
-        message = f"{name} must be {expected}, not {kind_of(value)}"
+        expected = format_types(get_expected_types(error))
+        message = f"{name} must be {expected}, not {describe_value(value)}"
         return message, _suggest_newer_keyword(path, value)
     return f"{name}: {shorten_path(error.message)}", ""
 
@@ -322,10 +331,10 @@ class ValueChecker:
 
 def _format_value_error(error: ValidationError) -> str:
     """Format an error as a clause about the value (`it`) or about a path in it."""
-    path = dotted(tuple(error.absolute_path))
+    path = format_path(tuple(error.absolute_path))
     subject = f"`{path}`" if path else "it"
     if error.validator == "type":
-        return f"{subject} must be {kinds(get_expected_types(error))}"
+        return f"{subject} must be {format_types(get_expected_types(error))}"
     if error.validator == "format":
         return f"{subject} must be {describe_format(str(error.validator_value))}"
     message = shorten_path(error.message)

@@ -26,8 +26,8 @@ from toolcast_runtime.core.definitions.tool import (
 )
 from toolcast_runtime.core.safe_file import NotRegularFileError
 
-from ..extensions import fields_of
-from ..findings import MAX_FINDINGS_SHOWN, Finding, Place, Severity, has_errors
+from ..extensions import load_fields
+from ..findings import MAX_FINDINGS_SHOWN, Finding, Location, Severity, has_errors
 from ..json_schema.graph import JsonSchema
 from ..parsing.project_files import OutsideProjectError, ProjectFiles
 from ..parsing.tree import SHARED, Document
@@ -187,7 +187,7 @@ def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Find
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"the file cannot be read: {reason}"
-    return None, [Finding(rule, Severity.ERROR, Place(file), message, help_)]
+    return None, [Finding(rule, Severity.ERROR, Location(file), message, help_)]
 
 
 def read_tool(
@@ -197,7 +197,7 @@ def read_tool(
     document, findings = _document(file, data, "tool", extensions)
     if document is None or has_errors(findings):
         return None, findings
-    tool = _tool(document, fields_of(extensions).tool)
+    tool = _tool(document, load_fields(extensions).tool)
     called = os.path.basename(file)
     wanted = spec_name(tool.name)
     if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..parsing.project_files import ProjectFiles
 from .language_fields import language_default
 
@@ -144,7 +144,7 @@ def unused_locks(
                 message = "no entry of `mcp_servers` names this lock"
                 help_ = "delete it, or name it as the `lock` of its server"
                 rule, how = "spec/server-lock", Severity.WARNING
-                yield Finding(rule, how, Place(path), message, help_)
+                yield Finding(rule, how, Location(path), message, help_)
 
 
 def _is_lock(files: ProjectFiles, path: str) -> bool:

@@ -24,11 +24,11 @@ from ..parsing.yaml_reader import MAX_NODES, ScalarError, parse_plain_scalar
 from ..spec_language.spec_language import default, schema
 from ..suggestions import (
     Suggestions,
+    describe_value,
     did_you_mean,
-    dotted,
-    kind_of,
-    kinds,
-    quoted_list,
+    format_path,
+    format_quoted_list,
+    format_types,
 )
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _findings(
     """The findings of one error by a part of the schema."""
     path: Path = tuple(error.absolute_path)
     value: Any = error.instance
-    name = f"`{dotted(path)}`" if path else "the file"
+    name = f"`{format_path(path)}`" if path else "the file"
     if error.validator == "additionalProperties":
         known = list(part.get("properties", ()))
         suggestions = Suggestions(known)
@@ -145,14 +145,14 @@ def _findings(
         return
     if error.validator == "required":
         at = path[-1:] if path and isinstance(path[-1], str) else path
-        where = f" in `{dotted(at)}`" if path else ""
+        where = f" in `{format_path(at)}`" if path else ""
         for key in (key for key in part["required"] if key not in value):
             message = f"the key `{key}` is missing{where}"
             help_ = _key_help(part, key)
             yield document.source.error("spec/missing-key", path, message, help_)
         return
     if error.validator == "type":
-        wanted, given = kinds(get_expected_types(error)), kind_of(value)
+        wanted, given = format_types(get_expected_types(error)), describe_value(value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
         help_ = help_with_kind(get_expected_types(error), value)
     else:
@@ -174,13 +174,13 @@ def _unknown_key(
         "spec/unknown-key",
         path,
         f"`{key}` is not a key of {_owner(path[:-1])}",
-        meant or (f"the keys are {quoted_list(sorted(known))}" if known else ""),
+        meant or (f"the keys are {format_quoted_list(sorted(known))}" if known else ""),
         at_key=True,
     )
 
 
 def _owner(path: Path) -> str:
-    return f"`{dotted(path)}`" if path else "this file"
+    return f"`{format_path(path)}`" if path else "this file"
 
 
 def _described(part: Any) -> str:

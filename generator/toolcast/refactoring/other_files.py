@@ -10,7 +10,7 @@ from typing import NamedTuple
 from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..findings import has_errors
-from ..markdown_regions.regions import MAX_DOCUMENT_BYTES, Region, regions_in
+from ..markdown_regions.regions import MAX_DOCUMENT_BYTES, Region, find_regions
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
@@ -95,7 +95,7 @@ def change_marks(
         for mark in reversed(marks):
             end = mark.region.start
             start = after.rfind(b"<!--", 0, end)
-            named = f"{mark.region.words[0]} {owned.toolset.name} {name}"
+            named = f"{mark.region.arguments[0]} {owned.toolset.name} {name}"
             words = f"<!-- toolcast: {named} -->"
             line = after[start:end]
             behind = line[line.index(b"-->") + len(b"-->") :]
@@ -118,8 +118,8 @@ def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
             data = read_regular_file(path, MAX_DOCUMENT_BYTES, follow=False)
         except OSError:
             continue  # `check` says what is wrong with it.
-        for region in regions_in(document, data)[0]:
-            if region.words == ("parameters", owned.toolset.name, owned.tool.name):
+        for region in find_regions(document, data)[0]:
+            if region.arguments == ("parameters", owned.toolset.name, owned.tool.name):
                 yield _Mark(document, data, region)
 
 

@@ -17,7 +17,7 @@ from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path, Source
 from ..static_analysis.handler import defining_module
 from ..static_analysis.modules import MAX_BYTES
-from ..suggestions import dotted
+from ..suggestions import format_path
 from .project_edit import Left, Owned, left_at
 from .references import fields_with, toolsets_that_may_mean
 
@@ -121,7 +121,7 @@ def left_in_specs(
             known = fields_with(name, tree, "toolset")
             for path in fields_with(name, tree, "toolset", extensions) if own else ():
                 if path not in known:
-                    text = f"`{dotted(path)}` names `{name}`"
+                    text = f"`{format_path(path)}` names `{name}`"
                     yield left_at(toolset.source, path, text)
 
 

@@ -66,7 +66,7 @@ class HandlerCode(NamedTuple):
     module: PythonModule
     is_found: bool = True
     foreign: str = ""
-    place: str = ""
+    location: str = ""
     source: PythonModule | None = None
     signature: Signature | None = None
 
@@ -197,7 +197,7 @@ class _Read:
         is_plain = own[0].kind == "function" and not node.decorator_list
         signature = _signature(node) if is_plain else None
         where = f"{source.file}:{node.lineno}"
-        return HandlerCode(module, place=where, source=source, signature=signature)
+        return HandlerCode(module, location=where, source=source, signature=signature)
 
     def _class(self, package: str, reference: HandlerReference) -> Own | str | None:
         module = self.module(reference.module)

@@ -24,7 +24,7 @@ class AccessError(Exception):
     """
 
 
-# NamedTuples instead of dataclasses: importing `dataclasses` takes longer than building a
+# NamedTuples instead of dataclasses: importing `dataclasses` is slower than building a
 # registry.
 class Client(NamedTuple):
     """The access rules of a client, as the toolset declares them.

@@ -51,7 +51,7 @@ def read_regular_file(
     try:
         status = os.fstat(descriptor)
         _require_regular(status, path)
-        # Some files report size 0 and have content, such as those below /proc.
+        # Some files report size 0 and have content, such as those in /proc.
         chunk_bytes = status.st_size + 1 if status.st_size else _CHUNK_BYTES
         remaining, chunks = max_bytes, []
         while remaining > 0:

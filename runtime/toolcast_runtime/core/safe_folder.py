@@ -109,7 +109,7 @@ class Folder:
                     os.mkdir(self._resolve(name), **self._dir_fd)
             status = self.lstat(name)
             mode = status.st_mode
-            # os.stat() reports a Windows junction as a folder, but it leads elsewhere.
+            # os.stat() reports a Windows junction as a folder, but it is a kind of link.
             if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", None):
                 raise SymlinkError(None, "a symbolic link is not followed here")
             if not stat.S_ISDIR(mode):
@@ -209,7 +209,7 @@ class Folder:
                     # Without descriptors the error names the temporary file.
                     raise FileExistsError(error.errno, error.strerror) from error
                 except OSError:
-                    # The file system has no hard links: create the file in its place.
+                    # The file system has no hard links: create the target file directly.
                     self._create(name, data, mode, None, durable=durable)
                 os.unlink(source, **folder._dir_fd)
             except BaseException:

@@ -151,7 +151,7 @@ class Toolset:
         Raises:
             LifespanError: the lifespan cannot be started.
         """
-        # Counted before waiting: another `leave` must not close what this call opens.
+        # Counted before waiting: another `leave` must not close the lifespan that this call opens.
         self._entered += 1
         if self.lifespan is not None and not self.is_lifespan_disabled:
             try:

@@ -79,7 +79,7 @@ class SchemaParts:
         """
         return self._references.resolve(reference)
 
-    def place(self, part: Any) -> Path:
+    def location(self, part: Any) -> Path:
         """Where a part stands that a reference names."""
         if not self._places:
             waiting: list[tuple[Path, Any]] = [(self._path, self.root)]
@@ -227,7 +227,7 @@ class Flattening:
             target = self.parts.target(reference)
         if not isinstance(target, Mapping):
             return self._with_member(beside, target, path), path
-        place = self.parts.place(target)
+        place = self.parts.location(target)
         self._left -= 1
         is_open = id(target) in self.opened
         if is_open or len(self.opened) > MAX_DEPTH or self._left < 0:
@@ -270,7 +270,7 @@ class Flattening:
         if target is self.parts.root:
             return "#"
         if id(target) not in self._names:
-            place = self.parts.place(target)
+            place = self.parts.location(target)
             name = _NOT_OF_NAMES.sub("_", str(place[-1]))
             taken = set(self._names.values())
             free, number = name, 2

@@ -112,7 +112,7 @@ class _Rendering:
         definitions: dict[str, Any] = {}
         for name, target in self._on.definitions:  # It grows meanwhile.
             self._on.opened = []
-            definitions[name] = self._schema(target, parts.place(target))
+            definitions[name] = self._schema(target, parts.location(target))
         if definitions:
             whole["$defs"] = definitions
         return RenderedSchema(whole, self._losses.sorted(), self._absent, self._names)

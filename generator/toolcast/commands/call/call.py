@@ -100,7 +100,7 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
-    from ...suggestions import known_instead
+    from ...suggestions import suggest_name
     from ..exit_codes import toolsets_or_end
 
     toolsets = toolsets_or_end(workspace, named, None)
@@ -117,7 +117,7 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
         among = ", ".join(one.name for one in having or toolsets)
         message = f"name the toolset: --toolset NAME, one of {among}"
     else:
-        instead = known_instead(tool, sorted(set().union(*names.values())))
+        instead = suggest_name(tool, sorted(set().union(*names.values())))
         message = (
             f"no toolset has a tool `{tool}`\n  help: {instead}; one of a toolset's"
             " servers is called with --toolset NAME"
@@ -143,7 +143,7 @@ def _on_server(server: ExternalServer, request: Request) -> int:
 
 def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
     """Calls in a process of its own: no generated code and no handler is imported here."""
-    from ...import_check import environment_of
+    from ...import_check import build_environment
 
     package = ".".join(filter(None, (workspace.package, toolset.name)))
     words = [package, json.dumps(dataclasses.asdict(request))]
@@ -153,7 +153,7 @@ def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell
             program,
-            env=environment_of(workspace),
+            env=build_environment(workspace),
             check=False,
         )
     except KeyboardInterrupt:

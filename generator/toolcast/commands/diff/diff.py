@@ -255,7 +255,7 @@ def _accepted(
         return data, accepted_in(data, shown)
     except AcceptanceFileError as unreadable:
         findings = [
-            replace(one, place=one.place._replace(file=shown))
+            replace(one, location=one.location._replace(file=shown))
             for one in unreadable.findings
         ]
         print_findings(findings, "text")
@@ -300,7 +300,7 @@ def _accept(
         in_force = {one.fingerprint for one in before if not one.is_over(today)}
         new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
         # The column of an entry is that of its first key, behind `- `.
-        indent = " " * (before[-1].place.column - 3 if before else 2)
+        indent = " " * (before[-1].location.column - 3 if before else 2)
         entries = "".join(_entry(one, reason, until, indent) for one in new)
         written = _with_entries(data.decode(), entries).encode()
         if not _adds(before, new, written):
@@ -339,10 +339,13 @@ def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
 def _entry(
     fingerprint: str, reason: str, until: datetime.date | None, indent: str
 ) -> str:
-    from ...encoders.json_text import compact
-    from ...encoders.yaml_block import scalar
+    from ...encoders.json_text import encode_compact_json
+    from ...encoders.yaml_block import encode_scalar
 
-    rows = [f"- fingerprint: {compact(fingerprint)}", f"  reason: {scalar(reason)}"]
+    rows = [
+        f"- fingerprint: {encode_compact_json(fingerprint)}",
+        f"  reason: {encode_scalar(reason)}",
+    ]
     if until is not None:
-        rows.append(f"  until: {compact(until.isoformat())}")
+        rows.append(f"  until: {encode_compact_json(until.isoformat())}")
     return "".join(f"{indent}{row}\n" for row in rows)

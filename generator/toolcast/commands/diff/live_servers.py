@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ...reports.escaping import printable
-from ...suggestions import first_of, known_instead
+from ...suggestions import format_first, suggest_name
 from ..exit_codes import (
     CLEAN,
     FINDINGS,
@@ -78,7 +78,7 @@ def _tell(
         graded = zip(AUDIENCES, change.grades, strict=True)
         worst = [audience for audience, grade in graded if grade > Grade.SAFE]
         fails = worst or AUDIENCES if least is None else failing(change.grades, least)
-        changes.append(Judged(change, change.place, None, tuple(fails)))
+        changes.append(Judged(change, change.location, None, tuple(fails)))
     at = DEFAULT if least is None else least
     verdict = Verdict(against, tuple(changes), (), (), at, ())
     return print_verdict(verdict, format_, About(root))
@@ -179,7 +179,7 @@ def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer
     found = [pair for pair in pairs if pair[1].name == name]
     if not found:
         known = sorted({server.name for _, server in pairs})
-        near = known_instead(name, known) if known else ""
+        near = suggest_name(name, known) if known else ""
         help_ = near or "a command is given with `--mcp-stdio`"
         fail(f"`mcp_servers` has no `{name}`\n  help: {help_}")
     proxying = [pair for pair in found if name in pair[0].proxied_servers]
@@ -221,7 +221,7 @@ def _another(
     if entry is not None and entry.lock is not None:
         help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
     fail(
-        f"{name}: it lists none of the tools of {toolset}, but {first_of(names, _MAX_NAMES_SHOWN)}"
+        f"{name}: it lists none of the tools of {toolset}, but {format_first(names, _MAX_NAMES_SHOWN)}"
         f"\n  help: {help_}"
     )
 
@@ -354,10 +354,10 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     """Whether the lock was written."""
     from toolcast_runtime.core.safe_folder import Folder
 
-    from ...encoders.json_text import pretty
+    from ...encoders.json_text import encode_json
     from ...mcp_client.server_listing import KINDS, lock_members
 
-    data = pretty(lock_members(listing), tuple(KINDS)).encode()
+    data = encode_json(lock_members(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
         with (

@@ -106,7 +106,7 @@ def _decisions(root: str, specs: Collection[str]) -> Iterator[str]:
     if workspace is not None:
         findings = [*findings, *check_workspace(workspace)]
     for finding in findings:
-        if finding.place.file in specs and finding.severity is Severity.ERROR:
+        if finding.location.file in specs and finding.severity is Severity.ERROR:
             help_ = f": {finding.help}" if finding.help else ""
-            spec = finding.place.file
+            spec = finding.location.file
             yield printable(f"decide in {spec}: {finding.message}{help_}")

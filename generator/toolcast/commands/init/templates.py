@@ -14,7 +14,7 @@ from ..options import project_option
 if TYPE_CHECKING:
     from ...model.model import Workspace
     from ...refactoring.project_edit import ProjectEdit
-    from ...targets.project_templates import Original, OwnTemplate
+    from ...targets.project_templates import Original, ProjectTemplate
 
 _FOLDER = "templates"
 
@@ -36,17 +36,21 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
     records the version it was copied from, so that outdated copies are reported. No file is
     overwritten.
     """
-    from ...targets.project_templates import copy_of, originals, own_templates
+    from ...targets.project_templates import (
+        build_copy,
+        list_originals,
+        list_project_templates,
+    )
 
     if copies and name is None:
         fail("--copy needs the NAME of a template or target")
     workspace = workspace_or_end(project)
-    known = originals(workspace)
+    known = list_originals(workspace)
     if name is None:
-        _list(known, own_templates(workspace, known))
+        _list(known, list_project_templates(workspace, known))
         return
     chosen = {
-        one: copy_of(one, original)
+        one: build_copy(one, original)
         for one, original in known.items()
         if one == name or name in original.targets
     }
@@ -61,7 +65,7 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
         click.echo(data.decode("utf-8"), nl=False)
 
 
-def _list(known: Mapping[str, Original], own: list[OwnTemplate]) -> None:
+def _list(known: Mapping[str, Original], own: list[ProjectTemplate]) -> None:
     remarks = {name: "" if one.is_used else "not used" for name, one in known.items()}
     for one in own:
         if one.original is None:

@@ -141,7 +141,7 @@ def _branch_changes(pair: Pair) -> Iterator[Difference | Step]:
     if ABSENT in pair.values("not"):
         yield from keyword_changes(pair, "not")
     else:
-        yield pair.inner("not", place=pair.place + REFUSED, turn=-1)
+        yield pair.inner("not", place=pair.location + REFUSED, turn=-1)
     yield from _condition(pair)
 
 
@@ -169,7 +169,7 @@ def _wrapped(pair: Pair) -> Iterator[Difference | Step]:
     elif _are_told_apart(other_side, single, node_side, branches, best):
         both = Place(single, other.path), branches[best]
         direction = pair.direction if keyword == "anyOf" else 0
-        yield Step(*(both if is_new else both[::-1]), pair.place, direction)
+        yield Step(*(both if is_new else both[::-1]), pair.location, direction)
     else:
         words = [_alternative(node_side, branch.schema) for branch in branches]
         text = f"must be one of {len(words)} alternatives now: "
@@ -232,7 +232,7 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword, one),
             pair.after.inner(keyword, other),
-            pair.place
+            pair.location
             + ONE_OF * (keyword != "allOf" and _is_one_of(pair, news, other)),
             0 if keyword == "oneOf" else pair.direction,
         )
@@ -280,7 +280,7 @@ def _other_values(
         if key_of(values) in there:
             now = there[key_of(values)]
             both = pair.before.inner(keyword, index), pair.after.inner(keyword, now)
-            yield Step(*both, pair.place, pair.direction)
+            yield Step(*both, pair.location, pair.direction)
     paths = [node.at(keyword) for node in pair.nodes]
 
     def edits(alone: list[Any], undone: list[Any]) -> tuple[Edit, ...]:

@@ -98,7 +98,7 @@ async def run_call(
     result, error = task.result()
     questions = context.questions
     if questions is not None and questions.is_pending:
-        # The call is repeated with the answer, whatever the handler returned this time.
+        # The call is repeated with the answer, so the result of this run is not used.
         return ToolResponse(error="a person has to answer first"), "asked"
     if questions is not None and questions.unawaited:
         _logger.error("the handler of %s did not await its question", tool.name)

@@ -222,7 +222,7 @@ def _defining_modules(function: Any) -> Iterator[str]:
         module = getattr(function, "__module__", None)
         if isinstance(module, str):
             yield module
-        # functools.wraps() copies `__module__`; the globals show where a wrapper is defined.
+        # functools.wraps() copies `__module__`; the globals name the module that defines a wrapper.
         global_name = getattr(function, "__globals__", {}).get("__name__")
         if isinstance(global_name, str):
             yield global_name

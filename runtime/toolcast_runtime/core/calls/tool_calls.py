@@ -133,7 +133,7 @@ class ToolCalls:
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators(asserts_formats=True)
-        # Deprecated tools whose use was logged already.
+        # Deprecated tools with a warning in the log, which is written once per tool.
         self._logged_deprecations: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._approvals: Approvals | None = None

@@ -16,7 +16,7 @@ _HIDDEN = "[hidden]"
 "".encode("unicode_escape")
 # Characters that `str.isprintable` accepts although they are invisible: blanks and Unicode's
 # Default_Ignorable_Code_Point. The variation selectors U+FE0E and U+FE0F are accepted after a
-# symbol, where they select its emoji or text form.
+# symbol: there they select its emoji or text form.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
     "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"

@@ -24,7 +24,7 @@ _VOID_ELEMENTS = frozenset(
     "area base br col embed hr image img input link meta param source track wbr".split()
 )
 # Elements that a browser parses by special rules even if they are closed, or that affect the
-# whole page wherever they are.
+# whole page from any position.
 _FORBIDDEN_ELEMENTS = frozenset(
     (
         "base body frame frameset head html iframe link listing math meta noembed noframes"
@@ -41,7 +41,7 @@ _HIDING_ELEMENTS = frozenset(
         " optgroup picture pre progress rp table tbody td tfoot th thead tr video"
     ).split()
 )
-# Elements whose tag at the start of a line begins a block of raw HTML.
+# Elements that start a block of raw HTML if their tag is at the start of a line.
 _BLOCK_ELEMENTS = frozenset(
     (
         "address article aside base basefont blockquote body caption center col colgroup"
@@ -177,7 +177,7 @@ def _is_plain_text(text: str, start: int) -> bool:
     """Return whether every parser reads `<` at `start` as text: `a </ b`, `<some_name>`."""
     name = _TAG_NAME.match(text, start)
     if name is None and _RAW_BLOCK_START.search(text):
-        # In a block of raw HTML a browser reads a tag, whose name may be `a<div`.
+        # In a block of raw HTML a browser reads a tag, even with a name such as `a<div`.
         return bool(_UNUSUAL_TAG.match(text, start))
     if name is None:
         return text[start + 1] not in "!?"

@@ -243,7 +243,7 @@ class Tool:
 
 
 # The end of a sentence. After `e.g.` or `approx.` a lower-case letter or a digit follows, which
-# does not begin a sentence.
+# does not start a sentence.
 _SENTENCE_END = re.compile(r"[.!?][\"')\]*_`]{0,4}(?= [^a-z\d])|[\u3002\uff01\uff1f]")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+\u2022#>|<]|\d+[.)])")
 

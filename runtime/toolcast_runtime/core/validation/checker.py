@@ -145,7 +145,7 @@ class DeclaredNames:
         references = References(schema)
 
         def list_next_schemas(part: Mapping[str, Any]) -> Iterator[Any]:
-            # A reference that leads nowhere is an error of the schema, so no call passes it.
+            # A reference without a target is an error of the schema, so no call passes it.
             with suppress(LookupError):
                 yield from references.list_same_value_schemas(part)
 

@@ -277,7 +277,7 @@ class _PathCounter:
         if key not in self._in_value:
             if len(self._in_value) > _MAX_STEPS:
                 raise _PathLimitError
-            # A schema that applies to the same value again has infinitely many paths.
+            # A schema that applies to the same value again has an infinite number of paths.
             self._in_value[key] = self._most + 1
             groups, others = group_child_schemas(schema)
             total = 1

@@ -165,7 +165,7 @@ def _get_validator(revision: str, name: str) -> Any:
 
 @cache
 def _load_schema(revision: str) -> dict[str, Any]:
-    # Faster than importing `importlib.resources`, which the generator needs for nothing else.
+    # `importlib.resources` is slower to import, and the generator needs it only here.
     from pkgutil import get_data
 
     data = get_data(__package__, f"protocol_schemas/{revision}.json")
