@@ -73,7 +73,7 @@ async def test_what_is_wrong_is_said() -> None:
         await provider_lists.get_provider_tools("openai", "internal")
     listed = await provider_lists.get_provider_tools("openai-chat", "internal")
     for text in ("[1]", "{", '"a"', "[" * 100_000):
-        with pytest.raises(ArgumentsError, match="not (valid JSON|a JSON object)"):
+        with pytest.raises(ArgumentsError, match=r"not (valid JSON|a JSON object)"):
             listed.call("memory", text)
     assert listed.call("unknown", '{"a": null}').arguments == {"a": None}
 
