@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -122,4 +125,16 @@ def on_files(files: Files, config: ProperDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
     _links.uri, _links.files = page.file.src_uri, files
     page.edit_url = f"{_links.repository}/{source_of(page.file.src_uri)}"
+    if page.file.src_uri == "changes.md":
+        return f"{markdown}\n{_load_build().render_change_tables()}"
     return markdown
+
+
+@cache
+def _load_build() -> ModuleType:
+    spec = spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("docs/build.py cannot be loaded")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

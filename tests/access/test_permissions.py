@@ -171,5 +171,5 @@ def test_an_administrator_does_not_give_what_is_not_permitted(tmp_path: Path) ->
     assert registry.names("owner") == ("open_door",)
     assert registry.names("guest") == ()
     named = restricted(tmp_path, {"guest": {"allow": ["open_door"]}})
-    with pytest.raises(AccessError, match="`guest` allows `open_door`, and lacks its"):
+    with pytest.raises(AccessError, match="`guest` allows `open_door`, but lacks its"):
         named.names("owner")

@@ -41,7 +41,7 @@ def test_a_new_project_lets_warnings_fail_and_is_scanned(tmp_path: Path) -> None
     run(tmp_path, "toolcast", "generate")
     said = run(tmp_path, "toolcast", "check", expect=1).stderr
     assert said.startswith(
-        "handlers/count_words.py:1:29: warning: name/retired-name-used: the file still says"
+        "handlers/count_words.py:1:25: warning: name/retired-name-used: the file still says"
         " `count_words`"
     )
     assert said.endswith("1 warning\n")

@@ -95,7 +95,7 @@ def test_a_wrong_word(tmp_path: Path, command: str, said: str) -> None:
 def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
     root = make_project({}).root
     helps = "\n  help: `--against` takes a commit, a branch, or a folder\n"
-    no_git = f"error: the project is in no git repository{helps}"
+    no_git = f"error: the project is not in a git repository{helps}"
     assert toolcast(root, "diff").stderr == no_git
     words = "catalog", "--output", "x.html", "--against", "main"
     assert toolcast(root, *words).stderr == no_git

@@ -205,7 +205,7 @@ def test_many_copies_are_bounded(make_project: Callable[..., Project]) -> None:
     assert time.monotonic() - begun < 5
     (finding,) = loaded.findings
     assert finding.rule == "yaml/too-large"
-    assert finding.place.file == "specs/toy/definitions.yaml"
+    assert finding.location.file == "specs/toy/definitions.yaml"
     assert f"{MAX_COPIED_VALUES:,} are the most" in finding.message
 
 

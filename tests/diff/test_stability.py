@@ -98,7 +98,7 @@ def test_a_toolset_that_promises_less(changes: Sides) -> None:
     tools = {"note": NOTE}
     found = changes(tools, tools, "stability: beta\n", "stability: draft\n")
     assert graded(found) == {"toolset.stability/lowered": "risky safe risky safe"}
-    assert found[0].message == "the toolset is `draft`, and was `beta`"
+    assert found[0].message == "the toolset is `draft`, was `beta`"
 
 
 def test_a_change_of_the_toolset_is_relaxed_as_its_firmest_tool_is(

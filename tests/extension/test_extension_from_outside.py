@@ -182,7 +182,7 @@ def test_the_fields_of_an_extension(
     assert "did you mean `team`?" in project.toolcast("check", env=extension).stderr
     project.edit("specs/toy/toolset.yaml", "house: green", "house: 3")
     wrong = project.toolcast("check", env=extension).stderr
-    assert "`house` must be text, not the number 3" in wrong
+    assert "`house` must be a string, not the number 3" in wrong
 
 
 def test_an_option_that_the_target_of_an_extension_has_not(
@@ -252,7 +252,7 @@ def test_editors_get_one_schema(
             "from toolcast.rules.schema import required_unknown as polite\n"
             "from toolcast.targets.prompts import TARGET\n"
             "from toolcast.commands.check import command\n",
-            "is there already",
+            "already exists",
         ),
         (MODULE.replace("    tool={", "    tool=None and {"), "a mapping of schemas"),
         (
@@ -305,7 +305,7 @@ def test_what_cannot_be_suppressed_in_part_cannot_be_as_a_whole(
     strict = """
 @rule("house/polite", on="tool", severity=Severity.ERROR, can_be_suppressed=False)
 def rude(tool, where):
-    yield at(tool, ("summary",), "that is rude")
+    yield problem_at(tool, ("summary",), "that is rude")
 """
     (site / "toolcast_house.py").write_text(MODULE + strict)
     entry_points = site / "toolcast_house-1.0.dist-info/entry_points.txt"
@@ -365,7 +365,7 @@ def test_a_projects_own_template_goes_before_the_built_in_one(
     refused = project.toolcast("generate")
     assert refused.returncode == 1
     assert "prompts/preamble_frame.md.jinja:1" in refused.stderr
-    assert "only encoded text can be printed" in refused.stderr
+    assert "templates can only print Code" in refused.stderr
     assert "The tools of our house." in preamble.read_text()
 
 

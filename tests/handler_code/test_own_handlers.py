@@ -298,7 +298,7 @@ def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> Non
     example = example.replace("handlers: handlers\n", f"handlers: handlers\n{ledger}")
     lay_out(f"{example}# handlers/work.py\n{textwrap.dedent(code)}\n", tmp_path)
     places = {
-        f.place.file for f in findings_of(tmp_path) if f.rule == "handler/imported"
+        f.location.file for f in findings_of(tmp_path) if f.rule == "handler/imported"
     }
     assert places == {"specs/example/toolset.yaml"}
 

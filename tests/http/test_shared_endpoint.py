@@ -367,7 +367,7 @@ def test_what_cannot_be_one_server_is_refused_at_load(server: McpServer) -> None
     open_ = Registry(tools, handlers="desk_work", lifespan=lifespan)
     with pytest.raises(DefinitionError, match="both have a tool `"):
         servers = (notes, plans, replace(notes, registry=open_))
-        McpServer.of_several("x", servers, name="x")
+        McpServer.combine("x", servers, name="x")
     with pytest.raises(DefinitionError, match="some of its toolsets have no clients"):
         servers = (plans, replace(notes, registry=open_))
-        McpServer.of_several("x", servers, name="x")
+        McpServer.combine("x", servers, name="x")

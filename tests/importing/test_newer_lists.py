@@ -272,7 +272,7 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
         ([tool("b"), tool("b", "Again.")], "the tool `b` is there 2 times"),
         ([tool("../b")], "`../b` is no name of a tool"),
         ([tool("b", "Does\U000e0041 b.")], "the character U+E0041 TAG LATIN CAPITAL"),
-        ([tool("b", x=10**200)], " (`b`) has a whole number of more than 100"),
+        ([tool("b", x=10**200)], " (`b`) has an integer of more than 100"),
         (
             [tool("b", "\nerror: b", inputSchema={"type": "\nerror"})],
             "is not a JSON Schema type",

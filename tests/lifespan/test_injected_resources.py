@@ -108,7 +108,9 @@ def test_a_definition_that_uses_what_is_not_there_is_refused(
     make_toolset: Make, lifespan: Lifespan | None
 ) -> None:
     toolset = make_toolset()
-    with pytest.raises(DefinitionError, match="`add` uses `db`, which is no resource"):
+    with pytest.raises(
+        DefinitionError, match="`add` uses `db`, which is not a resource"
+    ):
         Registry(
             toolset.package.load(), handlers=toolset.package.name, lifespan=lifespan
         )
@@ -118,10 +120,10 @@ def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None
     call = toolset.registry.call_tool_sync
     fake = toolset.work.Database()
     fake.rows += [1, 2]
-    with toolset.registry.replaced(db=fake):
+    with toolset.registry.replace_dependencies(db=fake):
         assert call("plain").result == 2
         assert asyncio.run(toolset.registry.call_tool("plain")).result == 2
-        with toolset.registry.replaced(db=toolset.work.Database()):
+        with toolset.registry.replace_dependencies(db=toolset.work.Database()):
             assert call("plain").result == 0
         assert call("plain").result == 2
         assert toolset.told == []
@@ -130,7 +132,7 @@ def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None
 
 
 async def test_a_server_starts_nothing_that_is_replaced(toolset: Toolset) -> None:
-    with toolset.registry.replaced(db=toolset.work.Database()):
+    with toolset.registry.replace_dependencies(db=toolset.work.Database()):
         async with toolset.registry:
             assert (await toolset.registry.call_tool("plain")).result == 0
     assert toolset.told == []
@@ -139,7 +141,7 @@ async def test_a_server_starts_nothing_that_is_replaced(toolset: Toolset) -> Non
 async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
     async with toolset.registry:
         await toolset.registry.call_tool("add", {"text": "a"})
-        with toolset.registry.replaced(db=toolset.work.Database()):
+        with toolset.registry.replace_dependencies(db=toolset.work.Database()):
             assert (await toolset.registry.call_tool("plain")).result == 0
         assert (await toolset.registry.call_tool("plain")).result == 1
 
@@ -147,7 +149,7 @@ async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
 def test_what_is_not_there_is_not_replaced(toolset: Toolset) -> None:
     with (
         pytest.raises(LookupError, match="no resource `dbb`; did you mean `db`"),
-        toolset.registry.replaced(dbb=1),
+        toolset.registry.replace_dependencies(dbb=1),
     ):
         pass
 
@@ -170,7 +172,7 @@ async def test_a_registry_without_a_lifespan_is_entered_as_well(
         assert registry.names() == ("idle",)
     with (
         pytest.raises(LookupError, match="has no lifespan, and so no resources"),
-        registry.replaced(db=1),
+        registry.replace_dependencies(db=1),
     ):
         pass
 

@@ -49,7 +49,7 @@ async def test_what_has_ended_is_not_begun_by_a_late_call(
         await added(toolset)
     response = await toolset.registry.call_tool("plain")
     assert response.error == (
-        "the tool `plain` is not available: what it uses cannot be had; the log has the"
+        "the tool `plain` is not available: its dependencies cannot be opened; the log has the"
         " details"
     )
     assert "has ended: `async with REGISTRY` of the toolset starts it" in caplog.text

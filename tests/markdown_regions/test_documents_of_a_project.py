@@ -69,7 +69,7 @@ def test_a_changed_spec_is_found_in_the_document(project: Any) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:3:1: error: output/outdated-region: the region is not what the specs give\n"
+        "docs/tools.md:3:1: error: output/outdated-region: the region differs from the specs\n"
         "  3 | <!-- toolcast: tools toy -->\n"
         "    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     ) in done.stderr
@@ -98,7 +98,7 @@ def test_a_wrong_mark_writes_nothing_anywhere(project: Any) -> None:
     done = project.toolcast("generate")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:8:1: error: output/invalid-marker: nothing closes the region"
+        "docs/tools.md:8:1: error: output/invalid-marker: the region has no closing marker"
         in done.stderr
     )
     assert done.stderr.endswith("nothing was written\n")
@@ -138,7 +138,7 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     (project.root / "docs").rmdir()
     (project.root / "docs").symlink_to(outside)
     done = project.toolcast("generate")
-    assert "`docs/tools.md` is behind a symbolic link" in done.stderr
+    assert "`docs/tools.md` is a symbolic link or below one" in done.stderr
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE
 
 
@@ -147,10 +147,10 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     [
         ("generated/a.md", "is in the output folder"),
         ("Generated/a.md", "is in the output folder"),
-        ("../a.md", "has `.` or `..` in it"),
-        ("docs/../../a.md", "has `.` or `..` in it"),
-        ("./docs/tools.md", "has `.` or `..` in it"),
-        ("gone.md", "is not there"),
+        ("../a.md", "contains `.` or `..`"),
+        ("docs/../../a.md", "contains `.` or `..`"),
+        ("./docs/tools.md", "contains `.` or `..`"),
+        ("gone.md", "does not exist"),
         ("docs/latin.md", "is not UTF-8"),
         ("docs/large.md", "is larger than 4 MiB"),
     ],
@@ -173,7 +173,7 @@ def test_only_paths_of_markdown_are_documents(name: str, project: Any) -> None:
     )
     done = project.toolcast("check")
     assert done.returncode == 2
-    assert "help: A Markdown file below this one" in done.stderr
+    assert "help: Relative path of a Markdown file" in done.stderr
 
 
 def test_a_document_is_named_once(project: Any) -> None:
@@ -187,18 +187,16 @@ def test_a_document_that_is_saved_meanwhile_is_left(
     project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = FILLED + "\nSaved by an editor.\n"
-    look = output_folder.changed_meanwhile
+    look = output_folder.check_unchanged
 
     def edited_before(*arguments: Any) -> Any:
         project.write("docs/tools.md", saved)
         return look(*arguments)
 
-    monkeypatch.setattr(
-        "toolcast.output.output_folder.changed_meanwhile", edited_before
-    )
+    monkeypatch.setattr("toolcast.output.output_folder.check_unchanged", edited_before)
     done = project.toolcast("generate")
     assert done.returncode == 1
-    assert "the file was changed while the run went on" in done.stderr
+    assert "the file changed during the run" in done.stderr
     assert page(project) == saved
     assert not (project.root / "generated/toy").exists()
 
@@ -230,7 +228,7 @@ def test_a_folder_that_becomes_a_link_is_not_written_through(
     project: Any, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (outside / "tools.md").write_text(PAGE, encoding="utf-8")
-    below = Folder.below
+    below = Folder.open_subfolder
 
     def swapped(self: Folder, path: str, **options: Any) -> Folder:
         opened = below(self, path, **options)
@@ -241,7 +239,7 @@ def test_a_folder_that_becomes_a_link_is_not_written_through(
         return opened
 
     # The first time is the reading; from the second on, the folder is elsewhere.
-    monkeypatch.setattr(Folder, "below", swapped)
+    monkeypatch.setattr(Folder, "open_subfolder", swapped)
     done = project.toolcast("generate")
     assert done.returncode != 0
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE

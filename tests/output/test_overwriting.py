@@ -133,8 +133,11 @@ def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
     assert refused.exit_code == 1
-    assert "leave.py: error: output/foreign-file: an output goes here" in refused.stderr
-    assert "--force` to replace it" in refused.stderr
+    assert (
+        "leave.py: error: output/foreign-file: a generated file belongs here"
+        in refused.stderr
+    )
+    assert "replace it with `toolcast generate --force`" in refused.stderr
     assert theirs.read_text() == "mine = 1\n"
     assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0
@@ -280,9 +283,7 @@ def test_state_that_a_project_brings_is_none_of_ours(
     change(small)
     done = run("generate")
     assert done.exit_code == 1
-    assert (
-        done.stderr.count("output/foreign-file: the file is not the generator's") == 2
-    )
+    assert done.stderr.count("output/foreign-file: the file was not generated") == 2
     assert "2 errors" in done.stderr
     assert {path.name for path in victim.iterdir()} == {"lock"}
     assert (victim / "lock").read_text() == "mine"

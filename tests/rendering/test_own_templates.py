@@ -114,7 +114,7 @@ def test_names_and_files_of_others_do_no_harm(project: Project, tmp_path: Path) 
     assert checked.returncode == 1
     assert "\x1b" not in checked.stderr
     assert "prompts/section_frame.md.jinja" in checked.stderr
-    assert "the template is a link out of its folder" in checked.stderr
+    assert "the template is a symbolic link out of its folder" in checked.stderr
 
 
 def test_a_link_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import yaml
 
 from tests.external.servers.personal import TOOLS
 from tests.router.labelled_sets import dumped
-from toolcast_runtime.core.definitions.tool import first_sentence
+from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.router import Route, RoutedTool
 
 __all__ = ["Figures", "Message", "catalogs", "figures", "messages"]
@@ -83,7 +83,7 @@ def _specs(toolset: str) -> Iterator[RoutedTool]:
         if path.name != "toolset.yaml" and not spec.get("always"):
             yield RoutedTool(
                 spec["name"],
-                spec.get("summary") or first_sentence(spec["description"]),
+                spec.get("summary") or extract_first_sentence(spec["description"]),
                 spec["description"] if "description" in spec else spec["summary"],
                 spec.get("when_to_use", ""),
                 spec["parameters"],

@@ -27,7 +27,7 @@ def test_a_removed_tool_is_found_in_the_texts_of_its_neighbours(
     project_copy: Project,
 ) -> None:
     (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
-    named = {(one.place.file, one.message) for one in found(project_copy)}
+    named = {(one.location.file, one.message) for one in found(project_copy)}
     assert named
     assert {message for _, message in named} == {
         "the text says `desktop_key`, and there is no such tool"
@@ -43,7 +43,7 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         text.replace("name: list_peers", "name: find_peers"), "utf-8"
     )
     [footer] = [
-        one for one in found(project_copy) if one.place.file.endswith("toolset.yaml")
+        one for one in found(project_copy) if one.location.file.endswith("toolset.yaml")
     ]
     assert "did you mean `find_peers`?" in footer.help
     project_copy.edit(

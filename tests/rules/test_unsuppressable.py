@@ -15,7 +15,7 @@ import yaml
 from tests.program import toolcast
 from tests.repository import EXTENSIONS
 from tests.rules.layout import lay_out
-from toolcast.import_check import preflight
+from toolcast.import_check import check_imports
 from toolcast.model.loading import load_workspace
 from toolcast.rules.table import rules
 
@@ -76,8 +76,8 @@ def tried(root: Path) -> Found:
     workspace = load_workspace(str(root)).workspace
     assert workspace is not None
     return [
-        (one.rule, one.place.file, one.place.line, one.message)
-        for one in preflight(workspace)
+        (one.rule, one.location.file, one.location.line, one.message)
+        for one in check_imports(workspace)
     ]
 
 

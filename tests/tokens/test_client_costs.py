@@ -17,7 +17,7 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 from toolcast.rules.runner import check_workspace
 from toolcast.spec_language.spec_language import schema
-from toolcast.targets.prompt_blocks import prompt_docs
+from toolcast.targets.prompt_blocks import build_prompt_docs
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "mcp"
@@ -105,7 +105,7 @@ def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
         file.stem: file.read_text("utf-8").partition("\n")[2]
         for file in folder.glob("*.md")
     }
-    assert prompt_docs(workspace, toolset).texts(None).blocks == written
+    assert build_prompt_docs(workspace, toolset).texts(None).blocks == written
 
 
 def test_the_spec_language_knows_the_kinds() -> None:
@@ -172,7 +172,7 @@ def findings(project: Any, rule: str) -> list[str]:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
     return [
-        f"{found.place.file}:{found.place.line}: {found.message}"
+        f"{found.location.file}:{found.location.line}: {found.message}"
         for found in check_workspace(workspace)
         if found.rule == rule
     ]

@@ -135,8 +135,11 @@ WRONG = {
     "fee: Decimal": ("fee: float", 'plan.py: Argument "fee" to "plan" has'),
     "id: UUID | None": ("id: UUID", 'plan.py: Argument "id" to "plan" has'),
     "order: Order": ("order: Receipt", 'order.py: Argument 1 to "place_order" has'),
-    "-> Receipt": ("-> Order", 'order.py: Argument 1 to "result_of_place_order" has'),
-    "-> list[Day]": ("-> list[str]", 'days.py: Argument 1 to "result_of_days" has'),
+    "-> Receipt": (
+        "-> Order",
+        'order.py: Argument 1 to "check_place_order_result" has',
+    ),
+    "-> list[Day]": ("-> list[str]", 'days.py: Argument 1 to "check_days_result" has'),
 }
 
 

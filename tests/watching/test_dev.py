@@ -192,7 +192,7 @@ def children(pid: int) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--toolset", "tay"], "help: there is `toy`"),
+        (["--toolset", "tay"], "help: use `toy`"),
         (["--client", "x"], "no client of the toolset toy"),
         (["--port", "{taken}"], "`--port` with another one, or `--port 0` for any"),
     ],

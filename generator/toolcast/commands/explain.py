@@ -23,7 +23,7 @@ _ALL = "`toolcast explain` lists them all"
 @click.command(name="explain")
 @click.argument("rule", required=False, shell_complete=complete_rules)
 def command(rule: str | None) -> None:
-    """Tell what a rule checks, why, and how to mend it; without a rule, list them.
+    """Print what a rule checks, the reason, and how to fix it; without RULE, list all.
 
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """

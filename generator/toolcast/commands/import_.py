@@ -102,24 +102,24 @@ _MAX_NOTES = 40
 
 @click.command(name="import")
 @click.argument("files", metavar="[FILE]...", nargs=-1)
-@toolset_option("The toolset; one that is not there is made.", required=True)
+@toolset_option("Toolset to import into; created if missing.", required=True)
 @server_options
 @click.option(
     "--prefer",
     "preferred",
     metavar="[TOOL=]SOURCE",
     multiple=True,
-    help="Which source counts where several contradict each other.",
+    help="Source to use where several sources conflict.",
 )
 @click.option(
     "--keep-missing",
     is_flag=True,
-    help="Keep the specs of tools that are missing from the imported lists.",
+    help="Keep tools that the source no longer lists.",
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Remove specs that you have added to, too, and more than half of the tools.",
+    help="Also remove specs that you edited, and more than half of the tools.",
 )
 @dry_run_option
 @format_option("what was done is")
@@ -135,12 +135,12 @@ def command(
     format_: str,
     project: str | None,
 ) -> None:
-    """Write the specs of tools that exist already.
+    """Write specs for existing tools.
 
-    A FILE holds the answer of an MCP server to `tools/list`, or a list of tools in OpenAI's
-    or Anthropic's form. What it says is kept letter for letter. Import again, and only what
-    changed there changes in the specs: what you added to them stays. The spec of a tool that
-    is not listed any more goes, and its name is reserved.
+    FILE contains an MCP server's answer to `tools/list`, or a list of tools in the format of
+    OpenAI, Anthropic, Gemini or Bedrock. Texts and schemas are kept verbatim. Importing again
+    updates only values that changed at the source. The spec of a tool that is no longer
+    listed is removed, and its name is reserved.
     """
     from ..importing.importing import importing
     from ..refactoring.project_edit import EditRefusedError, unified_diff

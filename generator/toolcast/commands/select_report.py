@@ -17,7 +17,7 @@ from toolcast_runtime.mcp.tool_search import USUAL
 from ..analysis.token_costs import estimated_tokens
 from ..analysis.tool_search import is_searched
 from ..reports.escaping import printable
-from ..suggestions import first_of
+from ..suggestions import format_first
 from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
@@ -309,7 +309,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = first_of(selection.uncovered, _MAX_NAMES_SHOWN)
+    without = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
     yield from _wrapped(f"{text}; without: {without}" if without else text)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
-from ..findings import Place
+from ..findings import Location
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
 from ..parsing.tree import NOWHERE, Path, Source
@@ -131,7 +131,7 @@ class Change:
     after: Any
     message: str
     grades: Grades
-    place: Place
+    location: Location
     reason: str = ""
     is_gone: bool = False
     witness: Any = ABSENT
@@ -139,7 +139,7 @@ class Change:
     @property
     def is_shared(self) -> bool:
         """Whether it is one of the definitions that tools share."""
-        return posixpath.basename(self.place.file) == DEFINITIONS_FILE
+        return posixpath.basename(self.location.file) == DEFINITIONS_FILE
 
     @property
     def fingerprint(self) -> str:
@@ -210,11 +210,11 @@ def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolS
     return [(old[name], new) for name, new in named if name is not None]
 
 
-def place_of(source: Source, path: Path) -> Place:
+def place_of(source: Source, path: Path) -> Location:
     """Where a path stands in a spec; the file as a whole where there are no lines."""
     if source is NOWHERE or not source.data:
-        return Place(source.file)
-    return source.place(path, at_key=True)
+        return Location(source.file)
+    return source.location(path, at_key=True)
 
 
 def raw(tool: ToolSpec | Toolset, field: str) -> Any:

@@ -140,7 +140,7 @@ def _lock(
         return  # a rule of the specs tells what is wrong with it
     for change in listing_changes(before, after, Owner(files.toolset, place)).changes:
         side = files.before if change.is_gone else files.after
-        yield replace(change, place=place_of(side, (*path, "lock")))
+        yield replace(change, location=place_of(side, (*path, "lock")))
 
 
 def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import distinct_name
 
 from ..analysis.mcp_definitions import mcp_definition
@@ -26,7 +26,7 @@ from ..refactoring.project_edit import (
 )
 from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import schema_text
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .formats import Source
 from .local_decisions import Decided, decided
 from .spec_fields import fields_of, needed_fields, said_of, spec_text
@@ -330,9 +330,11 @@ def _tried(
         return specs_after(workspace, edit.after, passed=_PASSED)
     except EditRefusedError as refusal:
         for one in refusal.findings:
-            if one.place.file in places:
-                words = escaped(f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS)
-                odd.setdefault(places[one.place.file], words)
+            if one.location.file in places:
+                words = escape_excerpt(
+                    f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS
+                )
+                odd.setdefault(places[one.location.file], words)
         if not odd:
             raise
         return None
@@ -355,7 +357,9 @@ def _differences(
         how = (
             "its members stand in another order" if sorted_alike else "is not the same"
         )
-        notes.append(f"`{escaped(tool['name'], 80)}`: what the spec gives: {how}")
+        notes.append(
+            f"`{escape_excerpt(tool['name'], 80)}`: what the spec gives: {how}"
+        )
     return notes
 
 
@@ -374,7 +378,7 @@ def _left_out(source: Source) -> list[str]:
     for kind, what, key in lists:
         entries = source.listing.entries(kind)
         if entries:
-            names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
-            named = first_of(names, _MAX_NAMES_SHOWN)
+            names = [f"`{escape_excerpt(entry[key], 80)}`" for entry in entries]
+            named = format_first(names, _MAX_NAMES_SHOWN)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

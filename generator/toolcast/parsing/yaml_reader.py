@@ -24,7 +24,7 @@ from yaml.events import (
     SequenceEndEvent,
 )
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from .characters import build_file_error, check_characters, decode_file
 from .tree import Document, Source, find_key_mark, get_span
 
@@ -372,7 +372,7 @@ class _Reader:
         severity: Severity = Severity.ERROR,
     ) -> None:
         span, line = get_span(self.text, start, end)
-        place = Place(self.file, *span)
+        place = Location(self.file, *span)
         self.findings.append(Finding(rule, severity, place, message, help, line))
 
 

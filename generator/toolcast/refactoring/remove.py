@@ -186,8 +186,8 @@ def _handler(workspace: Workspace, owned: Owned) -> list[Left]:
         if other is not tool
     )
     code = handler_code(workspace, toolset, tool)
-    if used or code is None or not code.place:
+    if used or code is None or not code.location:
         return []
-    file, _, line = code.place.rpartition(":")
+    file, _, line = code.location.rpartition(":")
     text = f"`{tool.handler}` is no tool's handler any more"
     return [Left(file, int(line), 1, text)]

@@ -219,7 +219,7 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
 
     def place_of(module: str, function: str) -> str:
         code = function_code(workspace, toolset, HandlerReference(module, function))
-        return code.place if code is not None and not code.foreign else ""
+        return code.location if code is not None and not code.foreign else ""
 
     place = place_of(reference.module, old)
     if not place and place_of(reference.module, name):

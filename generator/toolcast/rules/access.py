@@ -21,9 +21,9 @@ from ..model.mcp_servers import McpServer
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..suggestions import did_you_mean, known_instead, quoted_list
-from ..targets.table import enabled
-from .rule import Problem, at, rule
+from ..suggestions import did_you_mean, format_quoted_list, suggest_name
+from ..targets.table import list_enabled_targets
+from .rule import Problem, problem_at, rule
 from .subjects import Where
 from .unknown_names import unknown_names
 
@@ -52,7 +52,7 @@ def _task_support(
     tool: ToolSpec, value: str, message: str, help_: str
 ) -> Iterator[Problem]:
     if (tool.execution or {}).get("taskSupport") == value:
-        yield at(tool, ("execution", "taskSupport"), message, help_)
+        yield problem_at(tool, ("execution", "taskSupport"), message, help_)
 
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="mcp")
@@ -73,45 +73,47 @@ def _served_client(toolset: Toolset, target: str) -> Iterator[Problem]:
         message = (
             f"the toolset has clients, and `{target}` does not say which one it serves"
         )
-        yield at(toolset, path, message, f"add `client:`, one of {quoted_list(names)}")
+        yield problem_at(
+            toolset, path, message, f"add `client:`, one of {format_quoted_list(names)}"
+        )
     elif chosen is not None and chosen not in names:
         help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
         message = f"the toolset has no client `{chosen}`"
-        yield at(toolset, (*path, "client"), message, help_)
+        yield problem_at(toolset, (*path, "client"), message, help_)
 
 
 @rule("access/client-contradiction", on="toolset", severity=Severity.ERROR)
 def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     tools = {tool.name: tool for tool in toolset.tools}
     for client in toolset.clients:
-        restricted = {entry.text for entry in client.deny_entries}
+        denied = {entry.text for entry in client.deny_entries}
         # A pattern stands for many tools, of which it need not have each.
         for index, (name, _) in enumerate(client.allow_entries):
             path: Path = ("clients", client.name, "allow", index)
             tool, own = tools.get(name), f"`{client.name}` allows `{name}`"
-            if name in restricted:
-                yield at(toolset, path, *_both(client.name, name))
+            if name in denied:
+                yield problem_at(toolset, path, *_both(client.name, name))
             if tool and tool.clients is not None and client.name not in tool.clients:
                 message = f"{own}, whose own `clients` leave it out"
                 help_ = "both must agree; remove it here or add it there"
-                yield at(toolset, path, message, help_)
+                yield problem_at(toolset, path, message, help_)
             elif tool and _lacks(toolset, client, tool):
                 message = f"{own}, and lacks its permission `{tool.permission}`"
                 help_ = "add it to the client's `permissions`, or remove the tool here"
-                yield at(toolset, path, message, help_)
+                yield problem_at(toolset, path, message, help_)
     for server in toolset.listed_servers:
         for index, name in enumerate(server.allow or ()):
             if name in server.deny:
                 path = ("mcp_servers", server.name, "allow", index)
-                yield at(toolset, path, *_both(server.name, name))
+                yield problem_at(toolset, path, *_both(server.name, name))
     for tool in toolset.tools:
         for index, name in enumerate(tool.clients or ()):
             meant = toolset.client(name)
             if meant is None:
                 continue
             if not meant.allows(tool.name):
-                is_restricted = tool.name in meant.deny
-                how = "denies it" if is_restricted else "does not allow it"
+                is_denied = tool.name in meant.deny
+                how = "denies it" if is_denied else "does not allow it"
                 help_ = "both must agree; change `clients` here or in toolset.yaml"
             elif _lacks(toolset, meant, tool):
                 how = f"lacks its permission `{tool.permission}`"
@@ -121,7 +123,7 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             else:
                 continue
             message = f"`{tool.name}` is meant for `{name}`, which {how}"
-            yield at(tool, ("clients", index), message, help_)
+            yield problem_at(tool, ("clients", index), message, help_)
 
 
 def _both(owner: str, name: str) -> tuple[str, str]:
@@ -154,17 +156,17 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         other = paths.setdefault(path, name)
         if other != name:
             message = f"{other} and {name} are both served at `{plan.path}`"
-            yield at(toolset, place, message, "give one of them another `path`")
+            yield problem_at(toolset, place, message, "give one of them another `path`")
         if path in ("/health", "/ready") or f"{path}/".startswith("/api/admin/"):
             message = (
                 f"{name} is served at `{plan.path}`, which the server itself answers"
             )
-            yield at(toolset, place, message, "give it another `path`")
+            yield problem_at(toolset, place, message, "give it another `path`")
         owner = variables.setdefault(plan.token_variable, name)
         if owner != name:
             message = f"the token of {owner} and that of {name} are both `{plan.token_variable}`"
             help_ = "give one of them another `token_variable`"
-            yield at(toolset, place, message, help_)
+            yield problem_at(toolset, place, message, help_)
 
 
 @rule("access/tool-count", on="toolset", severity=Severity.WARNING)
@@ -184,7 +186,7 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f" {limit.client} takes {limit.most} in a request ({limit.source})"
             )
             help_ = "offer it fewer: `allow`, `deny`, or a toolset of their own"
-            yield at(toolset, path, message, help_)
+            yield problem_at(toolset, path, message, help_)
 
 
 @rule("access/tool-count", on="toolset", severity=Severity.NOTE)
@@ -207,7 +209,9 @@ def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                     f" {limit.client} advises at most {limit.most}"
                 )
                 at_key = section in known
-                yield at(toolset, path, message, "split the section", at_key=at_key)
+                yield problem_at(
+                    toolset, path, message, "split the section", at_key=at_key
+                )
 
 
 @rule("access/unreachable", on="toolset", severity=Severity.WARNING)
@@ -225,13 +229,15 @@ def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
                 else "a client's `allow`"
             )
             help_ = f"add it to {who}, or remove the tool"
-            yield at(tool, (place,), f"no client may have `{tool.name}`", help_)
+            yield problem_at(tool, (place,), f"no client may have `{tool.name}`", help_)
     for server in toolset.listed_servers:
         clients = toolset.clients
         if clients and not any(_may_have(client, server) for client in clients):
             message = f"no client may have a tool of `{server.name}`"
             help_ = "name its tools in a client's `allow`, or remove the server"
-            yield at(toolset, ("mcp_servers", server.name), message, help_, at_key=True)
+            yield problem_at(
+                toolset, ("mcp_servers", server.name), message, help_, at_key=True
+            )
 
 
 @rule("access/unreachable", on="tool", severity=Severity.ERROR)
@@ -239,7 +245,9 @@ def always_without_clients(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     """What the system prompt counts on, and nobody has."""
     if tool.always and _has_nobody(where.toolset, tool):
         message = f"`{tool.name}` is always offered, and no client may have it"
-        yield at(tool, ("always",), message, "let a client have it, or remove `always`")
+        yield problem_at(
+            tool, ("always",), message, "let a client have it, or remove `always`"
+        )
 
 
 def _has_nobody(toolset: Toolset, tool: ToolSpec) -> bool:
@@ -254,9 +262,9 @@ def offers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         what = f"no client may have the {spec.kind} `{spec.name}`"
         if "mcp" not in toolset.targets:
             message = f"{what}: the toolset has no MCP server"
-            yield at(spec, ("name",), message, "add `mcp` to its targets")
+            yield problem_at(spec, ("name",), message, "add `mcp` to its targets")
         elif toolset.clients and spec.clients is None:
-            yield at(spec, ("name",), what, "name them in its `clients`")
+            yield problem_at(spec, ("name",), what, "name them in its `clients`")
 
 
 def _may_have(client: Client, server: McpServer) -> bool:
@@ -283,7 +291,7 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if key in oauth and not is_safe_url(oauth[key]):
             message = f"`{key}` is no URL that can be trusted"
             help_ = "give an https URL without user, query and fragment; http is for loopback alone"
-            yield at(toolset, (*place, key), message, help_)
+            yield problem_at(toolset, (*place, key), message, help_)
     clients = {client.name for client in toolset.clients}
     known = {"clients": clients, "permissions": set(toolset.permissions)}
     opened = False
@@ -296,11 +304,11 @@ def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                     message = f"{what}, which is none of the toolset's {key}"
                     help_ = f"declare it in `{key}` of toolset.yaml, or remove it"
                     path = (*place, "scopes", scope, key, index)
-                    yield at(toolset, path, message, help_)
+                    yield problem_at(toolset, path, message, help_)
     if clients and not opened:
         message = "no scope opens the endpoint of a client"
         help_ = "give one of them `clients`"
-        yield at(toolset, (*place, "scopes"), message, help_, at_key=True)
+        yield problem_at(toolset, (*place, "scopes"), message, help_, at_key=True)
 
 
 @rule("access/incomplete-deny-pattern", on="toolset", severity=Severity.ERROR)
@@ -319,7 +327,7 @@ def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                 what = f"`{entry.text}` keeps no tool from `{client.name}`"
                 message = f"{what} that {has[0]} lists by itself"
                 help_ = f"name the tools that are taken of it, `allow` of {has[0]}"
-                yield at(toolset, path, message, help_)
+                yield problem_at(toolset, path, message, help_)
 
 
 _MAX_NAME_CHARACTERS = 120
@@ -347,7 +355,7 @@ def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         places += ("clients", "targets", "name")
         path = next((key,) for key in places if key in toolset.fields)
         help_ = "nothing is wrong: see that you know each of them"
-        yield at(toolset, path, f"the toolset {reach}", help_, at_key=True)
+        yield problem_at(toolset, path, f"the toolset {reach}", help_, at_key=True)
 
 
 def _listed(verb: str, noun: str, names: Sequence[str]) -> str:
@@ -373,28 +381,32 @@ def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
             kept = f", so nobody may have {', '.join(needing)}" if needing else ""
             message = f"no client has the permission `{name}`{kept}"
             help_ = "add it to the `permissions` of a client in `clients`, or remove it"
-            yield at(toolset, ("permissions", name), message, help_, at_key=True)
+            yield problem_at(
+                toolset, ("permissions", name), message, help_, at_key=True
+            )
         elif oauth is not None and needing and name not in given:
             message = (
                 f"no scope gives the permission `{name}`, so nobody who logs in may have"
                 f" {', '.join(needing)}"
             )
             help_ = "add it to the `permissions` of a scope in `targets.mcp.http.oauth`"
-            yield at(toolset, ("permissions", name), message, help_, at_key=True)
+            yield problem_at(
+                toolset, ("permissions", name), message, help_, at_key=True
+            )
 
 
 @rule("access/server-tool-not-allowed", on="toolset", severity=Severity.WARNING)
 def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for server in toolset.mcp_servers:
         for own in server.tools:
-            if not server.takes(own):
+            if not server.is_allowed(own):
                 message = f"`{own}` gets a name, and is not taken from `{server.name}`"
                 near = did_you_mean(own, server.allow or ())
                 help_ = (
                     near or "add it to the server's `allow`, or remove it from `tools`"
                 )
                 path = ("mcp_servers", server.name, "tools", own)
-                yield at(toolset, path, message, help_, at_key=True)
+                yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 @rule(
@@ -407,7 +419,7 @@ def shared_endpoint(workspace: Workspace) -> Iterator[Problem]:
     for endpoint in workspace.endpoints:
         place = ("endpoints", endpoint.name)
         for message, help_ in _problems_of_shared_endpoint(endpoint, workspace):
-            yield at(workspace, place, message, help_, at_key=True)
+            yield problem_at(workspace, place, message, help_, at_key=True)
 
 
 def _problems_of_shared_endpoint(
@@ -419,7 +431,7 @@ def _problems_of_shared_endpoint(
         yield message, "give the endpoint another one"
     for name in endpoint.toolsets:
         if name not in names:
-            yield f"there is no toolset `{name}`", known_instead(name, names)
+            yield f"there is no toolset `{name}`", suggest_name(name, names)
     shared = toolsets_of(workspace, endpoint)
     for one in shared:
         if "mcp" not in one.targets:
@@ -428,7 +440,7 @@ def _problems_of_shared_endpoint(
     without = [one.name for one in shared if not one.clients]
     if without and len(without) < len(shared):
         yield (
-            f"{quoted_list(without)} names no clients, and others of the endpoint do:"
+            f"{format_quoted_list(without)} names no clients, and others of the endpoint do:"
             " who may have its tools is not said",
             "name the clients in its toolset.yaml",
         )
@@ -481,7 +493,7 @@ def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                     f" served at the endpoint `{endpoint.name}`"
                 )
                 help_ = "rename one of the two, or serve them apart"
-                yield at(owner, path, message, help_, at_key=bool(server))
+                yield problem_at(owner, path, message, help_, at_key=bool(server))
 
 
 def _names(toolset: Toolset) -> Iterator[_Name]:
@@ -510,11 +522,13 @@ def _names(toolset: Toolset) -> Iterator[_Name]:
 
 @rule("access/unknown-exclusion", on="toolset", severity=Severity.ERROR)
 def half_excluded(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     is_there = {tool.name for tool in toolset.tools}
     for index, (tool, target, _) in enumerate(toolset.exclusions):
         for one in chosen if tool in is_there else ():
             if target in one.needs and tool not in toolset.excluded(one.name):
                 message = f"`{one.name}` needs `{tool}` in `{target}`"
                 help_ = f"exclude `{tool}` from `{one.name}` as well"
-                yield at(toolset, ("exclusions", index, "target"), message, help_)
+                yield problem_at(
+                    toolset, ("exclusions", index, "target"), message, help_
+                )

@@ -13,7 +13,7 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import Path
 from ..suggestions import Suggestions
-from .rule import Problem, at, rule
+from .rule import Problem, problem_at, rule
 from .subjects import Where
 
 
@@ -22,11 +22,11 @@ def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     asked = where.toolset.targets["cli"].get("decisions")
     if asked == "required" and "cli" not in tool.fields:
         help_ = "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`"
-        yield at(tool, (), f"`{tool.name}` has no CLI decision", help_)
+        yield problem_at(tool, (), f"`{tool.name}` has no CLI decision", help_)
     elif tool.cli is not None and tool.cli.keyword is None and not tool.cli.reason:
         message = f"`{tool.name}` is not in the CLI, and no reason is given"
         help_ = "add `reason:` beside `keyword: null`"
-        yield at(tool, ("cli", "keyword"), message, help_)
+        yield problem_at(tool, ("cli", "keyword"), message, help_)
 
 
 @rule("cli/flag-conflict", on="toolset", severity=Severity.ERROR, target="cli")
@@ -45,7 +45,7 @@ def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             if name not in placed and option in flags.get(command.keyword, ()):
                 message = f"`{option}` selects a tool and is an option of `{command.tool.name}`"
                 help_ = f"choose another flag, or put `{name}` into `usage`"
-                yield at(command.tool, ("cli", "keyword"), message, help_)
+                yield problem_at(command.tool, ("cli", "keyword"), message, help_)
 
 
 @rule("cli/keyword-conflict", on="toolset", severity=Severity.ERROR, target="cli")
@@ -57,11 +57,11 @@ def cli_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         place: Path = ("cli", "keyword")
         if command.action is not None and has_flag:
             message = "a tool with `actions` has no flag"
-            yield at(command.tool, place, message, "remove the flag")
+            yield problem_at(command.tool, place, message, "remove the flag")
         earlier = by_keyword.setdefault(command.keyword, [])
         problem = next(filter(None, (_clash(command, one) for one in earlier)), None)
         if problem is not None:
-            yield at(command.tool, place, *problem)
+            yield problem_at(command.tool, place, *problem)
         earlier.append(command)
 
 
@@ -91,7 +91,7 @@ def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
 def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
         for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
-            yield at(tool, ("cli", "usage"), message, help_)
+            yield problem_at(tool, ("cli", "usage"), message, help_)
 
 
 def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
@@ -135,4 +135,4 @@ def program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         else f"`{program}` of pyproject.toml does not run this toolset's commands"
     )
     help_ = f'write `{program} = "{runs}"` in its `[project.scripts]`'
-    yield at(toolset, ("targets", "cli", "program"), message, help_)
+    yield problem_at(toolset, ("targets", "cli", "program"), message, help_)

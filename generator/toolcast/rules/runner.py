@@ -74,9 +74,9 @@ def by_their_authors(
             if toolset.proxy_of(tool) is not None:
                 theirs[tool.source.file] = tool.source, listed_fields(tool)
     for finding in findings:
-        if finding.severity is Severity.WARNING and finding.place.file in theirs:
-            source, fields = theirs[finding.place.file]
-            field = _field_at(source, finding.place.line)
+        if finding.severity is Severity.WARNING and finding.location.file in theirs:
+            source, fields = theirs[finding.location.file]
+            field = _field_at(source, finding.location.line)
             # A tool's own decisions are told at its name, too.
             if field in fields or (
                 field == "name" and finding.rule.startswith("name/")
@@ -171,7 +171,7 @@ def without_suppressed(
         if found_by is not None and not found_by.can_be_suppressed:
             remaining.append(finding)
             continue
-        for file in _homes(finding.place.file, workspace):
+        for file in _homes(finding.location.file, workspace):
             match = _match(finding, suppressions.get(file), today)
             if match is not None:
                 used.add((file, match))

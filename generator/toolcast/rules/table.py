@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ..extensions import RULES, ExtensionError, guarded, values
+from ..extensions import RULES, ExtensionError, guard_function, load_contributions
 from ..findings import Severity
 from .rule import Check, Problem, Rule, family_page, page_beside
 from .rule_docs import PageError
@@ -107,7 +107,7 @@ def _of_module(module: ModuleType) -> Iterator[Rule]:
 def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
     taken = {rule.id for rule in built_in()}
     found: dict[str, Rule] = {}
-    for where, value in values(extensions, RULES):
+    for where, value in load_contributions(extensions, RULES):
         own = _rules_of(where, value)
         for rule in own:
             _hold(where, rule, taken | found.keys())
@@ -145,7 +145,7 @@ def _held(rule: Rule) -> Check | None:
                 raise TypeError(f"a check gives problems, not {type(one).__name__}")
         return iter(found)
 
-    return guarded(f"the rule `{rule.id}`", problems)
+    return guard_function(f"the rule `{rule.id}`", problems)
 
 
 def _rules_of(where: str, value: Any) -> list[Any]:

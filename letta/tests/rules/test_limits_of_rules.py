@@ -35,7 +35,7 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem is its path and its message."""
     monkeypatch.setattr(
-        rules, "at", lambda where, path, message, help_="", **_: (path, message)
+        rules, "problem_at", lambda where, path, message, help_="", **_: (path, message)
     )
 
 

@@ -47,7 +47,9 @@ def tool(part: Any, **more: Any) -> Any:
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runbook, "tool_part", lambda _, one: one.part)
     monkeypatch.setattr(runbook, "changes_data", lambda one: one.changes)
-    monkeypatch.setattr(runbook, "markdown_header", lambda _: runbook.inline("header"))
+    monkeypatch.setattr(
+        runbook, "encode_markdown_header", lambda _: runbook.encode_inline("header")
+    )
     monkeypatch.setattr(
         runbook,
         "settings_of",

@@ -19,7 +19,7 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ..core.safe_file import read_secret, secret
+from ..core.safe_file import load_secret, read_secret_file
 from .settings import HttpSettings, OAuth, SettingsError
 
 _logger = logging.getLogger("toolcast.http")
@@ -68,7 +68,9 @@ class Tokens:
                 seen = os.stat(self._path)
                 now = seen.st_ino, seen.st_mtime_ns, seen.st_size
                 if now != self._seen:
-                    found = frozenset(map(_digest, read_secret(self._path).split()))
+                    found = frozenset(
+                        map(_digest, read_secret_file(self._path).split())
+                    )
                     if self._seen is not None:
                         _logger.info("the tokens of %s were read again", self.name)
                     self._digests, self._seen = found, now
@@ -291,7 +293,7 @@ def _credentials(
     names: tuple[str, str], environment: Mapping[str, str]
 ) -> tuple[str, str]:
     """Id and secret; raises `ValueError` when one cannot be had."""
-    user, password = (secret(name, environment) for name in names)
+    user, password = (load_secret(name, environment) for name in names)
     if user is None or password is None:
         raise ValueError(f"introspection needs {' and '.join(names)}: set both")
     return user, password

@@ -344,7 +344,7 @@ def _told(received: asyncio.Task[Message]) -> None:
 
 def _problem_with_json(body: bytes) -> str | None:
     if nesting(body) > MAX_LEVELS:
-        return f"is more than {MAX_LEVELS} levels deep"
+        return f"has more than {MAX_LEVELS} levels of nesting"
     # Each value takes a character at least.
     if len(body) >= MAX_VALUES and crowding(body) > MAX_VALUES:
         return f"has more than {MAX_VALUES:,} values"

@@ -22,8 +22,8 @@ from concurrent.futures import Future, InvalidStateError
 from difflib import get_close_matches
 from typing import Any
 
-from ..core.calls.handlers import own_function
-from ..core.calls.worker_threads import background_loop, is_kept_waiting
+from ..core.calls.handlers import load_function
+from ..core.calls.worker_threads import get_background_loop, is_blocked_by_run_sync
 from ..core.definitions.definitions import is_in_package
 from ..core.toolset_settings import Lifespan, LifespanError
 
@@ -214,7 +214,7 @@ class Run:
             raise failures[0]
 
     def _manager(self) -> Any:
-        manager = own_function(self._lifespan.function, self._package)()
+        manager = load_function(self._lifespan.function, self._package)()
         if hasattr(type(manager), "__aenter__") or hasattr(type(manager), "__enter__"):
             return manager
         if inspect.iscoroutine(manager):
@@ -430,8 +430,8 @@ class Resources:
                 f"the lifespan of `{self._toolset}` has ended: `async with REGISTRY` of the"
                 " toolset starts it again"
             )
-        run = self._joined(background_loop())
-        if is_kept_waiting(run.loop):
+        run = self._joined(get_background_loop())
+        if is_blocked_by_run_sync(run.loop):
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` runs in the event loop that waits for"
                 " this call: await the call there"

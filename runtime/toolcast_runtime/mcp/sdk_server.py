@@ -21,10 +21,10 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from ..core import optional
-from ..core.calls.call_telemetry import is_traced, log_call
+from ..core.calls.call_telemetry import is_tracing_enabled, log_call
 from ..core.context import CALL_GUARD, CALLER, Caller
 from ..core.registry import UnknownToolError
-from ..core.validation.protocol import is_listed_before_2026
+from ..core.validation.protocol import has_object_root
 from .results import (
     call_result,
     failure,
@@ -163,7 +163,9 @@ def build_server(
                 params.arguments,
                 who,
                 ask=ask,
-                keep=None if kept is None else partial(kept.keep, CALLER.get().user),
+                store_content=(
+                    None if kept is None else partial(kept.keep, CALLER.get().user)
+                ),
             )
             if context.meta and "progress_token" in context.meta:
                 from .elicitation import asked_for
@@ -179,7 +181,7 @@ def build_server(
             if structured and is_before_2026(context.protocol_version):
                 schema = tool.definition["outputSchema"]
                 is_object = isinstance(response.result, dict)
-                structured = is_object and is_listed_before_2026(schema)
+                structured = is_object and has_object_root(schema)
             if tool.proxy is not None and isinstance(response.result, dict):
                 structured = True  # the server's own, which needs no schema
             send = "both" if tool.result is None else tool.result.send
@@ -212,7 +214,7 @@ def build_server(
 
 
 class _Person:
-    """Asks the person in front of a client, as `AskPerson`: most calls ask nobody.
+    """Asks the person in front of a client, as `AskUser`: most calls ask nobody.
 
     Attributes:
         asker: what asks, once something is asked.
@@ -285,7 +287,7 @@ class _Requests:
             is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
             # By itself nothing imports the API of metrics.
             is_measured = "opentelemetry.metrics" in sys.modules
-            if is_handed_on or is_measured or is_traced():
+            if is_handed_on or is_measured or is_tracing_enabled():
                 return await self._observed(ctx, call_next)
             return await call_next(ctx)
         finally:

@@ -87,7 +87,7 @@ def test_the_example_of_the_page_is_real() -> None:
     example = page.partition("```text\n")[2].partition("```")[0]
     text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")
     parts = example.strip().split("\n\n")
-    assert len(parts) == 2
+    assert parts != [""]
     assert [part for part in parts if part not in text] == []
 
 
