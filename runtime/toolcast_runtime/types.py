@@ -22,7 +22,7 @@ __all__ = [
     "ListResult",
     "ObjectResult",
     "ReadOnly",
-    "ResourceHandlerForm",
+    "DependencyHandlerForm",
     "TakesKeywords",
     "TypedDict",
     "tool_result",
@@ -75,7 +75,7 @@ class HandlerForm(Protocol):
     def __call__(self, handler: _Handler, arguments: object, /) -> _Handler: ...
 
 
-class ResourceHandlerForm(Protocol):
+class DependencyHandlerForm(Protocol):
     """A `HandlerForm` for handlers that also get dependencies as keywords."""
 
     @overload

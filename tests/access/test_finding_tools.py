@@ -108,4 +108,4 @@ def test_a_registry_has_what_its_toolsets_have() -> None:
     assert _registry(other).clients == ()
     assert _registry(one).has_ledger and not _registry(one, other).has_ledger
     assert _registry(one).asserts_formats and not _registry(one, other).asserts_formats
-    assert _registry(one).lifespan_resources == ()
+    assert _registry(one).lifespan_dependencies == ()

@@ -35,7 +35,7 @@ NOTES = """
     instructions: Notes are short.
     handlers: desk_work
     lifespan: desk_work.notes:opened
-    resources: {db: "desk_work.notes:Db"}
+    dependencies: {db: "desk_work.notes:Db"}
     ledger: {path: notes.sqlite3}
     permissions: {write: Write notes.}
     clients:
@@ -49,7 +49,7 @@ PLANS = """
     instructions: Plans are long.
     handlers: desk_work
     lifespan: desk_work.plans:opened
-    resources: {db: "desk_work.plans:Db"}
+    dependencies: {db: "desk_work.plans:Db"}
     clients:
       assistant: {allow: "*", deny: [drop_plan]}
       planner: {allow: ["*_plan*"]}

@@ -90,7 +90,7 @@ def test_no_definition_makes_it_a_parameter(
     toolset = make_toolset(KINDS, keyword=schema)
     response = toolset.registry.call_tool_sync("keyword", {"db": "mine"})
     assert response.error is not None and "cannot be loaded" in response.error
-    assert "the resource `db` is a parameter of the tool, too" in caplog.text
+    assert "the dependency `db` is a parameter of the tool, too" in caplog.text
     assert toolset.told == []
 
 
@@ -100,7 +100,7 @@ def test_a_handler_that_does_not_take_one_is_told(
     toolset = make_toolset("def without(text): ...", without=TEXT)
     response = toolset.registry.call_tool_sync("without", {"text": "a"})
     assert response.error is not None and "cannot be loaded" in response.error
-    assert "no parameter for the resource `db`" in caplog.text
+    assert "no parameter for the dependency `db`" in caplog.text
 
 
 @pytest.mark.parametrize("lifespan", [None, Lifespan("work:lifespan", ("log",))])
@@ -109,7 +109,7 @@ def test_a_definition_that_uses_what_is_not_there_is_refused(
 ) -> None:
     toolset = make_toolset()
     with pytest.raises(
-        DefinitionError, match="`add` uses `db`, which is not a resource"
+        DefinitionError, match="`add` uses `db`, which is not a dependency"
     ):
         Registry(
             toolset.package.load(), handlers=toolset.package.name, lifespan=lifespan
@@ -148,7 +148,7 @@ async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
 
 def test_what_is_not_there_is_not_replaced(toolset: Toolset) -> None:
     with (
-        pytest.raises(LookupError, match="no resource `dbb`; did you mean `db`"),
+        pytest.raises(LookupError, match="no dependency `dbb`; did you mean `db`"),
         toolset.registry.replace_dependencies(dbb=1),
     ):
         pass
@@ -171,7 +171,7 @@ async def test_a_registry_without_a_lifespan_is_entered_as_well(
     async with Registry(package.load()) as registry:
         assert registry.names() == ("idle",)
     with (
-        pytest.raises(LookupError, match="has no lifespan, and so no resources"),
+        pytest.raises(LookupError, match="has no lifespan, and so no dependencies"),
         registry.replace_dependencies(db=1),
     ):
         pass

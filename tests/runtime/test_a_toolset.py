@@ -18,12 +18,12 @@ from toolcast_runtime.core.toolset import Toolset
 def _toolset(**given: Any) -> Any:
     made = copy.copy(REGISTRY.toolsets[0])
     made.__dict__.pop("calls", None)
-    made.providers, made.lifespan, made._resources = (), None, None
+    made.providers, made.lifespan, made._dependencies = (), None, None
     vars(made).update(given)
     return made
 
 
-class Resources:
+class Dependencies:
     def __init__(self, fails: bool = False) -> None:
         self.log: list[str] = []
         self.fails, self.is_over, self.is_up, self.is_left_out = (
@@ -51,8 +51,8 @@ async def test_the_last_who_leaves_ends_what_the_first_began(
         waited.append(seconds)
 
     monkeypatch.setattr(worker_threads, "wait_for_abandoned", until_ended)
-    opened = Resources()
-    made: Toolset = _toolset(lifespan=object(), _resources=opened)
+    opened = Dependencies()
+    made: Toolset = _toolset(lifespan=object(), _dependencies=opened)
     await made.enter()
     await made.enter()
     await made.leave()
@@ -62,8 +62,8 @@ async def test_the_last_who_leaves_ends_what_the_first_began(
 
 
 async def test_what_cannot_be_opened_is_left() -> None:
-    opened = Resources(fails=True)
-    made: Toolset = _toolset(lifespan=object(), _resources=opened)
+    opened = Dependencies(fails=True)
+    made: Toolset = _toolset(lifespan=object(), _dependencies=opened)
     for _ in range(2):
         with pytest.raises(ValueError, match="it cannot be opened"):
             await made.enter()
@@ -82,9 +82,9 @@ async def test_what_cannot_be_opened_is_left() -> None:
 async def test_a_lifespan_is_up_or_not_needed(
     lifespan: Any, left_out: bool, is_up: bool, expected: bool
 ) -> None:
-    opened = Resources()
+    opened = Dependencies()
     opened.is_up = is_up
-    made: Toolset = _toolset(lifespan=lifespan, _resources=opened)
+    made: Toolset = _toolset(lifespan=lifespan, _dependencies=opened)
     made.is_lifespan_disabled = left_out
     assert made.is_lifespan_started is expected
     await made.enter()

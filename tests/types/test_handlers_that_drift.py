@@ -351,7 +351,7 @@ def said(make_project: Callable[..., Any], mypy_cache: str) -> str:
             for name in names
         },
         toolset="targets: {registry: {}}\nlifespan: handlers.app:lifespan\n"
-        "resources: {db: handlers.app:Database}\n",
+        "dependencies: {db: handlers.app:Database}\n",
     )
     # `check` finds most of these, too.
     generate_project(project.root)

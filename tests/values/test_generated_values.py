@@ -174,8 +174,8 @@ def test_a_class_and_a_mapping_stand_beside_resources_of_any_name(
     make_project: Callable[..., Any],
 ) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"
-    resources = "resources: {arguments: builtins:int, db: builtins:int}\n"
-    toolset = f"{lifespan}{resources}targets: {{registry: {{}}}}\n"
+    dependencies = "dependencies: {arguments: builtins:int, db: builtins:int}\n"
+    toolset = f"{lifespan}{dependencies}targets: {{registry: {{}}}}\n"
     project = make_project(WITH_RESOURCES, toolset=toolset, handlers=LENT)
     project.generate()
     program = (

@@ -294,7 +294,7 @@ class Toolset:
     handlers: str | None = None
     proxy: str | None = None
     lifespan: HandlerReference | None = None
-    resources: Mapping[str, HandlerReference] = field(default_factory=dict)
+    dependencies: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = language_default("toolset.formats")
     values: str = language_default("toolset.values")
     timeout: float = language_default("toolset.timeout", float)

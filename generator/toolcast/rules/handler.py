@@ -111,19 +111,19 @@ def outside_or_missing(
     return problem or missing_function(workspace, toolset, named)
 
 
-def problems_with_resources(
+def problems_with_dependencies(
     signature: Signature, uses: Sequence[str], toolset: Toolset
 ) -> Iterator[tuple[str, str]]:
-    """What a function does not take of the resources that it is given, with a help each.
+    """What a function does not take of the dependencies that it is given, with a help each.
 
     One that the toolset does not have is `handler/unknown-resource`'s to tell.
     """
-    for name in filter(toolset.resources.__contains__, uses):
+    for name in filter(toolset.dependencies.__contains__, uses):
         if name in signature.positional_only:
             only = f"the handler takes `{name}` by place only"
-            yield f"{only}, and resources come by name", "remove the `/` behind it"
+            yield f"{only}, and dependencies come by name", "remove the `/` behind it"
         elif name not in signature.names and not signature.takes_any:
-            lacks = f"the handler has no parameter for the resource `{name}`"
+            lacks = f"the handler has no parameter for the dependency `{name}`"
             help_ = f"add `{name}` to the function, or remove it from `uses`"
             yield f"{lacks}, which `uses` names", help_
 
@@ -215,24 +215,24 @@ def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 )
 def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if toolset.lifespan is None:
-        if toolset.resources:
-            message = "nothing gives the resources: the toolset has no `lifespan`"
+        if toolset.dependencies:
+            message = "nothing gives the dependencies: the toolset has no `lifespan`"
             help_ = (
                 "add `lifespan: module:function`, a context manager that yields them"
             )
-            yield problem_at(toolset, ("resources",), message, help_, at_key=True)
+            yield problem_at(toolset, ("dependencies",), message, help_, at_key=True)
         return
     problem = outside_or_missing(workspace, toolset, toolset.lifespan)
     if problem is None:
         problem = _signature_problem(toolset, workspace)
     if problem is not None:
         yield problem_at(toolset, ("lifespan",), *problem)
-    for name, type_ in toolset.resources.items():
+    for name, type_ in toolset.dependencies.items():
         parts = [*type_.module.split("."), type_.function]
         if any(map(keyword.iskeyword, parts)):
             message = f"no module can have a class that is called `{type_}`"
             yield problem_at(
-                toolset, ("resources", name), message, "write `module:Class`"
+                toolset, ("dependencies", name), message, "write `module:Class`"
             )
             continue
         # What others define is not looked for: nothing imports it but type checkers.
@@ -242,7 +242,9 @@ def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if absent is not None:
             message = absent[0].replace("has no function", "has no class")
             near = did_you_mean(type_.function, _classes(workspace, type_))
-            yield problem_at(toolset, ("resources", name), message, near or absent[1])
+            yield problem_at(
+                toolset, ("dependencies", name), message, near or absent[1]
+            )
 
 
 def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
@@ -283,7 +285,7 @@ def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             always = tuple(one.name for one in spec.arguments if one.required)
         signature = code.signature.without(spec.uses)
         for message, help_ in (
-            *problems_with_resources(code.signature, spec.uses, toolset),
+            *problems_with_dependencies(code.signature, spec.uses, toolset),
             *_problems_of_mcp_signature(signature, given, always),
         ):
             yield problem_at(spec, ("handler",), f"{message} ({code.location})", help_)
@@ -462,7 +464,7 @@ def signature(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
     if not whole or whole.signature is None:
         return
-    problems = [*problems_with_resources(whole.signature, tool.uses, where.toolset)]
+    problems = [*problems_with_dependencies(whole.signature, tool.uses, where.toolset)]
     signature = whole.signature.without(tool.uses)
     if not whole._replace(signature=signature).accepts_mapping(tool):
         problems += _problems_of_signature(tool, signature)
@@ -676,17 +678,21 @@ def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     can_be_suppressed=False,
 )
 def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for name in toolset.resources:
+    for name in toolset.dependencies:
         if not is_keyword_argument(name):
             message = f"no function can have a parameter `{name}`"
-            help_ = "give the resource another name"
-            yield problem_at(toolset, ("resources", name), message, help_, at_key=True)
+            help_ = "give the dependency another name"
+            yield problem_at(
+                toolset, ("dependencies", name), message, help_, at_key=True
+            )
     for spec in (*toolset.tools, *toolset.mcp_specs):
         for number, name in enumerate(spec.uses):
-            if name not in toolset.resources:
-                message = f"the toolset has no resource `{name}`"
-                near = did_you_mean(name, list(toolset.resources))
-                help_ = near or "add it to `resources` of toolset.yaml, with its type"
+            if name not in toolset.dependencies:
+                message = f"the toolset has no dependency `{name}`"
+                near = did_you_mean(name, list(toolset.dependencies))
+                help_ = (
+                    near or "add it to `dependencies` of toolset.yaml, with its type"
+                )
                 yield problem_at(spec, ("uses", number), message, help_)
             what, is_sent = _sent(spec, name)
             if is_sent:
@@ -711,15 +717,17 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
 def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
-    for name in toolset.resources:
+    for name in toolset.dependencies:
         if name not in used:
-            unknown = sorted(used - toolset.resources.keys())
-            message = f"nothing uses the resource `{name}`"
+            unknown = sorted(used - toolset.dependencies.keys())
+            message = f"nothing uses the dependency `{name}`"
             use = (
                 f"say `uses: [{name}]` in a spec, or remove it here and in the lifespan"
             )
             help_ = did_you_mean(name, unknown) or use
-            yield problem_at(toolset, ("resources", name), message, help_, at_key=True)
+            yield problem_at(
+                toolset, ("dependencies", name), message, help_, at_key=True
+            )
 
 
 def gone_imports(

@@ -102,7 +102,7 @@ def handler_code(
 ) -> HandlerCode | None:
     """The handler of a tool; None when it has none, or none that may be read.
 
-    Its signature is without the resources that the tool uses.
+    Its signature is without the dependencies that the tool uses.
     """
     if tool.handler is None:
         return None

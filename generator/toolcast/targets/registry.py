@@ -201,8 +201,8 @@ def _build_registry_view(toolset: Toolset, source: Code) -> View:
         ledger_keep=encode_optional(toolset.ledger.get("keep")),
         has_lifespan=toolset.lifespan is not None,
         lifespan=encode_literal(str(toolset.lifespan), _INDENT, ","),
-        resources=encode_optional(
-            tuple(toolset.resources) or None, f"{_INDENT}resources=", ","
+        dependencies=encode_optional(
+            tuple(toolset.dependencies) or None, f"{_INDENT}dependencies=", ","
         ),
     )
 

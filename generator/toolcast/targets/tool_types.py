@@ -77,7 +77,7 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
         for object_type in types.objects
     ]
     aliases = _build_aliases([types.results, types.gives], printer)
-    dependency_types = {key: toolset.resources[key] for key in tool.uses}
+    dependency_types = {key: toolset.dependencies[key] for key in tool.uses}
     dependencies = {
         key: build_module_type(type_.module, type_.function)
         for key, type_ in dependency_types.items()
@@ -312,7 +312,9 @@ def _build_handler_check(
     required_variable = local_name("required")
     result_variable = local_name("result") if results.name else "_"
     result_check = f"check_{function}_result"
-    dependency_variables = {key: local_name(f"{key}_resource") for key in dependencies}
+    dependency_variables = {
+        key: local_name(f"{key}_dependency") for key in dependencies
+    }
     has_required_call = (
         tool.arguments_type is None
         and len(required) < len(arguments.members)
@@ -379,7 +381,7 @@ def _build_handler_check(
 
 
 def _get_form_name(dependencies: Mapping[str, Type]) -> str:
-    return "ResourceHandlerForm" if dependencies else "HandlerForm"
+    return "DependencyHandlerForm" if dependencies else "HandlerForm"
 
 
 def _build_shape(

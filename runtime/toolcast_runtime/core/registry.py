@@ -166,10 +166,10 @@ class Registry:
         return tuple(self._tools.values())
 
     @property
-    def lifespan_resources(self) -> tuple[str, ...]:
+    def lifespan_dependencies(self) -> tuple[str, ...]:
         """The names of all dependencies that handlers may use."""
         lifespans = [t.lifespan for t in self.toolsets if t.lifespan is not None]
-        return tuple(name for lifespan in lifespans for name in lifespan.resources)
+        return tuple(name for lifespan in lifespans for name in lifespan.dependencies)
 
     @property
     def asserts_formats(self) -> bool:
@@ -466,8 +466,8 @@ class Registry:
             LookupError: the toolset has no dependency of a name.
         """
         if not any(toolset.lifespan for toolset in self.toolsets):
-            raise LookupError(f"{self.package} has no lifespan, and so no resources")
-        return self.get_single_toolset().resources.replaced(dependencies)
+            raise LookupError(f"{self.package} has no lifespan, and so no dependencies")
+        return self.get_single_toolset().dependencies.replaced(dependencies)
 
     @property
     def calls(self) -> ToolCalls:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from ..lifespan.dependencies import Resources
+    from ..lifespan.dependencies import Dependencies
     from .calls.tool_calls import ToolCalls
     from .definitions.tool import ServerState, Tool, ToolProvider
     from .override_file import OverrideFile
@@ -56,7 +56,7 @@ class Toolset:
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        dependencies = lifespan.resources if lifespan else ()
+        dependencies = lifespan.dependencies if lifespan else ()
         self.tools = load_tools(tools_package, handlers, dependencies, sections)
         tools = self.tools.values()
         self.former_names = {n: t.name for t in tools for n in t.former_names}
@@ -72,7 +72,7 @@ class Toolset:
         self.lifespan = lifespan
         self.is_lifespan_disabled = False
         self._entered = 0
-        self._resources: Resources | None = None
+        self._dependencies: Dependencies | None = None
 
     @property
     def has_clients(self) -> bool:
@@ -158,25 +158,25 @@ class Toolset:
                 await self._enter_lifespan()
             except BaseException:
                 self._entered -= 1
-                if not self._entered and self._resources is not None:
-                    await self._resources.leave()
+                if not self._entered and self._dependencies is not None:
+                    await self._dependencies.leave()
                 raise
 
     async def _enter_lifespan(self) -> None:
         from .toolset_settings import LifespanError
 
         try:
-            resources = self.resources
+            dependencies = self.dependencies
         except optional.OptionalPartError as missing:
             raise LifespanError(str(missing)) from missing
-        await resources.enter()
+        await dependencies.enter()
 
     async def leave(self) -> None:
         """End one `enter`; the last one closes the lifespan and the providers."""
         self._entered -= 1
         if not self._entered:
-            if self._resources is not None:
-                self._resources.is_over = True
+            if self._dependencies is not None:
+                self._dependencies.is_over = True
             await self.close()
 
     async def close(self) -> None:
@@ -185,15 +185,15 @@ class Toolset:
             await provider.close()
         if "calls" in self.__dict__:
             await self.calls.close()
-        if self._resources is not None:
+        if self._dependencies is not None:
             from .calls.worker_threads import wait_for_abandoned
 
             # A cancelled plain handler has a second to stop using its dependencies.
             await wait_for_abandoned(1.0)
-            await self._resources.leave()
+            await self._dependencies.leave()
 
     @property
-    def resources(self) -> Resources:
+    def dependencies(self) -> Dependencies:
         """The dependencies of the lifespan.
 
         Raises:
@@ -205,13 +205,13 @@ class Toolset:
         if self.lifespan is None:
             raise LifespanError("the toolset has no lifespan")
         with _first_use_lock:
-            if self._resources is None:
+            if self._dependencies is None:
                 toolset = self.package.rpartition(".")[2]
-                self._resources = optional.lifespan.Resources(
+                self._dependencies = optional.lifespan.Dependencies(
                     self.lifespan, self.handlers, toolset
                 )
-            self._resources.is_left_out = self.is_lifespan_disabled
-        return self._resources
+            self._dependencies.is_left_out = self.is_lifespan_disabled
+        return self._dependencies
 
     @cached_property
     def calls(self) -> ToolCalls:
@@ -219,7 +219,7 @@ class Toolset:
         from .calls.tool_calls import ToolCalls
 
         calls = ToolCalls(
-            self.ledger, self.handlers, dependencies=lambda: self.resources
+            self.ledger, self.handlers, dependencies=lambda: self.dependencies
         )
         calls.proxies = self.providers
         calls.validators.asserts_formats = self.asserts_formats
@@ -272,7 +272,7 @@ class Toolset:
     def is_lifespan_started(self) -> bool:
         """Whether the dependencies are open; True if the toolset has none."""
         has_no_lifespan = self.lifespan is None or self.is_lifespan_disabled
-        return has_no_lifespan or self.resources.is_up
+        return has_no_lifespan or self.dependencies.is_up
 
     def list_unset_variables(self) -> Mapping[str, str]:
         """Return, by external server, a message about missing environment variables."""

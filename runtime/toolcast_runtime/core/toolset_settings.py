@@ -23,11 +23,11 @@ class Lifespan:
         function: `module:function` in the handlers package. It takes no arguments and
             returns a context manager, sync or async, that yields a mapping of the
             dependencies by name.
-        resources: the names of the dependencies, exactly those that the mapping has.
+        dependencies: the names of the dependencies, exactly those that the mapping has.
     """
 
     function: str
-    resources: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
 
 
 class LedgerError(Exception):

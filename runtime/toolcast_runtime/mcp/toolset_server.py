@@ -285,7 +285,7 @@ class ToolsetServer:
 
     def _usable(self, found: tuple[McpOffer, ...]) -> tuple[McpOffer, ...]:
         handlers = [one.handler for one in found if one.handler is not None]
-        known = self.registry.lifespan_resources
+        known = self.registry.lifespan_dependencies
         validate_dependencies(self.registry.package, handlers, known)
         return found
 

@@ -25,8 +25,8 @@ from .annotated_types import (
 from .schema_types import SchemaTypes
 
 TAKEN = """
-    Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
-    ObjectResult Protocol ReadOnly ResourceHandlerForm Sequence TypeAlias TypedDict Unpack
+    Any Callable Coroutine DependencyHandlerForm HandlerForm HandlerResult ListResult Literal
+    Mapping NotRequired ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
 """.split()
 """Names that a generated module imports or defines, which its classes must not have."""
 

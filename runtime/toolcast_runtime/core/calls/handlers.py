@@ -120,11 +120,11 @@ class HandlerAdapter:
         for name in sorted(self._dependencies):
             if name not in keywords and not accepts_any_keyword:
                 raise TypeError(
-                    f"the handler has no parameter for the resource `{name}`"
+                    f"the handler has no parameter for the dependency `{name}`"
                 )
             if name in self._declared.names:
                 raise TypeError(
-                    f"the resource `{name}` is a parameter of the tool, too"
+                    f"the dependency `{name}` is a parameter of the tool, too"
                 )
         return [
             p

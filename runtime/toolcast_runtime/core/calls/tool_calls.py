@@ -61,7 +61,7 @@ from .worker_threads import Outcome
 if TYPE_CHECKING:
     from ...consent.questions import Questions
     from ...ledger.recorder import Recorder
-    from ...lifespan.dependencies import Resources
+    from ...lifespan.dependencies import Dependencies
     from ..question import Approvals, AskUser
     from ..toolset import Found
     from ..toolset_settings import LedgerSettings
@@ -125,7 +125,7 @@ class ToolCalls:
         ledger: LedgerSettings | None = None,
         handlers: str | None = None,
         *,
-        dependencies: Callable[[], Resources] | None = None,
+        dependencies: Callable[[], Dependencies] | None = None,
     ) -> None:
         self._dependencies = dependencies
         self.proxies: Sequence[ToolProvider] = ()

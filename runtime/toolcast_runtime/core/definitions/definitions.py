@@ -140,7 +140,7 @@ def validate_dependencies(
         for name in tool.uses:
             if name not in dependencies:
                 raise DefinitionError(
-                    f"{package}: `{tool.name}` uses `{name}`, which is not a resource of"
+                    f"{package}: `{tool.name}` uses `{name}`, which is not a dependency of"
                     " the toolset"
                 )
 
